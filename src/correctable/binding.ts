@@ -1,0 +1,84 @@
+/** The binding interface: the only seam between Correctables and a store (003 §5.1, Listing 7). */
+import type { Levels } from './level.ts';
+import type { Operation } from './operation.ts';
+
+/** What a binding may say about a view beside its value. */
+export interface ViewDetails {
+  /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
+  readonly version?: unknown;
+  /** Extra facts for the application, for example `{ remaining }`. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Where a binding delivers the views of one operation. Methods may be called synchronously, in any order and too
+ * often: misuse (a call after closing, an unknown level) is counted and never thrown back into the binding.
+ */
+export interface Sink<in T = unknown, in Level extends string = string> {
+  /**
+   * A view of the result at `level`. At the strongest requested level or a stronger one it closes the operation.
+   *
+   * @returns the sequence number that the sink gave to the value, counted from 0 over all calls of `update`; the value
+   * is kept for `confirm` whether the view was delivered or dropped.
+   */
+  update(value: T, level: Level, details?: ViewDetails): number;
+  /**
+   * A view at `level` whose value is that of the earlier call of `update` which returned `seq`: a confirmation without
+   * payload. No such view closes the operation with `PROTOCOL`. `details` replace the earlier ones key by key.
+   */
+  confirm(level: Level, seq: number, details?: ViewDetails): void;
+  /**
+   * The operation failed: as a whole, or only at `level`. A weak level that fails does not fail the operation while a
+   * stronger one is pending.
+   */
+  fail(error: unknown, level?: Level): void;
+}
+
+/** Opaque state by which a binding keeps read-your-writes and monotonic reads across operations. */
+export interface BindingSession {
+  /** Releases what the binding holds for the session. */
+  close?(): void;
+}
+
+/** The circumstances of one submission. */
+export interface InvocationContext {
+  /**
+   * Aborted when nobody wants the views any more (cancelled, timed out, disposed). An update that was submitted runs to
+   * its end all the same. Made on first use: a binding that never looks at it costs nothing.
+   */
+  readonly signal: AbortSignal;
+  /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
+  readonly deadlineAt: number | undefined;
+  /** The session made by this binding's `openSession`, if the operation was invoked in one. */
+  readonly session: BindingSession | undefined;
+  /** Trace context to hand on, for example a W3C `traceparent`. */
+  readonly trace: unknown;
+}
+
+/**
+ * Access to one storage stack: the levels that it offers and how an operation yields a view at each.
+ *
+ * Whoever writes a binding runs the contract suite of `correctables/testing` on it.
+ */
+export interface Binding<L extends Levels = Levels> {
+  readonly name: string;
+  /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
+  consistencyLevels(): L;
+  /** Whether this stack can execute the operation. */
+  supports(operation: Operation): boolean;
+  /**
+   * Executes `operation` and calls `sink` once for each of `levels` (a non-empty subset of `consistencyLevels()`, in
+   * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
+   * stronger level that the operation has answers instead, labelled with the level achieved.
+   */
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly L[number][],
+    sink: Sink<T, L[number]>,
+    context: InvocationContext,
+  ): void;
+  /** Opens a session; absent where the stack cannot keep one. */
+  openSession?(): BindingSession;
+  /** Releases connections and timers. Operations still under way fail with `UNAVAILABLE`. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+/** The one error type of the package, with codes (DESIGN C14 in docs/spec/correctable.md). */
+import type { Levels } from './level.ts';
+import type { View } from './view.ts';
+
+/** What went wrong, as a stable code. */
+export type ErrorCode =
+  | 'UNKNOWN_LEVEL'
+  | 'UNSUPPORTED'
+  | 'INVALID_ARGUMENT'
+  | 'INVALID_VALUE'
+  | 'TIMEOUT'
+  | 'ABORTED'
+  | 'LEVEL_NOT_REACHED'
+  | 'CLOSED_WITHOUT_FINAL'
+  | 'FINAL_FAILED'
+  | 'SPECULATION_FAILED'
+  | 'ABORT_HANDLER_FAILED'
+  | 'CONFLICT'
+  | 'UNKNOWN'
+  | 'UNAVAILABLE'
+  | 'OVERLOADED'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'PROTOCOL'
+  | 'SESSION_BEHIND'
+  | 'EXPIRED_ID';
+
+/** What a `CorrectableError` is made from. */
+export interface ErrorDetails {
+  /** Whether asking again can succeed without changing the request. Unless given, decided by the code. */
+  readonly retryable?: boolean | undefined;
+  /** How long to wait before asking again, where the store said so. */
+  readonly retryAfterMs?: number | undefined;
+  /** The level that failed, where it was one. */
+  readonly level?: string | undefined;
+  /** The best view that was delivered before the failure. */
+  readonly lastView?: View<unknown, Levels, string> | undefined;
+  /** The failures of single levels, by level. */
+  readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
+  /** The path of the offending field, where one is to blame. */
+  readonly field?: string | undefined;
+  readonly cause?: unknown;
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'TIMEOUT',
+  'CONFLICT',
+  'UNAVAILABLE',
+  'OVERLOADED',
+  'SESSION_BEHIND',
+]);
+
+const NO_LEVEL_ERRORS: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/**
+ * Every failure that this package reports. Test for it with `isCorrectableError`, which holds across duplicate copies
+ * of the package and minification, not with `instanceof`.
+ *
+ * @example
+ * try {
+ *   await store.invoke(get('user:1'));
+ * } catch (error) {
+ *   if (isCorrectableError(error, 'TIMEOUT')) show(error.lastView?.value);
+ *   else throw error;
+ * }
+ */
+export class CorrectableError extends Error {
+  override readonly name = 'CorrectableError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly level: string | undefined;
+  readonly lastView: View<unknown, Levels, string> | undefined;
+  readonly levelErrors: Readonly<Record<string, unknown>>;
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.code = code;
+    this.retryable = details.retryable ?? RETRYABLE.has(code);
+    this.retryAfterMs = details.retryAfterMs;
+    this.level = details.level;
+    this.lastView = details.lastView;
+    this.levelErrors = details.levelErrors ?? NO_LEVEL_ERRORS;
+    this.field = details.field;
+  }
+}
+
+/** Whether `error` is a `CorrectableError`, of `code` if one is given. */
+export function isCorrectableError(error: unknown, code?: ErrorCode): error is CorrectableError {
+  return (
+    error instanceof Error &&
+    error.name === 'CorrectableError' &&
+    'code' in error &&
+    (code === undefined || error.code === code)
+  );
+}

@@ -1,0 +1,29 @@
+/** Operations: plain data that names what to do, so that it can cross a wire (003 §3.2). */
+
+declare const resultType: unique symbol;
+
+/** What an operation does to the store. A submitted update runs to its end whatever levels were requested. */
+export type Effect = 'read' | 'update';
+
+/**
+ * An operation on a replicated object. Made by typed builders such as `get(key)` or `dequeue(queue)`.
+ *
+ * Only `name`, `args`, `effect` and `key` cross a wire; `equals` stays with the client.
+ */
+export interface Operation<out T = unknown> {
+  readonly name: string;
+  readonly args: unknown;
+  readonly effect: Effect;
+  /** The object that the operation is about: used for routing, caching and ordering. */
+  readonly key?: string;
+  /**
+   * Whether two results mean the same to the application; structural equality unless given. Decides `confirms` and
+   * whether a speculation holds, never what is delivered.
+   */
+  readonly equals?: (a: never, b: never) => boolean;
+  /** Carries the result type; never present at run time. */
+  readonly [resultType]?: T;
+}
+
+/** The result type of an operation. */
+export type ResultOf<O extends Operation> = O extends Operation<infer T> ? T : never;

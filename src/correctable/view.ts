@@ -1,0 +1,40 @@
+/** A view: the result of an operation under one consistency level (003 §1, §3.1). */
+import type { Levels, Strongest } from './level.ts';
+
+/** What every view carries beside its value and level. */
+export interface ViewInfo {
+  /** Number of this view within its operation, counted from 0 in the order in which the binding gave them. */
+  readonly seq: number;
+  /** When the view reached this process: milliseconds since the epoch. */
+  readonly at: number;
+  /** True when this view repeats, by the operation's `equals`, the value of the last view delivered before it. */
+  readonly confirms: boolean;
+  /** The store's version of the value, where the binding knows one. */
+  readonly version?: unknown;
+  /** What the binding adds to the view, for example `{ remaining }` of a `dequeue`. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** An early view: a stronger one may still correct it. */
+export type PreliminaryView<T, L extends Levels> = ViewInfo & {
+  readonly final: false;
+  readonly value: T;
+  readonly level: L[number];
+};
+
+/**
+ * The last view of an operation.
+ *
+ * `F` is the level that the final can have: the strongest one requested, or, where an operation does not have that
+ * level, the next stronger that it has.
+ */
+export type FinalView<T, L extends Levels, F extends string = Strongest<L>> = ViewInfo & {
+  readonly final: true;
+  readonly value: T;
+  readonly level: F;
+  /** Set when the final is older, by version, than a preliminary view that was delivered. */
+  readonly regressed?: true;
+};
+
+/** One view of the result of an operation. */
+export type View<T, L extends Levels, F extends string = Strongest<L>> = PreliminaryView<T, L> | FinalView<T, L, F>;

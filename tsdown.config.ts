@@ -1,0 +1,22 @@
+import { defineConfig } from 'tsdown';
+
+/** One entry a published subpath; `test/unit/package/exports.test.ts` holds it equal to package.json's `exports`. */
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    'operations/index': 'src/operations/index.ts',
+    'bindings/memory/index': 'src/bindings/memory/index.ts',
+    'bindings/remote/index': 'src/bindings/remote/index.ts',
+    'bindings/redblue/index': 'src/bindings/redblue/index.ts',
+    'server/index': 'src/server/index.ts',
+    'testing/index': 'src/testing/index.ts',
+    'cli/main': 'src/cli/main.ts',
+  },
+  format: 'esm',
+  platform: 'neutral',
+  target: 'node20.19',
+  fixedExtension: false,
+  dts: true,
+  clean: true,
+  external: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'tsx', /^tsx\//],
+});
