@@ -1,0 +1,109 @@
+/** The direction of dependencies (docs/ARCHITECTURE.md, "Folders"): each rule names what it protects. */
+const library = '^src/(correctable|operations|bindings|transport|protocol|rxjs)/';
+const tests = '^(demo|bench|test|scripts)/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'core-imports-nothing',
+      comment: 'The abstraction has no dependencies: it runs anywhere.',
+      severity: 'error',
+      from: { path: '^src/correctable/' },
+      to: { pathNot: '^src/correctable/' },
+    },
+    {
+      name: 'operations-import-the-core-only',
+      severity: 'error',
+      from: { path: '^src/operations/' },
+      to: { pathNot: '^src/(operations|correctable)/' },
+    },
+    {
+      name: 'entry-re-exports-the-core-only',
+      severity: 'error',
+      from: { path: '^src/index\\.ts$' },
+      to: { pathNot: '^src/correctable/' },
+    },
+    {
+      name: 'a-binding-imports-no-other-binding',
+      severity: 'error',
+      from: { path: '^src/bindings/([^/]+)/' },
+      to: { path: '^src/bindings/', pathNot: '^src/bindings/$1/' },
+    },
+    {
+      name: 'bindings-stay-clear-of-the-server',
+      comment: 'A page that imports a binding must not pull the server.',
+      severity: 'error',
+      from: { path: library },
+      to: { path: '^src/(server|cli|testing)/' },
+    },
+    {
+      name: 'local-bindings-use-no-wire',
+      severity: 'error',
+      from: { path: '^src/bindings/(?!remote|redblue)[^/]+/' },
+      to: { path: '^src/(protocol|transport)/' },
+    },
+    {
+      name: 'protocol-is-shared-by-both-ends',
+      severity: 'error',
+      from: { path: '^src/protocol/' },
+      to: { path: '^src/', pathNot: '^src/(protocol|correctable|operations)/' },
+    },
+    {
+      name: 'transport-knows-the-protocol-only',
+      severity: 'error',
+      from: { path: '^src/transport/' },
+      to: { path: '^src/', pathNot: '^src/(transport|protocol|correctable)/' },
+    },
+    {
+      name: 'browser-safe',
+      comment: 'These entries bundle for a browser.',
+      severity: 'error',
+      from: { path: library },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'the-gateway-hosts-any-binding',
+      comment: 'It must not know which backend stands behind the binding.',
+      severity: 'error',
+      from: { path: '^src/server/gateway/' },
+      to: { path: '^src/server/(redblue|log|storage)/' },
+    },
+    {
+      name: 'replica-purity',
+      comment: 'The replica and the log are pure state machines: the simulator runs the code that production runs.',
+      severity: 'error',
+      from: { path: '^src/server/(redblue|log)/' },
+      to: {
+        pathNot: '^src/(server/(redblue|log)|protocol|correctable)/',
+      },
+    },
+    {
+      name: 'production-imports-no-tests',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/testing/' },
+      to: { path: `${tests}|^src/testing/` },
+    },
+    {
+      name: 'demos-use-the-published-entries',
+      severity: 'error',
+      from: { path: '^(demo|bench)/' },
+      to: { path: '^src/' },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
+    {
+      name: 'declared-dependencies-only',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: '^(tsx|node_modules/tsx)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules|^dist' },
+    exclude: { path: '^dist' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};

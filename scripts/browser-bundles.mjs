@@ -1,0 +1,37 @@
+/**
+ * Bundles each browser entry of the built package for a browser. A Node built-in anywhere below it fails the build, as
+ * does an inline `process`. The bundles whose size has a budget stay in build/size for `size-limit`.
+ */
+import { build } from 'esbuild';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.mjs';
+
+const budgets = join(root, 'build/size');
+mkdirSync(budgets, { recursive: true });
+
+const entries = [
+  { name: 'index', path: 'dist/index.js', budget: 'index.js' },
+  { name: 'correctable', path: 'src/correctable/correctable.ts', budget: 'correctable.js' },
+  { name: 'operations', path: 'dist/operations/index.js' },
+  { name: 'bindings/memory', path: 'dist/bindings/memory/index.js' },
+  { name: 'bindings/remote', path: 'dist/bindings/remote/index.js' },
+  { name: 'bindings/redblue', path: 'dist/bindings/redblue/index.js' },
+];
+
+for (const { name, path, budget } of entries) {
+  const result = await build({
+    entryPoints: [join(root, path)],
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    write: false,
+    logLevel: 'error',
+  });
+  const [{ text }] = result.outputFiles;
+  if (/\bprocess\.|require\(/.test(text)) throw new Error(`${name}: the bundle refers to Node's globals`);
+  if (budget !== undefined) writeFileSync(join(budgets, budget), text);
+  console.log(`${name}: ${(text.length / 1024).toFixed(1)} kB minified`);
+}

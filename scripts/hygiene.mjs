@@ -1,0 +1,36 @@
+/** Rules that no linter knows: file length, no machine paths, no download addresses, exports that match the build. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.mjs';
+
+const LINES_MAX = 500;
+const problems = [];
+const listing = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
+const files = listing.split('\n').filter((file) => file !== '' && existsSync(join(root, file)));
+const isText = /\.(ts|tsx|mjs|cjs|js|json|md|html|css|yml|yaml|sh|py)$|^\.ci\//;
+
+for (const file of files.filter((name) => isText.test(name))) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const lines = text.split('\n').length;
+  if (/^(src|demo|bench|test)\/.*\.tsx?$/.test(file) && lines > LINES_MAX) {
+    problems.push(`${file}: ${lines} lines; over ${LINES_MAX} a file hides more than one idea`);
+  }
+  if (file === 'package-lock.json' && text.includes('"resolved": "http')) {
+    problems.push(`${file}: holds download addresses; install with omit-lockfile-registry-resolved=true (.npmrc)`);
+  }
+  if (file.startsWith('scripts/hygiene')) continue;
+  if (/(^|[^A-Za-z0-9_.])\/(work|farm|home|root)\/|\/tmp\/[a-z]+\//m.test(text)) {
+    problems.push(`${file}: names a path of one machine`);
+  }
+}
+
+const { exports: published } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+for (const [subpath, target] of Object.entries(published)) {
+  for (const path of typeof target === 'string' ? [target] : Object.values(target)) {
+    if (!existsSync(join(root, path))) problems.push(`package.json: exports "${subpath}" names ${path}, not built`);
+  }
+}
+
+for (const problem of problems) console.log(problem);
+process.exit(problems.length === 0 ? 0 : 1);

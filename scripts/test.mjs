@@ -1,0 +1,31 @@
+/**
+ * `npm test [-- vitest arguments]`: every test that needs Node alone. The last line is `N passed, N failed`, with
+ * `, N skipped` where some were; a skipped test prints its reason.
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from './run.mjs';
+
+const report = join(tmpdir(), `correctables-tests-${process.pid}.json`);
+const args = ['run', '--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`];
+const { code } = await run('vitest', [...args, ...process.argv.slice(2)], { echo: true });
+
+let failed = 0;
+let passed = 0;
+let skipped = 0;
+try {
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  passed = result.numPassedTests;
+  skipped = result.numPendingTests + result.numTodoTests;
+  failed =
+    result.numFailedTests +
+    result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+} catch (error) {
+  console.error(`the test run left no report: ${error.message}`);
+}
+rmSync(report, { force: true });
+if (code !== 0 && failed === 0) failed = 1;
+if (passed === 0 && failed === 0) failed = 1;
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exit(failed === 0 ? 0 : 1);
