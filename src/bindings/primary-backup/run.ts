@@ -1,0 +1,118 @@
+/** One operation on its way through the tiers. */
+import type { InvocationContext, Sink } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { isAnswer, noAnswer } from './answer.ts';
+import { TierCall, type Tier } from './tier.ts';
+
+/** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
+export type Mode = 'sequential' | 'parallel';
+
+/** What a run works on. */
+export interface RunOptions {
+  readonly operation: Operation;
+  /** All levels of the binding, weakest first. */
+  readonly all: Levels;
+  /** Those requested, in the same order. */
+  readonly requested: readonly string[];
+  readonly tiers: Readonly<Record<string, Tier>>;
+  readonly mode: Mode;
+  readonly sink: Sink;
+  readonly context: InvocationContext;
+}
+
+type Outcome = 'answered' | 'failed' | 'skipped';
+
+export class Run {
+  readonly #options: RunOptions;
+  #stopped = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when every tier that was asked has answered or failed. Never rejects: failures go to the sink. */
+  async toEnd(): Promise<void> {
+    if (this.#options.operation.effect === 'update') await this.#fromStrongest();
+    else await this.#read();
+  }
+
+  /** Fails the operation now; what the tiers still answer is of no use to anybody. */
+  stop(error: CorrectableError): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#options.sink.fail(error);
+  }
+
+  /** Only the strongest tier executes an update: its answer is final, whatever weaker level was asked for. */
+  async #fromStrongest(): Promise<void> {
+    const { all } = this.#options;
+    if ((await this.#ask(all[all.length - 1] as string)) === 'skipped') this.#failUnanswered();
+  }
+
+  async #read(): Promise<void> {
+    const { requested, mode } = this.#options;
+    const weaker = requested.slice(0, -1);
+    if (mode === 'parallel') {
+      await Promise.all([...weaker.map((level) => this.#ask(level)), this.#decide()]);
+      return;
+    }
+    for (const level of weaker) {
+      await this.#ask(level);
+      if (this.#isUnwanted()) return;
+    }
+    await this.#decide();
+  }
+
+  /** Asks the strongest requested tier and, where it has no answer, the stronger ones in turn. */
+  async #decide(): Promise<void> {
+    const { all, requested } = this.#options;
+    const from = all.indexOf(requested[requested.length - 1] as string);
+    for (const level of all.slice(from)) {
+      if ((await this.#ask(level)) !== 'skipped' || this.#isUnwanted()) return;
+    }
+    this.#failUnanswered();
+  }
+
+  async #ask(level: string): Promise<Outcome> {
+    const { operation, context, tiers, sink } = this.#options;
+    const tier = tiers[level] as Tier;
+    try {
+      const result = await tier(operation, new TierCall(level, operation, context));
+      if (result === noAnswer) return 'skipped';
+      if (!this.#stopped) {
+        if (isAnswer(result)) sink.update(result.value, level, result.details);
+        else sink.update(result, level);
+      }
+      return 'answered';
+    } catch (error) {
+      if (!this.#stopped) this.#fail(error, level);
+      return 'failed';
+    }
+  }
+
+  /** The failure of a level that was not requested, a substitute, is the failure of the operation. */
+  #fail(error: unknown, level: string): void {
+    const { requested, sink } = this.#options;
+    if (requested.includes(level)) sink.fail(error, level);
+    else sink.fail(error);
+  }
+
+  #failUnanswered(): void {
+    if (this.#stopped) return;
+    const { operation, requested } = this.#options;
+    this.#options.sink.fail(
+      new CorrectableError(
+        'CLOSED_WITHOUT_FINAL',
+        `no tier answered '${operation.name}' at '${requested[requested.length - 1]}' or stronger: ` +
+          'let the strongest tier return a value or throw, not noAnswer',
+      ),
+    );
+  }
+
+  /** An unwanted read asks no further tiers. Looked at between tiers only, so that a single tier costs no signal. */
+  #isUnwanted(): boolean {
+    return this.#stopped || this.#options.context.signal.aborted;
+  }
+}

@@ -1,0 +1,51 @@
+/** A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016, Listing 7). */
+import type { InvocationContext } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+
+/** The circumstances of one call of a tier. */
+export interface TierContext {
+  /** The level that the tier answers for. */
+  readonly level: string;
+  /**
+   * Hand it to the driver or `fetch`: aborted when nobody wants the answer any more. That of an update never aborts,
+   * since an update that was submitted runs to its end.
+   */
+  readonly signal: AbortSignal;
+  /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
+  readonly deadlineAt: number | undefined;
+  /** Trace context to hand on. */
+  readonly trace: unknown;
+}
+
+/**
+ * Answers one operation at one level: returns the value, `answer(value, { version, meta })`, or `noAnswer`, or a promise
+ * of one of them. What it throws is the failure of its level.
+ */
+export type Tier = (operation: Operation, context: TierContext) => unknown;
+
+/** Hands the invocation's circumstances on to a tier; signals are made on first use. */
+export class TierCall implements TierContext {
+  readonly level: string;
+  readonly #isUpdate: boolean;
+  readonly #invocation: InvocationContext;
+  #never: AbortSignal | undefined;
+
+  constructor(level: string, operation: Operation, invocation: InvocationContext) {
+    this.level = level;
+    this.#isUpdate = operation.effect === 'update';
+    this.#invocation = invocation;
+  }
+
+  get signal(): AbortSignal {
+    // One signal per update and not one for all: a driver's listener on a signal that never aborts would never go away.
+    return this.#isUpdate ? (this.#never ??= new AbortController().signal) : this.#invocation.signal;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#invocation.deadlineAt;
+  }
+
+  get trace(): unknown {
+    return this.#invocation.trace;
+  }
+}
