@@ -1,0 +1,101 @@
+/** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
+import { count, type Counts } from '../report.ts';
+import { byId, make, setText } from './dom.ts';
+import { isBackendGone, type Phase, type TicketShop } from './ticket-shop.ts';
+
+const COUNTS: readonly {
+  readonly name: keyof Counts;
+  readonly label: string;
+  readonly meaning: string;
+  readonly faulty?: true;
+}[] = [
+  { name: 'confirmed', label: 'sold', meaning: 'Customers told yes' },
+  { name: 'confirmedEarly', label: 'confirmed early', meaning: 'Customers told yes on the preliminary view' },
+  { name: 'revoked', label: 'revoked', meaning: 'Told yes, but the final view was empty', faulty: true },
+  { name: 'oversold', label: 'oversold', meaning: 'Sold, not revoked, and beyond the stock', faulty: true },
+  { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
+];
+
+export type ShowOverview = () => void;
+
+export function overviewView(shop: TicketShop): ShowOverview {
+  const { tickets, threshold } = shop.settings;
+  const showCounts = countsView();
+  const left = byId('left', HTMLSpanElement);
+  const failure = byId('failure', HTMLElement);
+  const fill = byId('bar-fill', HTMLDivElement);
+  const [start, stop] = buttons(shop);
+  setText(byId('tickets', HTMLSpanElement), String(tickets));
+  for (const id of ['threshold', 'threshold-again']) setText(byId(id, HTMLSpanElement), String(threshold));
+  setText(byId('retailers', HTMLSpanElement), `Retailers beside: ${shop.settings.retailers.join(', ')}.`);
+  byId('bar-threshold', HTMLDivElement).style.width = `${Math.min(100, (100 * threshold) / tickets)}%`;
+
+  return () => {
+    const sold = [...shop.sale.rows.values()].filter((row) => typeof row.finalItem === 'string').length;
+    const remaining = tickets - sold;
+    showPhase(shop.phase);
+    if (shop.phase === 'failed') showFailure(shop.failure);
+    else failure.hidden = true;
+    showCounts(count(shop.sale.history, tickets));
+    setText(left, shop.phase === 'connecting' || shop.phase === 'stocking' ? '–' : String(remaining));
+    fill.style.width = `${(100 * remaining) / tickets}%`;
+    fill.classList.toggle('few', remaining <= threshold);
+    setText(start, shop.phase === 'ready' ? 'Start selling' : 'Start a new sale');
+    start.setAttribute('aria-disabled', String(shop.phase === 'connecting' || shop.phase === 'stocking'));
+    stop.setAttribute('aria-disabled', String(shop.phase !== 'selling'));
+  };
+}
+
+/** A button that can do nothing keeps the focus: it is marked as disabled, and the shop ignores it. */
+function buttons(shop: TicketShop): [start: HTMLButtonElement, stop: HTMLButtonElement] {
+  const start = byId('start', HTMLButtonElement);
+  const stop = byId('stop', HTMLButtonElement);
+  start.addEventListener('click', () => void shop.start());
+  stop.addEventListener('click', () => shop.stop());
+  return [start, stop];
+}
+
+function countsView(): (counts: Counts) => void {
+  const list = byId('counts', HTMLDListElement);
+  const shown = COUNTS.map(({ name, label, meaning, faulty }) => {
+    const value = make('dd', '', '0');
+    const group = make('div', '', make('dt', '', label), value);
+    group.title = meaning;
+    value.dataset['count'] = name;
+    list.append(group);
+    return (counts: Counts): void => {
+      setText(value, String(counts[name]));
+      group.classList.toggle('bad', faulty === true && counts[name] > 0);
+    };
+  });
+  return (counts) => {
+    for (const show of shown) show(counts);
+  };
+}
+
+const PHASES: Readonly<Record<Phase, string>> = {
+  connecting: 'Connecting to the sites…',
+  stocking: 'Putting the tickets on sale…',
+  ready: 'Ready: the tickets are on sale',
+  selling: 'Selling',
+  'sold-out': 'Sold out',
+  stopped: 'Stopped',
+  failed: 'Failed',
+};
+
+function showPhase(phase: Phase): void {
+  const status = byId('status', HTMLParagraphElement);
+  status.dataset['phase'] = phase;
+  setText(status, PHASES[phase]);
+}
+
+/** Says what went wrong and what to do. */
+export function showFailure(failure: unknown): void {
+  const advice = isBackendGone(failure)
+    ? 'The backend is gone: start it with “npm run demo”, then press “Start a new sale”.'
+    : 'Correct what is named below, then load the page again.';
+  showPhase('failed');
+  byId('failure', HTMLElement).hidden = false;
+  setText(byId('failure-advice', HTMLParagraphElement), advice);
+  setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
+}

@@ -1,0 +1,72 @@
+/** The list of purchases, newest first: what each view said and when, and what the customer was told. */
+import { byId, make } from './dom.ts';
+import { formatItem, formatMs } from './format.ts';
+import type { Row, SaleRecord } from './ticket-shop.ts';
+
+/** The page lists no more than this, so that a long sale costs no more than a short one. */
+const ROWS_MAX = 60;
+
+interface Line {
+  readonly element: HTMLTableRowElement;
+  shown: Row;
+}
+
+export type ShowPurchases = (sale: SaleRecord) => void;
+
+export function purchaseListView(): ShowPurchases {
+  const body = byId('purchases', HTMLTableSectionElement);
+  const lines = new Map<string, Line>();
+  let event = '';
+
+  const show = (row: Row): void => {
+    const line = lines.get(row.customer);
+    if (line === undefined) {
+      const element = make('tr', row.byHand ? 'by-hand' : '', ...cells(row));
+      body.prepend(element);
+      lines.set(row.customer, { element, shown: row });
+    } else if (line.shown !== row) {
+      line.element.replaceChildren(...cells(row));
+      line.shown = row;
+    }
+  };
+
+  return (sale) => {
+    if (sale.event !== event) {
+      event = sale.event;
+      lines.clear();
+      body.replaceChildren();
+    }
+    for (const row of [...sale.rows.values()].slice(-ROWS_MAX)) show(row);
+    for (const [customer, { element }] of lines) {
+      if (lines.size <= ROWS_MAX) break;
+      element.remove();
+      lines.delete(customer);
+    }
+  };
+}
+
+function cells(row: Row): HTMLTableCellElement[] {
+  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.site));
+  return [head, viewCell(row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
+}
+
+function viewCell(item: string | null | undefined, ms: number | undefined): HTMLTableCellElement {
+  if (item === undefined || ms === undefined) return make('td', '', second('…'));
+  return make('td', '', formatItem(item), second(formatMs(ms)));
+}
+
+function finalCell(row: Row): HTMLTableCellElement {
+  const revoked = row.told === 'yes' && row.finalItem === null;
+  if (!revoked || row.finalMs === undefined) return viewCell(row.finalItem, row.finalMs);
+  return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(row.finalMs)));
+}
+
+function toldCell({ told, early, toldMs }: Row): HTMLTableCellElement {
+  if (told === undefined || toldMs === undefined) return make('td', '', second('…'));
+  const answer = make('span', early === true ? 'early' : 'waited', `${told}, ${early === true ? 'early' : 'on final'}`);
+  return make('td', '', answer, second(formatMs(toldMs)));
+}
+
+function second(text: string): HTMLElement {
+  return make('span', 'second', text);
+}

@@ -1,0 +1,63 @@
+/**
+ * What the page is asked to do, by its address:
+ * `?tickets=60&threshold=20&pace=5&retailers=frk,irl,vrg,frk&autostart=0`.
+ */
+import { CorrectableError } from 'correctables';
+
+const TICKETS_MAX = 5_000;
+const PACE_MS_MAX = 60_000;
+const RETAILERS_MAX = 16;
+
+export interface Settings {
+  /** Tickets put on sale. */
+  readonly tickets: number;
+  /** Customers are told yes early only while more than this many tickets are left. */
+  readonly threshold: number;
+  /** A pause between two customers of one retailer, in milliseconds. */
+  readonly paceMs: number;
+  /** The site that each retailer stands beside. */
+  readonly retailers: readonly string[];
+  /** Whether the sale starts by itself. */
+  readonly autostart: boolean;
+}
+
+/**
+ * Reads the settings from a page's query.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the parameter and what it may be
+ */
+export function settingsFrom(query: URLSearchParams): Settings {
+  return {
+    tickets: wholeNumber(query, 'tickets', { fallback: 500, min: 1, max: TICKETS_MAX }),
+    threshold: wholeNumber(query, 'threshold', { fallback: 20, min: 0, max: TICKETS_MAX }),
+    paceMs: wholeNumber(query, 'pace', { fallback: 80, min: 0, max: PACE_MS_MAX }),
+    retailers: siteNames(query),
+    autostart: query.get('autostart') !== '0',
+  };
+}
+
+interface Range {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+function wholeNumber(query: URLSearchParams, field: string, { fallback, min, max }: Range): number {
+  const text = query.get(field);
+  if (text === null) return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw invalid(field, `"${text}" is not a whole number from ${min} to ${max}`);
+}
+
+function siteNames(query: URLSearchParams): readonly string[] {
+  const text = query.get('retailers');
+  if (text === null) return ['frk', 'irl', 'vrg', 'frk'];
+  const names = text.split(',').filter((name) => name !== '');
+  if (names.length > 0 && names.length <= RETAILERS_MAX) return names;
+  throw invalid('retailers', `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frk,irl`);
+}
+
+function invalid(field: string, fix: string): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `The address of this page: ${field}: ${fix}.`, { field });
+}

@@ -1,0 +1,178 @@
+/** What happens behind the page: connects the retailers, puts tickets on sale, sells them; tells the page of changes. */
+import { isCorrectableError } from 'correctables';
+import { peek } from 'correctables/operations';
+import { runSale, stockUp, type Purchase, type SaleEvent } from '../sale.ts';
+import { closeRetailers, openRetailers, type Retailer } from './retailers.ts';
+import type { Settings } from './settings.ts';
+
+/** Where the page is: `ready` has tickets on sale and no retailer at work. */
+export type Phase = 'connecting' | 'stocking' | 'ready' | 'selling' | 'sold-out' | 'stopped' | 'failed';
+
+/** One purchase as the page lists it. */
+export interface Row extends Purchase {
+  readonly site: string;
+  readonly byHand: boolean;
+}
+
+/** One stock of tickets and all that has been sold of it. */
+export interface SaleRecord {
+  /** The queue that holds the tickets. */
+  readonly event: string;
+  /** By customer, in the order in which they came. */
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly history: readonly SaleEvent[];
+}
+
+interface OpenSale extends SaleRecord {
+  readonly rows: Map<string, Row>;
+  readonly history: SaleEvent[];
+  readonly stop: AbortController;
+}
+
+export class TicketShop {
+  readonly settings: Settings;
+  readonly #changed: () => void;
+  #phase: Phase = 'connecting';
+  #failure: unknown;
+  #retailers: readonly Retailer[] = [];
+  #sale: OpenSale = openSale();
+  #handBought = 0;
+
+  /** @param changed called after every change; several may come in one turn of the event loop */
+  constructor(settings: Settings, changed: () => void) {
+    this.settings = settings;
+    this.#changed = changed;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Why the phase is `failed`. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  get sale(): SaleRecord {
+    return this.#sale;
+  }
+
+  /** Connects and puts tickets on sale. */
+  async open(): Promise<void> {
+    await this.#guarded(openSale(), async (sale) => {
+      await this.#connect();
+      await this.#stock(sale);
+    });
+  }
+
+  /** Starts the retailers: on the tickets that are on sale, or, once a sale has begun, on a fresh stock. */
+  async start(): Promise<void> {
+    if (this.#phase === 'connecting' || this.#phase === 'stocking') return;
+    const reopen = this.#phase !== 'ready';
+    if (reopen) this.#sale.stop.abort();
+    await this.#guarded(reopen ? openSale() : this.#sale, async (sale) => {
+      if (this.#retailers.length === 0) await this.#connect();
+      if (reopen) await this.#stock(sale);
+      await this.#sell(sale);
+    });
+  }
+
+  /** Sends the retailers home: customers being served are served to the end. */
+  stop(): void {
+    if (this.#phase === 'selling') this.#sale.stop.abort();
+  }
+
+  /** Buys one ticket by hand, at a retailer beside `site`. */
+  async buy(site: string): Promise<void> {
+    const retailer = this.#retailers.find((one) => one.site === site);
+    if (retailer === undefined) return;
+    this.#handBought += 1;
+    const customer = `you-${this.#handBought}`;
+    await this.#guarded(this.#sale, async (sale) => {
+      // A sale whose retailer is sent home while the first customer is being served: one purchase.
+      const once = new AbortController();
+      const served = runSale([retailer.shop], {
+        event: sale.event,
+        threshold: this.settings.threshold,
+        signal: once.signal,
+        onEvent: (line) => sale.history.push({ ...line, customer, operation: `${sale.event}/${customer}` }),
+        onPurchase: (purchase) => this.#advance(sale, { ...purchase, customer, site, byHand: true }),
+      });
+      once.abort();
+      await served;
+    });
+  }
+
+  async #connect(): Promise<void> {
+    this.#enter('connecting');
+    this.#retailers = await openRetailers(this.settings.retailers);
+  }
+
+  async #stock({ event }: OpenSale): Promise<void> {
+    this.#enter('stocking');
+    const [first] = this.#retailers as readonly [Retailer];
+    await stockUp(first.shop, event, this.settings.tickets);
+    // A strong read at every site: no retailer opens before it can see the tickets.
+    await Promise.all(this.#retailers.map(({ shop }) => shop.invokeStrong(peek<string>(event))));
+    this.#enter('ready');
+  }
+
+  async #sell(sale: OpenSale): Promise<void> {
+    this.#enter('selling');
+    await runSale(
+      this.#retailers.map(({ shop }) => shop),
+      {
+        event: sale.event,
+        threshold: this.settings.threshold,
+        paceMs: this.settings.paceMs,
+        signal: sale.stop.signal,
+        onEvent: (line) => sale.history.push(line),
+        onPurchase: (purchase) => {
+          const site = this.settings.retailers[purchase.retailer] as string;
+          this.#advance(sale, { ...purchase, site, byHand: false });
+        },
+      },
+    );
+    if (this.#sale === sale) this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
+  }
+
+  /** Runs a step of `sale`, the current one from now on. A failure is shown, unless a later sale has begun. */
+  async #guarded(sale: OpenSale, step: (sale: OpenSale) => Promise<void>): Promise<void> {
+    this.#sale = sale;
+    try {
+      await step(sale);
+    } catch (error) {
+      if (this.#sale === sale && this.#phase !== 'failed') await this.#fail(sale, error);
+    }
+  }
+
+  /** Leaves no retailer behind, so that the next start connects anew. */
+  async #fail(sale: OpenSale, error: unknown): Promise<void> {
+    sale.stop.abort();
+    this.#failure = error;
+    this.#enter('failed');
+    const retailers = this.#retailers;
+    this.#retailers = [];
+    await closeRetailers(retailers);
+  }
+
+  #advance(sale: OpenSale, row: Row): void {
+    sale.rows.set(row.customer, row);
+    this.#changed();
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#changed();
+  }
+}
+
+/** Whether waiting and trying again can help, as opposed to changing the address of the page. */
+export function isBackendGone(failure: unknown): boolean {
+  return isCorrectableError(failure) && failure.code !== 'INVALID_ARGUMENT';
+}
+
+function openSale(): OpenSale {
+  const event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
+  return { event, rows: new Map(), history: [], stop: new AbortController() };
+}

@@ -1,0 +1,31 @@
+/**
+ * A headless Chromium for end-to-end tests: the one that comes from npm on Linux x64, an installed Chrome elsewhere.
+ */
+import { existsSync } from 'node:fs';
+import sparticuz from '@sparticuz/chromium';
+import { chromium, type Browser } from 'playwright-core';
+
+/** A browser, or why there is none. Close the browser when done. */
+export type ChromiumLaunch =
+  | { readonly browser: Browser; readonly reason?: never }
+  | { readonly browser?: never; readonly reason: string };
+
+/** Launches a browser. Never throws for a missing one: the reason is for the test report. */
+export async function launchChromium(): Promise<ChromiumLaunch> {
+  const fromEnvironment = process.env['CHROMIUM_PATH'];
+  if (fromEnvironment !== undefined) {
+    if (!existsSync(fromEnvironment)) throw new Error(`CHROMIUM_PATH names no file: ${fromEnvironment}`);
+    return { browser: await chromium.launch({ executablePath: fromEnvironment }) };
+  }
+  if (process.platform === 'linux' && process.arch === 'x64') {
+    sparticuz.setGraphicsMode = false;
+    const executablePath = await sparticuz.executablePath();
+    return { browser: await chromium.launch({ executablePath, args: sparticuz.args }) };
+  }
+  try {
+    return { browser: await chromium.launch({ channel: 'chrome' }) };
+  } catch (error) {
+    const [firstLine] = String(error).split('\n');
+    return { reason: `no browser: install Google Chrome or set CHROMIUM_PATH (${firstLine})` };
+  }
+}
