@@ -1,0 +1,55 @@
+/** Plots as SVG text, drawn by Observable Plot on a small DOM. */
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+
+const STYLE = 'background: #fff; color: #1b1f24; font-family: system-ui, sans-serif; font-size: 12px;';
+
+/** A self-contained SVG document of a plot, with its title inside. */
+export function figure(title: string, options: Plot.PlotOptions): string {
+  const { document } = parseHTML('<html><body></body></html>');
+  const plot = Plot.plot({ width: 760, marginTop: 48, marginBottom: 44, style: STYLE, ...options, document });
+  const svg = plot.tagName.toLowerCase() === 'svg' ? plot : plot.querySelector('svg');
+  if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
+  const heading = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+  const attributes = { x: '16', y: '22', 'text-anchor': 'start', 'font-size': '15', 'font-weight': '600' };
+  for (const [name, value] of Object.entries({ ...attributes, fill: '#1b1f24' })) heading.setAttribute(name, value);
+  heading.textContent = title;
+  svg.append(heading);
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return `${svg.outerHTML}\n`;
+}
+
+/** A range on a bar chart. */
+export interface Range {
+  readonly label: string;
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+  /** A goal to mark, where there is one. */
+  readonly aim?: number;
+}
+
+/** Horizontal bars with their range over the rounds, and a red tick at the aim. */
+export function rangesFigure(title: string, axis: string, ranges: readonly Range[]): string {
+  const aims = ranges.filter((range) => range.aim !== undefined);
+  return figure(title, {
+    height: 92 + ranges.length * 34,
+    marginLeft: 230,
+    marginRight: 60,
+    x: { label: axis, grid: true, zero: true },
+    y: { label: null, domain: ranges.map((range) => range.label) },
+    marks: [
+      Plot.barX(ranges, { y: 'label', x: 'median', fill: '#4a7fb5', insetTop: 4, insetBottom: 4 }),
+      Plot.ruleY(ranges, { y: 'label', x1: 'min', x2: 'max', stroke: '#1b1f24' }),
+      Plot.tickX(aims, { y: 'label', x: 'aim', stroke: '#c0392b', strokeWidth: 2.5 }),
+      Plot.text(ranges, {
+        y: 'label',
+        x: 'max',
+        text: (range: Range) => String(Number(range.median.toPrecision(3))),
+        dx: 8,
+        textAnchor: 'start',
+      }),
+      Plot.ruleX([0]),
+    ],
+  });
+}

@@ -1,0 +1,34 @@
+/**
+ * Runs contenders against each other on a machine that is not quiet: all in every round, each round beginning with
+ * another one, so that a slow spell hits everybody.
+ */
+
+export interface Contender {
+  readonly name: string;
+  /** Runs once and returns the cost of one operation in nanoseconds, or whatever the caller compares. */
+  readonly measure: () => Promise<number> | number;
+}
+
+export interface InterleaveOptions {
+  readonly rounds: number;
+  /** Rounds that are run and thrown away first. */
+  readonly warmUps: number;
+  readonly progress: (text: string) => void;
+}
+
+/** Samples by contender's name, one a round, in the order of the rounds. */
+export async function interleave(
+  contenders: readonly Contender[],
+  { rounds, warmUps, progress }: InterleaveOptions,
+): Promise<ReadonlyMap<string, number[]>> {
+  const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  for (let round = -warmUps; round < rounds; round += 1) {
+    progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} of ${rounds}`);
+    const first = (round + warmUps) % contenders.length;
+    for (const { name, measure } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+      const sample = await measure();
+      if (round >= 0) samples.get(name)?.push(sample);
+    }
+  }
+  return samples;
+}

@@ -1,0 +1,73 @@
+/** `npm run bench -- NAME`: one benchmark with its baselines in the same run; raw results and plots go to files. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { cac } from 'cac';
+import type { Bench, Outcome } from './harness/bench.ts';
+import { core } from './core/bench.ts';
+
+const benches: readonly Bench[] = [core];
+
+const cli = cac('npm run bench --');
+cli
+  .command('[name]', benches.map(({ name, about }) => `${name}: ${about}`).join('; '))
+  .option('--json', 'Print one JSON object on stdout')
+  .option('--quick', 'Fewer and shorter rounds; writes no files')
+  .option('--binding <name>', 'The store to measure, where a benchmark has several')
+  .option('--history <file>', 'Write the history that the claims are computed from');
+cli.help();
+const { args, options } = cli.parse(process.argv, { run: false });
+if (options['help'] !== true) process.exitCode = await main(args[0]);
+
+async function main(name: string | undefined): Promise<number> {
+  const bench = benches.find((each) => each.name === name);
+  if (bench === undefined) {
+    const names = benches.map((each) => each.name).join(', ');
+    console.error(name === undefined ? `name a benchmark: ${names}` : `no benchmark "${name}": there are ${names}`);
+    return 2;
+  }
+  const quick = options['quick'] === true;
+  const outcome = await bench.run({
+    quick,
+    binding: options['binding'] as string | undefined,
+    history: options['history'] as string | undefined,
+    progress: (text) => process.stderr.write(`${bench.name}: ${text}\n`),
+  });
+  const report = reportOf(bench.name, outcome);
+  if (!quick) save(bench.name, report, outcome);
+  if (options['json'] === true) console.log(JSON.stringify(report, null, 2));
+  else print(report);
+  return 0;
+}
+
+function reportOf(bench: string, { rounds, rows, bars }: Outcome): Record<string, unknown> & Pick<Outcome, 'rows' | 'bars'> {
+  const [cpu] = cpus();
+  const machine = {
+    cpu: cpu?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    platform: `${process.platform} ${process.arch}`,
+    node: process.version,
+  };
+  return { bench, machine, rounds, rows, bars };
+}
+
+function save(name: string, report: object, { samples, figures }: Outcome): void {
+  const results = new URL('results/', import.meta.url);
+  const plots = new URL('../docs/figures/', import.meta.url);
+  for (const folder of [results, plots]) mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify({ ...report, samples }, null, 2)}\n`);
+  for (const [file, svg] of Object.entries(figures)) {
+    const path = new URL(`${file}.svg`, plots);
+    writeFileSync(path, svg);
+    process.stderr.write(`${name}: plot ${fileURLToPath(path)}\n`);
+  }
+}
+
+function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {
+  console.table(rows);
+  for (const { name, value, unit, aim, ok } of bars) {
+    const verdict = ok === null ? '' : ok ? ` (aim ${aim}: met)` : ` (aim ${aim}: MISSED)`;
+    console.log(`${name} = ${value} ${unit}${verdict}`);
+  }
+}

@@ -1,0 +1,87 @@
+/** The command line of the ticket shop, parsed and checked. */
+import { cac } from 'cac';
+
+export const BINDINGS = ['redblue'] as const;
+export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const WANS = ['paper', 'none'] as const;
+
+export interface Options {
+  readonly headless: boolean;
+  readonly json: boolean;
+  readonly binding: (typeof BINDINGS)[number];
+  readonly retailers: number;
+  readonly tickets: number;
+  readonly threshold: number;
+  readonly client: (typeof SITES)[number];
+  readonly wan: (typeof WANS)[number];
+  readonly history: string | undefined;
+  readonly port: number;
+}
+
+/** A command line that cannot be run: the message names the flag and what it takes. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Parses the arguments after the program's name.
+ *
+ * @returns the options, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming the flag at fault
+ */
+export function parseOptions(argv: readonly string[]): Options | undefined {
+  const cli = cac('npm run demo:tickets --');
+  cli
+    .command('[...none]', 'Sells tickets from a geo-replicated queue; without --headless, opens the page for it')
+    .option('--headless', 'Run one sale and its baseline without a page, print figures')
+    .option('--json', 'Print the figures as one JSON object on stdout')
+    .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
+    .option('--retailers <n>', 'How many retailers sell at once', { default: 4 })
+    .option('--tickets <n>', 'How many tickets there are', { default: 500 })
+    .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
+    .option('--client <site>', `The site that the retailers stand beside: ${SITES.join(', ')}`, { default: 'frk' })
+    .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
+    .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
+    .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
+  cli.help();
+  const { args, options } = cli.parse(['node', 'tickets', ...argv], { run: false });
+  if (options['help'] === true) return undefined;
+  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
+  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
+  for (const name of Object.keys(options)) {
+    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+  }
+  return {
+    headless: options['headless'] === true,
+    json: options['json'] === true,
+    binding: oneOf(options, 'binding', BINDINGS),
+    retailers: wholeNumber(options, 'retailers', { min: 1, max: 64 }),
+    tickets: wholeNumber(options, 'tickets', { min: 1, max: 100_000 }),
+    threshold: wholeNumber(options, 'threshold', { min: 0, max: 100_000 }),
+    client: oneOf(options, 'client', SITES),
+    wan: oneOf(options, 'wan', WANS),
+    history: file(options, 'history'),
+    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+  };
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+function oneOf<const T extends readonly string[]>(options: Raw, name: string, allowed: T): T[number] {
+  const value = options[name];
+  if (typeof value === 'string' && allowed.includes(value)) return value;
+  throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+}
+
+function wholeNumber(options: Raw, name: string, { min, max }: { min: number; max: number }): number {
+  const value = options[name];
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);
+}
+
+function file(options: Raw, name: string): string | undefined {
+  const value = options[name];
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new UsageError(`--${name} takes the path of a file`);
+}

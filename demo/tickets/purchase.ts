@@ -1,0 +1,57 @@
+/**
+ * Selling one ticket (Correctables, OSDI 2016, Listing 5): say yes on the early view while plenty of tickets are left,
+ * wait for the final one when few are.
+ */
+import type { Client, Correctable, Levels } from 'correctables';
+import { dequeue, type Dequeued } from 'correctables/operations';
+
+/** A place that sells: a client of any store that offers queues. */
+export type Shop = Client<Levels>;
+
+/** The answer that a customer gets. */
+export type Answer = 'yes' | 'no';
+
+/** What happens in the course of one purchase, in order. */
+export type PurchaseEvent =
+  | { readonly kind: 'preliminary' | 'final'; readonly level: string; readonly item: string | null; readonly ticketsLeft?: number }
+  | { readonly kind: 'told'; readonly level: string; readonly item: string | null; readonly told: Answer; readonly early: boolean };
+
+export interface PurchaseOptions {
+  /** The queue that holds the tickets. */
+  readonly event: string;
+  /** Say yes early only while more than this many tickets are left, the one about to be sold included. */
+  readonly threshold: number;
+  /** Ask for the strongest view only: the baseline without incremental consistency. */
+  readonly strongOnly?: boolean;
+  readonly onEvent: (event: PurchaseEvent) => void;
+}
+
+/** Buys a ticket; the customer is told through `onEvent`, once. The Correctable closes with the final view. */
+export function purchaseTicket(shop: Shop, options: PurchaseOptions): Correctable<Dequeued<string>, Levels, string> {
+  const { event, threshold, strongOnly = false, onEvent } = options;
+  let told = false;
+  const tell = (level: string, item: string | null, early: boolean): void => {
+    told = true;
+    onEvent({ kind: 'told', level, item, told: item === null ? 'no' : 'yes', early });
+  };
+
+  const purchase = strongOnly ? shop.invokeStrong(dequeue<string>(event)) : shop.invoke(dequeue<string>(event));
+  return purchase
+    .onUpdate((ticket, view) => {
+      const item = ticket?.item ?? null;
+      const ticketsLeft = item === null ? 0 : remainingOf(view.meta) + 1;
+      onEvent({ kind: 'preliminary', level: view.level, item, ticketsLeft });
+      if (!told && item !== null && ticketsLeft > threshold) tell(view.level, item, true);
+    })
+    .onFinal((ticket, view) => {
+      const item = ticket?.item ?? null;
+      onEvent({ kind: 'final', level: view.level, item, ticketsLeft: item === null ? 0 : remainingOf(view.meta) + 1 });
+      if (!told) tell(view.level, item, false);
+    });
+}
+
+/** How many items the store says are left after a dequeue; none if it does not say, so that nobody is told too early. */
+function remainingOf(meta: Readonly<Record<string, unknown>> | undefined): number {
+  const remaining = meta?.['remaining'];
+  return typeof remaining === 'number' ? remaining : -1;
+}
