@@ -1,0 +1,13 @@
+/** `cancel`: the client wants no more views of an operation. An update runs to its end all the same. */
+import * as z from 'zod/mini';
+import { operationNumber, type MessageKind } from './message-kind.ts';
+
+/** `[id, 'cancel']`, from the client. */
+export type CancelRow = readonly [id: number, kind: 'cancel'];
+
+/** The kind `cancel`. */
+export const cancel: MessageKind<CancelRow> = {
+  kind: 'cancel',
+  fields: ['id', 'kind'],
+  schema: z.tuple([operationNumber, z.literal('cancel')]),
+};

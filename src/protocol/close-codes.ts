@@ -1,0 +1,38 @@
+/** Codes with which either end closes the websocket, and what they mean for the client. */
+
+/** Why a connection was closed: 1001 and 1009 are the websocket standard's, 4000 and above are ours. */
+export const CloseCode = {
+  /** The client is done. */
+  done: 1000,
+  /** The server is shutting down: connect again. */
+  goingAway: 1001,
+  /** A frame is larger than the receiver allows. */
+  tooBig: 1009,
+  /** Too many malformed rows or frames. */
+  malformed: 4400,
+  /** The token is missing, wrong or expired. */
+  unauthenticated: 4401,
+  /** The principal may not use this server. */
+  forbidden: 4403,
+  /** Version, levels or contract differ between the two ends. */
+  mismatch: 4406,
+  /** No `hello` arrived in time. */
+  helloTimeout: 4408,
+  /** Another, newer connection carries the same client id. */
+  replaced: 4409,
+  /** The client reads too slowly for what it asks: connect again, ask for less. */
+  slowReader: 4429,
+} as const;
+
+const FATAL: ReadonlySet<number> = new Set([
+  CloseCode.malformed,
+  CloseCode.unauthenticated,
+  CloseCode.forbidden,
+  CloseCode.mismatch,
+  CloseCode.replaced,
+]);
+
+/** Whether connecting again with the same client would only be refused again. */
+export function isFatalClose(code: number): boolean {
+  return FATAL.has(code);
+}

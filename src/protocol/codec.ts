@@ -1,0 +1,97 @@
+/** Codecs turn rows into frames and back. All of them carry the same values: JSON's, bytes, bigint, Date, undefined. */
+import { CorrectableError } from '../correctable/errors.ts';
+
+/** A row or value in its encoded form. */
+export type Encoded = string | Uint8Array<ArrayBuffer>;
+
+/** Deepest nesting of arrays and objects in a row. */
+export const DEPTH_MAX = 64;
+
+/** A field of a row that has been encoded already by `Codec.encodeValue`. */
+export class EncodedField {
+  readonly data: Encoded;
+  constructor(data: Encoded) {
+    this.data = data;
+  }
+}
+
+/** Takes the place of a row that could be told from its neighbours, but holds a value outside the domain. */
+export class UndecodableRow {
+  readonly row: unknown;
+  /** Path to the bad value, from the row on. */
+  readonly path: readonly PropertyKey[];
+  readonly reason: string;
+  constructor(row: unknown, path: readonly PropertyKey[], reason: string) {
+    this.row = row;
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/**
+ * A way to write frames. A frame is an array of rows; rows are encoded one by one, so that one bad row fails alone and
+ * frames can be split at a size limit.
+ */
+export interface Codec {
+  /** The websocket subprotocol that stands for this codec. */
+  readonly subprotocol: string;
+  /**
+   * Encodes one value. Throws `INVALID_VALUE`, naming the field, for what is outside the domain; `where` says what the
+   * value is, for example `args`.
+   */
+  encodeValue(value: unknown, where?: string): Encoded;
+  /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`. */
+  encodeRow(row: readonly unknown[]): Encoded;
+  /** Size of an encoded row, in bytes. */
+  byteLength(encoded: Encoded): number;
+  /** Joins encoded rows to one frame. */
+  frame(rows: readonly Encoded[]): Encoded;
+  /**
+   * Reads a frame. Its elements are untrusted: each is an `UndecodableRow` or a value to check. Throws `PROTOCOL` when
+   * the frame cannot be read at all.
+   */
+  decode(frame: Encoded): unknown[];
+}
+
+/** A value that a codec does not carry; collects the path to it on the way up. */
+export class OutsideDomain extends Error {
+  readonly path: PropertyKey[] = [];
+
+  toError(where: string): CorrectableError {
+    const field = [where, ...this.path.map(String)].join('.');
+    return new CorrectableError('INVALID_VALUE', `${field}: ${this.message}`, { field });
+  }
+}
+
+/** Largest number of rows in one frame: lets the two ends work at the same time instead of taking turns. */
+const ROWS_PER_FRAME_MAX = 256;
+
+/** Splits encoded rows into frames of at most `bytesMax`. Each row must fit on its own. */
+export function packFrames(codec: Codec, rows: readonly Encoded[], bytesMax: number): Encoded[] {
+  const frames: Encoded[] = [];
+  let pending: Encoded[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const size = codec.byteLength(row) + ROW_OVERHEAD_BYTES;
+    if (
+      pending.length > 0 &&
+      (bytes + size > bytesMax - FRAME_OVERHEAD_BYTES || pending.length === ROWS_PER_FRAME_MAX)
+    ) {
+      frames.push(codec.frame(pending));
+      pending = [];
+      bytes = 0;
+    }
+    pending.push(row);
+    bytes += size;
+  }
+  if (pending.length > 0) frames.push(codec.frame(pending));
+  return frames;
+}
+
+const ROW_OVERHEAD_BYTES = 1;
+const FRAME_OVERHEAD_BYTES = 8;
+
+/** Whether a row fits into a frame of its own. */
+export function fitsFrame(codec: Codec, row: Encoded, bytesMax: number): boolean {
+  return codec.byteLength(row) + ROW_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= bytesMax;
+}

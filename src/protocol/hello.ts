@@ -1,0 +1,41 @@
+/** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
+import * as z from 'zod/mini';
+import { connectionNumber, count, levelNames, shortText, type MessageKind } from './message-kind.ts';
+
+/** What the client says about itself. */
+export interface Hello {
+  readonly version: number;
+  /** Random id of the client, the same for all its connections: with an operation's number it names the operation. */
+  readonly client: string;
+  /** Counts the connections of this client: a server keeps only the newest. */
+  readonly attempt: number;
+  /** The levels that the client was written for, weakest first. */
+  readonly levels: readonly string[];
+  /** The service contract that the client was written for. */
+  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+  /** Credentials; never part of the URL, which ends up in logs. */
+  readonly token?: string | undefined;
+}
+
+/** `[0, 'hello', {…}]`, from the client. */
+export type HelloRow = readonly [id: 0, kind: 'hello', hello: Hello];
+
+const TOKEN_LENGTH_MAX = 16_384;
+
+/** The kind `hello`. */
+export const hello: MessageKind<HelloRow> = {
+  kind: 'hello',
+  fields: ['id', 'kind', 'hello'],
+  schema: z.tuple([
+    connectionNumber,
+    z.literal('hello'),
+    z.strictObject({
+      version: count,
+      client: z.string().check(z.regex(/^[\w-]{16,64}$/)),
+      attempt: count,
+      levels: levelNames,
+      contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
+      token: z.optional(z.string().check(z.maxLength(TOKEN_LENGTH_MAX))),
+    }),
+  ]),
+};

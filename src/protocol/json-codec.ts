@@ -1,0 +1,79 @@
+/** The readable codec: subprotocol `correctables.v1+json`, text frames. */
+import { CorrectableError } from '../correctable/errors.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, type Codec, type Encoded } from './codec.ts';
+import { fromJsonValue, toJsonValue } from './json-values.ts';
+import { SUBPROTOCOL } from './version.ts';
+
+/** Rows as JSON; see `json-values.ts` for what JSON lacks. */
+export const jsonCodec: Codec = {
+  subprotocol: `${SUBPROTOCOL}+json`,
+
+  encodeValue(value, where = 'value') {
+    return encodeField(value, where);
+  },
+
+  encodeRow(row) {
+    let text = '[';
+    for (let i = 0; i < row.length; i++) {
+      if (i > 0) text += ',';
+      text += encodeField(row[i], `field ${i}`);
+    }
+    return `${text}]`;
+  },
+
+  byteLength(encoded) {
+    return utf8Length(encoded as string);
+  },
+
+  frame(rows) {
+    return `[${rows.join(',')}]`;
+  },
+
+  decode(frame) {
+    const rows = parse(frame);
+    for (let i = 0; i < rows.length; i++) rows[i] = decodeRow(rows[i]);
+    return rows;
+  },
+};
+
+function encodeField(field: unknown, where: string): string {
+  if (typeof field === 'number' && Number.isFinite(field)) return `${field}`;
+  if (field instanceof EncodedField) return field.data as string;
+  try {
+    return JSON.stringify(toJsonValue(field));
+  } catch (error) {
+    throw error instanceof OutsideDomain ? error.toError(where) : error;
+  }
+}
+
+function parse(frame: Encoded): unknown[] {
+  if (typeof frame !== 'string') throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
+  let rows: unknown;
+  try {
+    rows = JSON.parse(frame);
+  } catch (cause) {
+    throw new CorrectableError('PROTOCOL', 'the frame is not JSON', { cause });
+  }
+  if (!Array.isArray(rows)) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  return rows;
+}
+
+function decodeRow(row: unknown): unknown {
+  try {
+    return fromJsonValue(row);
+  } catch (error) {
+    if (!(error instanceof OutsideDomain)) throw error;
+    return new UndecodableRow(row, error.path, error.message);
+  }
+}
+
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // A surrogate pair is two units and four bytes: two bytes a unit, like U+0080 to U+07FF.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

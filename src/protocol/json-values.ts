@@ -1,0 +1,175 @@
+/**
+ * The value domain in JSON. What JSON lacks is written as an object with one key that begins with `$`: `$bytes`
+ * (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch), `$undefined`. Keys of the application that
+ * begin with `$` get one more. An object's property that is `undefined` is left out, as in JSON; `-0` becomes `0`.
+ */
+import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+
+const BIGINT_PATTERN = /^-?\d{1,1024}$/;
+
+/** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
+export function toJsonValue(value: unknown, depth = 0): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      throw new OutsideDomain(`${value} cannot be sent; use null or a string`);
+    case 'undefined':
+      return { $undefined: true };
+    case 'bigint':
+      return { $bigint: checkedDigits(value.toString()) };
+    case 'object':
+      return value === null ? null : objectToJson(value, depth);
+    default:
+      throw new OutsideDomain(`a ${typeof value} cannot be sent`);
+  }
+}
+
+/** The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing. */
+export function fromJsonValue(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= DEPTH_MAX) throw tooDeep();
+  return Array.isArray(value) ? arrayFromJson(value, depth) : objectFromJson(value as Record<string, unknown>, depth);
+}
+
+function objectToJson(value: object, depth: number): unknown {
+  if (depth >= DEPTH_MAX) throw tooDeep();
+  if (Array.isArray(value)) return arrayToJson(value, depth);
+  if (value instanceof Uint8Array) return { $bytes: toBase64(value) };
+  if (value instanceof Date) return { $date: checkedTime(value.getTime()) };
+  if (!isPlain(value)) {
+    throw new OutsideDomain(
+      `a ${className(value)} cannot be sent; use plain objects, arrays, Uint8Array, bigint or Date`,
+    );
+  }
+  return plainToJson(value, depth);
+}
+
+function arrayToJson(value: readonly unknown[], depth: number): unknown[] {
+  let copy: unknown[] | undefined;
+  for (let i = 0; i < value.length; i++) {
+    const item = value[i];
+    const json = atKey(i, item, depth, toJsonValue);
+    if (json !== item) (copy ??= value.slice())[i] = json;
+  }
+  return copy ?? (value as unknown[]);
+}
+
+function plainToJson(value: Record<string, unknown>, depth: number): Record<string, unknown> {
+  const keys = Object.keys(value);
+  let changed: [string, unknown][] | undefined;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    if (key === '__proto__') throw new OutsideDomain('the key __proto__ is refused');
+    const item = value[key];
+    const json = item === undefined ? undefined : atKey(key, item, depth, toJsonValue);
+    const name = key.startsWith('$') ? `$${key}` : key;
+    if (changed === undefined && (json !== item || name !== key)) {
+      changed = keys.slice(0, i).map((earlier) => [earlier, value[earlier]]);
+    }
+    changed?.push([name, json]);
+  }
+  return changed === undefined ? value : Object.fromEntries(changed);
+}
+
+function arrayFromJson(value: unknown[], depth: number): unknown[] {
+  for (let i = 0; i < value.length; i++) {
+    const item = value[i];
+    if (typeof item === 'object' && item !== null) value[i] = atKey(i, item, depth, fromJsonValue);
+  }
+  return value;
+}
+
+function objectFromJson(value: Record<string, unknown>, depth: number): unknown {
+  const keys = Object.keys(value);
+  let escaped = false;
+  for (const key of keys) {
+    if (key === '__proto__') throw new OutsideDomain('the key __proto__ is refused');
+    if (key.startsWith('$')) {
+      if (!key.startsWith('$$')) return tagged(value, keys);
+      escaped = true;
+    }
+    const item = value[key];
+    if (typeof item === 'object' && item !== null) value[key] = atKey(key, item, depth, fromJsonValue);
+  }
+  return escaped ? unescapeKeys(value, keys) : value;
+}
+
+function unescapeKeys(value: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.map((key) => [key.startsWith('$$') ? key.slice(1) : key, value[key]]));
+}
+
+function tagged(value: Record<string, unknown>, keys: readonly string[]): unknown {
+  const tag = keys[0];
+  const content = tag === undefined ? undefined : value[tag];
+  if (keys.length === 1) {
+    if (tag === '$undefined' && content === true) return undefined;
+    if (tag === '$bytes' && typeof content === 'string') return fromBase64(content);
+    if (tag === '$bigint' && typeof content === 'string') return BigInt(checkedDigits(content));
+    if (tag === '$date' && typeof content === 'number') return new Date(checkedTime(new Date(content).getTime()));
+  }
+  throw new OutsideDomain('keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined');
+}
+
+function atKey(
+  key: PropertyKey,
+  item: unknown,
+  depth: number,
+  walk: (item: unknown, depth: number) => unknown,
+): unknown {
+  try {
+    return walk(item, depth + 1);
+  } catch (error) {
+    if (error instanceof OutsideDomain) error.path.unshift(key);
+    throw error;
+  }
+}
+
+function isPlain(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm) have that realm's Object.prototype.
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+function className(value: object): string {
+  const { name } = value.constructor;
+  return name === '' ? 'class instance' : name;
+}
+
+function tooDeep(): OutsideDomain {
+  return new OutsideDomain(`nested deeper than ${DEPTH_MAX}, or a cycle`);
+}
+
+function checkedDigits(digits: string): string {
+  if (BIGINT_PATTERN.test(digits)) return digits;
+  throw new OutsideDomain('a bigint may have up to 1024 decimal digits');
+}
+
+function checkedTime(time: number): number {
+  if (Number.isFinite(time)) return time;
+  throw new OutsideDomain('an invalid Date cannot be sent');
+}
+
+const CHUNK_BYTES = 0x2000;
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK_BYTES));
+  }
+  return btoa(binary);
+}
+
+function fromBase64(text: string): Uint8Array {
+  let binary: string;
+  try {
+    binary = atob(text);
+  } catch {
+    throw new OutsideDomain('$bytes must hold base64');
+  }
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

@@ -1,0 +1,42 @@
+/** Collects the rows of one tick, so that operations issued together travel in one frame. */
+import { packFrames, type Codec, type Encoded } from './codec.ts';
+
+/** Rows that wait for the end of the tick. */
+export class Outbox {
+  readonly #codec: Codec;
+  readonly #afterTick: (fn: () => void) => void;
+  readonly #send: (frame: Encoded) => void;
+  #rows: Encoded[] = [];
+  #scheduled = false;
+  /** Largest frame to send, in bytes. */
+  frameBytesMax: number = Infinity;
+
+  constructor(codec: Codec, afterTick: (fn: () => void) => void, send: (frame: Encoded) => void) {
+    this.#codec = codec;
+    this.#afterTick = afterTick;
+    this.#send = send;
+  }
+
+  push(row: Encoded): void {
+    this.#rows.push(row);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#afterTick(() => {
+      this.#scheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Sends at once what was collected. */
+  flush(): void {
+    if (this.#rows.length === 0) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    for (const frame of packFrames(this.#codec, rows, this.frameBytesMax)) this.#send(frame);
+  }
+
+  /** Forgets what was collected. */
+  clear(): void {
+    this.#rows = [];
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * A short fingerprint of a contract's schemas, by which client and server notice that they differ. It is read off the
+ * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
+ * against an adversary.
+ */
+import type { OperationSpecs } from './contract.ts';
+
+const MAX_DEPTH = 32;
+
+/** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
+export function schemaHash(name: string, operations: OperationSpecs): string {
+  const described: Record<string, unknown> = {};
+  for (const [operation, { effect, args, result }] of Object.entries(operations)) {
+    described[operation] = { effect, args: definitionOf(args, 0), result: definitionOf(result, 0) };
+  }
+  return fingerprint(JSON.stringify(sorted({ name, operations: described })));
+}
+
+/** A schema's definition as plain data: its own fields, with nested schemas and checks replaced by theirs. */
+function definitionOf(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) return '…';
+  if (typeof value === 'bigint' || value instanceof RegExp) return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Set || value instanceof Map) return definitionOf([...value], depth + 1);
+  if (typeof value === 'function') return 'function';
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => definitionOf(element, depth + 1));
+  const internals = (value as { _zod?: { def?: object } })._zod;
+  const described: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(internals?.def ?? value)) {
+    if (key !== 'error' && key !== 'abort') described[key] = definitionOf(inner, depth + 1);
+  }
+  return described;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}
+
+/** Two independent 32-bit FNV-1a hashes, side by side. */
+function fingerprint(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x01000193;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    low = Math.imul(low ^ unit, 0x01000193) >>> 0;
+    high = Math.imul(high ^ (unit + index), 0x811c9dc5 | 1) >>> 0;
+  }
+  return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0');
+}

@@ -1,0 +1,38 @@
+/** `submit`: one operation, which will be answered by a view at each requested level (Correctables, OSDI 2016, §5.1). */
+import * as z from 'zod/mini';
+import { count, maybe, operationNumber, shortText, type MessageKind } from './message-kind.ts';
+
+/**
+ * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?]`, from the client.
+ *
+ * `levels` is a set of bits: bit `i` requests the level with index `i`. A submission that is repeated after a reconnect
+ * has the same `id`. `timeoutMs` is how long the client will still wait.
+ */
+export type SubmitRow = readonly [
+  id: number,
+  kind: 'submit',
+  name: string,
+  effect: 'read' | 'update',
+  levels: number,
+  args: unknown,
+  key?: string | null | undefined,
+  timeoutMs?: number | null | undefined,
+  trace?: unknown,
+];
+
+/** The kind `submit`. */
+export const submit: MessageKind<SubmitRow> = {
+  kind: 'submit',
+  fields: ['id', 'kind', 'name', 'effect', 'levels', 'args', 'key', 'timeoutMs', 'trace'],
+  schema: z.tuple([
+    operationNumber,
+    z.literal('submit'),
+    shortText,
+    z.enum(['read', 'update']),
+    z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)),
+    z.unknown(),
+    maybe(z.string()),
+    maybe(count),
+    z.optional(z.unknown()),
+  ]),
+};

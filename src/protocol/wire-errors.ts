@@ -1,0 +1,50 @@
+/** Errors on the wire: `fail` rows from errors, and errors from `fail` rows. */
+import { CorrectableError, isCorrectableError, type ErrorCode, type ErrorDetails } from '../correctable/errors.ts';
+import type { FailDetails, FailRow } from './fail.ts';
+
+const CODES: Readonly<Record<ErrorCode, true>> = {
+  UNKNOWN_LEVEL: true,
+  UNSUPPORTED: true,
+  INVALID_ARGUMENT: true,
+  INVALID_VALUE: true,
+  TIMEOUT: true,
+  ABORTED: true,
+  LEVEL_NOT_REACHED: true,
+  CLOSED_WITHOUT_FINAL: true,
+  FINAL_FAILED: true,
+  SPECULATION_FAILED: true,
+  ABORT_HANDLER_FAILED: true,
+  CONFLICT: true,
+  UNKNOWN: true,
+  UNAVAILABLE: true,
+  OVERLOADED: true,
+  UNAUTHENTICATED: true,
+  FORBIDDEN: true,
+  PROTOCOL: true,
+  SESSION_BEHIND: true,
+  EXPIRED_ID: true,
+};
+
+/**
+ * The row that tells a client of `error`. Only the typed errors of this package say what happened; what a store throws
+ * beside them may name its tables and machines, so it stays on the server.
+ */
+export function failRow(id: number, error: unknown, level?: number): FailRow {
+  if (!isCorrectableError(error))
+    return [id, 'fail', 'FINAL_FAILED', 'the operation failed on the server', level ?? null];
+  const { code, message, retryable, retryAfterMs, field } = error;
+  const details: FailDetails = {
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(field !== undefined && { field }),
+  };
+  return [id, 'fail', code, message, level ?? null, details];
+}
+
+/** The error that a `fail` row tells of. A code of a newer server counts as `FINAL_FAILED`. */
+export function errorOf([, , code, message, , details]: FailRow, level?: string): CorrectableError {
+  const known: ErrorCode = Object.hasOwn(CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
+  const { retryable, retryAfterMs, field } = details ?? {};
+  const given: ErrorDetails = { retryable, retryAfterMs, field, level };
+  return new CorrectableError(known, known === code ? message : `${code}: ${message}`, given);
+}

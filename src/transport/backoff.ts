@@ -1,0 +1,43 @@
+/** When to connect again after a lost connection. */
+
+/** A policy for connecting again. */
+export interface ReconnectPolicy {
+  /**
+   * How long to wait before attempt number `attempt` (1 is the first after a loss), in milliseconds; `undefined` to give
+   * up. `random` returns a number in [0, 1).
+   */
+  delayMs(attempt: number, random: () => number): number | undefined;
+}
+
+/** Options of `exponentialBackoff`. */
+export interface BackoffOptions {
+  /** Upper bound of the first delay. Default 100. */
+  readonly firstMs?: number;
+  /** Factor from one attempt to the next. Default 2. */
+  readonly factor?: number;
+  /** Upper bound of every delay. Default 5000. */
+  readonly maxMs?: number;
+  /** Attempts before giving up. Default: never. */
+  readonly attemptsMax?: number;
+}
+
+/**
+ * Delays that double up to a bound, each drawn from the upper half of its range: clients that lost the same server do
+ * not come back in step, and none hammers.
+ *
+ * @example
+ * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxMs: 1000, attemptsMax: 10 }) });
+ */
+export function exponentialBackoff(options: BackoffOptions = {}): ReconnectPolicy {
+  const { firstMs = 100, factor = 2, maxMs = 5_000, attemptsMax = Infinity } = options;
+  return {
+    delayMs(attempt, random) {
+      if (attempt > attemptsMax) return undefined;
+      const ceiling = Math.min(maxMs, firstMs * factor ** (attempt - 1));
+      return ceiling * (0.5 + random() / 2);
+    },
+  };
+}
+
+/** Gives up when the connection is lost. */
+export const neverReconnect: ReconnectPolicy = { delayMs: () => undefined };

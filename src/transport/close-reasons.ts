@@ -1,0 +1,15 @@
+/** Why a server refused the client, as an error. */
+import { CorrectableError, type ErrorCode } from '../correctable/errors.ts';
+import { CloseCode } from '../protocol/close-codes.ts';
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  [CloseCode.unauthenticated]: 'UNAUTHENTICATED',
+  [CloseCode.forbidden]: 'FORBIDDEN',
+};
+
+/** The error for a fatal close code; `told` is what the server said in a row before it closed. */
+export function refusalOf(code: number, reason: string, told: CorrectableError | undefined): CorrectableError {
+  return (
+    told ?? new CorrectableError(CODES[code] ?? 'PROTOCOL', `the server refused the connection: ${reason} (${code})`)
+  );
+}

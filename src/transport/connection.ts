@@ -1,0 +1,368 @@
+/** The shell around the connection's state machine: sockets, timers, frames. One per client and gateway. */
+import type { InvocationContext, Sink } from '../correctable/binding.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { isFatalClose } from '../protocol/close-codes.ts';
+import { EncodedField, fitsFrame, type Encoded } from '../protocol/codec.ts';
+import type { FailRow } from '../protocol/fail.ts';
+import { createRowCheck, serverKinds, type Row, type ServerRow } from '../protocol/rows.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { Welcome } from '../protocol/welcome.ts';
+import { errorOf } from '../protocol/wire-errors.ts';
+import { randomClientId } from './client-id.ts';
+import { refusalOf } from './close-reasons.ts';
+import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
+import { InFlight, type InFlightOperation } from './in-flight.ts';
+import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
+import { Outbox } from '../protocol/outbox.ts';
+import { SocketHandle } from './socket-handle.ts';
+import { submitRow } from './submit-row.ts';
+
+/** A connection to one gateway that survives the loss of its sockets. */
+export interface Connection {
+  readonly state: ConnectionState;
+  /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
+  readonly ready: Promise<void>;
+  /** Like `Binding.submitOperation`. */
+  submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void;
+  /** Tells the transport that the network may be back, so that it need not wait. */
+  wake(): void;
+  /** Fails what is under way with `UNAVAILABLE` and closes the socket. */
+  close(): Promise<void>;
+}
+
+/** How many ended operations the server may remember for us before we acknowledge them. */
+const ACK_STEP = 64;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** Malformed rows of a server before it is given up. */
+const MALFORMED_MAX = 8;
+
+const checkRow = createRowCheck<ServerRow>(serverKinds);
+
+/**
+ * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
+ *
+ * @example
+ * const connection = connect({ url: 'ws://127.0.0.1:7070/irl', WebSocket }, { levels: ['weak', 'strong'] });
+ * await connection.ready;
+ */
+export function connect(options: ConnectionOptions, target: ConnectionTarget): Connection {
+  return new WebSocketConnection(settle(options), target);
+}
+
+class WebSocketConnection implements Connection {
+  readonly ready: Promise<void>;
+  readonly #settings: ConnectionSettings;
+  readonly #target: ConnectionTarget;
+  readonly #client = randomClientId();
+  readonly #inFlight: InFlight;
+  readonly #outbox: Outbox;
+  readonly #ended: Promise<void>;
+  #state: ConnectionState = 'connecting';
+  #socket: SocketHandle | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #attempt = 0;
+  #failures = 0;
+  #malformed = 0;
+  #heard = false;
+  #drainMs = 0;
+  #reason: CorrectableError | undefined;
+  #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
+  #settleEnded!: () => void;
+
+  constructor(settings: ConnectionSettings, target: ConnectionTarget) {
+    this.#settings = settings;
+    this.#target = target;
+    this.#inFlight = new InFlight(target.levels);
+    this.#outbox = new Outbox(settings.codec, settings.scheduling.afterTick, (frame) => this.#socket?.send(frame));
+    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
+    // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
+    this.ready.catch(() => {});
+    this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
+    this.#connect();
+    this.#armTimer();
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
+    try {
+      const submitted = this.#register(operation, levels, sink as Sink, context);
+      if (this.#state === 'open' || this.#state === 'probing') this.#send(submitted);
+    } catch (error) {
+      sink.fail(error);
+    }
+  }
+
+  wake(): void {
+    this.#dispatch('wake');
+  }
+
+  async close(): Promise<void> {
+    this.#reason ??= new CorrectableError('UNAVAILABLE', 'the connection was closed by the application');
+    this.#dispatch('close');
+    await this.#ended;
+  }
+
+  #register(
+    operation: Operation,
+    levels: readonly string[],
+    sink: Sink,
+    context: InvocationContext,
+  ): InFlightOperation {
+    if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
+    const { inFlightMax, codec, scheduling } = this.#settings;
+    if (this.#inFlight.size >= inFlightMax) {
+      const message = `${inFlightMax} operations are under way on this connection already`;
+      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
+    }
+    const indices = levels.map((level) => this.#target.levels.indexOf(level));
+    const id = this.#inFlight.nextId();
+    const args = new EncodedField(codec.encodeValue(operation.args, 'args'));
+    const row = codec.encodeRow(submitRow({ id, operation, args, indices, context, nowMs: scheduling.now() }));
+    const submitted = { id, row, strongest: Math.max(...indices), sink, sent: false, seqs: [], release: undefined };
+    this.#inFlight.add(submitted);
+    this.#listen(submitted, context);
+    return submitted;
+  }
+
+  #listen(submitted: InFlightOperation, { signal }: InvocationContext): void {
+    const cancel = (): void => {
+      const { id, sent } = submitted;
+      this.#inFlight.remove(id);
+      if (sent) this.#push([id, 'cancel']);
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    submitted.release = () => signal.removeEventListener('abort', cancel);
+  }
+
+  #send(operation: InFlightOperation): void {
+    const { codec } = this.#settings;
+    if (!fitsFrame(codec, operation.row, this.#outbox.frameBytesMax)) {
+      const size = codec.byteLength(operation.row);
+      const message = `args: the operation takes ${size} bytes, the server reads ${this.#outbox.frameBytesMax} at most`;
+      this.#inFlight.failOne(operation.id, new CorrectableError('INVALID_ARGUMENT', message, { field: 'args' }));
+      return;
+    }
+    operation.sent = true;
+    this.#outbox.push(operation.row);
+    this.#acknowledge(ACK_STEP);
+  }
+
+  #acknowledge(step: number): void {
+    const watermark = this.#inFlight.takeWatermark(step);
+    if (watermark !== undefined) this.#push([watermark, 'ack']);
+  }
+
+  #push(row: Row): void {
+    this.#outbox.push(this.#settings.codec.encodeRow(row));
+  }
+
+  #dispatch(event: ConnectionEvent): void {
+    const { state, actions } = transition(this.#state, event);
+    const changed = state !== this.#state;
+    this.#state = state;
+    for (const action of actions) this.#perform(action);
+    if (!changed || this.#state !== state) return;
+    this.#armTimer();
+    this.#settings.onStateChange(state);
+  }
+
+  #perform(action: ConnectionAction): void {
+    switch (action) {
+      case 'connect':
+        return this.#connect();
+      case 'greet':
+        return this.#greet();
+      case 'resume':
+        return this.#resume();
+      case 'ping':
+        this.#acknowledge(1);
+        return this.#push([this.#attempt, 'ping']);
+      case 'drop':
+        return this.#drop();
+      case 'farewell':
+        this.#acknowledge(1);
+        this.#outbox.flush();
+        return this.#socket?.close();
+      case 'fail':
+        return this.#inFlight.failAll(this.#reasonToFail());
+      case 'end':
+        this.#settleReady.reject(this.#reasonToFail());
+        return this.#settleEnded();
+    }
+  }
+
+  #connect(): void {
+    this.#attempt++;
+    const { WebSocket, url, codec } = this.#settings;
+    try {
+      this.#socket = new SocketHandle(new WebSocket(url, [codec.subprotocol]), {
+        opened: () => this.#dispatch('opened'),
+        received: (frame) => this.#receive(frame),
+        closed: (code, reason) => this.#closed(code, reason),
+      });
+    } catch (cause) {
+      // A page served over https may not open ws://, for example: trying again would not help.
+      this.#reason = new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${url}`, { cause });
+      queueMicrotask(() => this.#dispatch('refused'));
+    }
+  }
+
+  #drop(): void {
+    this.#socket?.drop();
+    this.#socket = undefined;
+    this.#outbox.clear();
+    this.#inFlight.markUnsent();
+  }
+
+  #closed(code: number, reason: string): void {
+    if (!isFatalClose(code)) return this.#dispatch('lost');
+    this.#reason = refusalOf(code, reason, this.#reason);
+    this.#dispatch('refused');
+  }
+
+  #greet(): void {
+    const socket = this.#socket;
+    const attempt = this.#attempt;
+    Promise.resolve()
+      .then(() => this.#settings.token())
+      .then(
+        (token) => {
+          if (this.#socket !== socket) return;
+          const { levels, contract } = this.#target;
+          this.#push([
+            0,
+            'hello',
+            { version: PROTOCOL_VERSION, client: this.#client, attempt, levels, contract, token },
+          ]);
+          this.#outbox.flush();
+        },
+        (cause: unknown) => {
+          if (this.#socket !== socket) return;
+          this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
+          this.#dispatch('refused');
+        },
+      );
+  }
+
+  #resume(): void {
+    this.#failures = 0;
+    this.#reason = undefined;
+    const operations = this.#inFlight.resubmissions();
+    this.#acknowledge(1);
+    for (const operation of operations) this.#send(operation);
+    this.#settleReady.resolve();
+  }
+
+  #receive(frame: Encoded): void {
+    this.#heard = true;
+    if (this.#state === 'probing') this.#dispatch('heard');
+    let rows: unknown[];
+    try {
+      rows = this.#settings.codec.decode(frame);
+    } catch {
+      return this.#countMalformed('a frame that cannot be read');
+    }
+    for (const row of rows) this.#receiveRow(row);
+    if (this.#state === 'draining' && !this.#inFlight.awaitsAnswers()) this.#dispatch('drained');
+  }
+
+  #receiveRow(received: unknown): void {
+    const checked = checkRow(received);
+    if (checked.problem !== undefined) {
+      const { id, field, reason } = checked.problem;
+      const message = `the server sent a malformed row: ${field}: ${reason}`;
+      this.#inFlight.failOne(id, new CorrectableError('PROTOCOL', message));
+      return this.#countMalformed(message);
+    }
+    const { row } = checked;
+    switch (row[1]) {
+      case 'view':
+        return this.#inFlight.view(row);
+      case 'confirm':
+        return this.#inFlight.confirm(row);
+      case 'fail':
+        return this.#receiveFail(row);
+      case 'welcome':
+        return this.#receiveWelcome(row[2]);
+      case 'goaway':
+        this.#drainMs = row[2];
+        return this.#dispatch('goaway');
+      case 'ping':
+        return this.#push([row[0], 'pong']);
+      case 'pong':
+        return undefined;
+    }
+  }
+
+  #receiveFail(row: FailRow): void {
+    if (row[0] > 0) return this.#inFlight.fail(row);
+    this.#reason = errorOf(row);
+  }
+
+  #receiveWelcome({ version, levels, limits }: Welcome): void {
+    if (version !== PROTOCOL_VERSION || levels.join() !== this.#target.levels.join()) {
+      const message = `the server speaks version ${version} with levels ${levels.join()}`;
+      this.#reason = new CorrectableError('PROTOCOL', `${message}; this client needs ${this.#target.levels.join()}`);
+      return this.#dispatch('refused');
+    }
+    this.#outbox.frameBytesMax = limits.frameBytesMax;
+    this.#dispatch('welcomed');
+  }
+
+  #countMalformed(message: string): void {
+    this.#malformed++;
+    if (this.#malformed < MALFORMED_MAX) return;
+    this.#reason = new CorrectableError('PROTOCOL', message);
+    this.#dispatch('refused');
+  }
+
+  #reasonToFail(): CorrectableError {
+    const reason = this.#reason;
+    return isCorrectableError(reason) ? reason : new CorrectableError('UNAVAILABLE', 'the server cannot be reached');
+  }
+
+  #armTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const allowedMs = this.#allowedMs();
+    if (allowedMs === undefined) return;
+    this.#heard = false;
+    this.#cancelTimer = this.#settings.scheduling.setTimer(() => {
+      if (this.#state === 'open' && this.#heard) this.#armTimer();
+      else this.#dispatch('elapsed');
+    }, allowedMs);
+  }
+
+  #allowedMs(): number | undefined {
+    const { connectTimeoutMs, heartbeatMs, pongTimeoutMs } = this.#settings;
+    switch (this.#state) {
+      case 'connecting':
+      case 'greeting':
+        return connectTimeoutMs;
+      case 'open':
+        return heartbeatMs;
+      case 'probing':
+        return pongTimeoutMs;
+      case 'draining':
+        return this.#drainMs + pongTimeoutMs;
+      case 'waiting':
+        return this.#backoffMs();
+      case 'closing':
+        return CLOSE_TIMEOUT_MS;
+      case 'closed':
+        return undefined;
+    }
+  }
+
+  #backoffMs(): number | undefined {
+    this.#failures++;
+    const { reconnect, random } = this.#settings;
+    const delayMs = reconnect.delayMs(this.#failures, random);
+    if (delayMs === undefined) this.#dispatch('refused');
+    return delayMs;
+  }
+}

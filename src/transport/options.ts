@@ -1,0 +1,83 @@
+/** Options of a connection, with defaults filled in and checked. */
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Codec } from '../protocol/codec.ts';
+import { jsonCodec } from '../protocol/json-codec.ts';
+import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
+import type { ConnectionState } from './connection-state.ts';
+import { platformScheduling, type Scheduling } from './scheduling.ts';
+import { webSocketClass, webSocketUrl, type WebSocketConstructor } from './websocket.ts';
+
+/** What a connection to a gateway can be told. */
+export interface ConnectionOptions {
+  /** Where the gateway listens, for example `ws://127.0.0.1:7070/irl`. */
+  readonly url: string | URL;
+  /** The WebSocket class. Default: the platform's; Node 20 has none, so pass that of `ws` there. */
+  readonly WebSocket?: WebSocketConstructor | undefined;
+  /** Sent in the first message of every connection. A function is asked each time, and may return a fresh token. */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** When to connect again. Default: `exponentialBackoff()`, for ever. */
+  readonly reconnect?: ReconnectPolicy | undefined;
+  /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** After how long without a word from the server to ask whether it is there. Default 15 000 ms. */
+  readonly heartbeatMs?: number | undefined;
+  /** How long the server has to answer that. Default 5000 ms. */
+  readonly pongTimeoutMs?: number | undefined;
+  /** Most operations without a final; one more fails with `OVERLOADED`. Default 16 384. */
+  readonly inFlightMax?: number | undefined;
+  /** How rows are written. Default: JSON. */
+  readonly codec?: Codec | undefined;
+  /** Told of every change of the connection's state, for example to show that it is offline. */
+  readonly onStateChange?: ((state: ConnectionState) => void) | undefined;
+  /** Time; for tests. */
+  readonly scheduling?: Scheduling | undefined;
+  /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** What a connection needs to know of the store beside the options. */
+export interface ConnectionTarget {
+  readonly levels: readonly string[];
+  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+}
+
+/** The options with nothing left open. */
+export interface ConnectionSettings {
+  readonly url: string;
+  readonly WebSocket: WebSocketConstructor;
+  readonly token: () => string | undefined | Promise<string | undefined>;
+  readonly reconnect: ReconnectPolicy;
+  readonly connectTimeoutMs: number;
+  readonly heartbeatMs: number;
+  readonly pongTimeoutMs: number;
+  readonly inFlightMax: number;
+  readonly codec: Codec;
+  readonly onStateChange: (state: ConnectionState) => void;
+  readonly scheduling: Scheduling;
+  readonly random: () => number;
+}
+
+/** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
+export function settle(options: ConnectionOptions): ConnectionSettings {
+  const { token } = options;
+  return {
+    url: webSocketUrl(options.url),
+    WebSocket: webSocketClass(options.WebSocket),
+    token: typeof token === 'function' ? token : () => token,
+    reconnect: options.reconnect ?? exponentialBackoff(),
+    connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
+    heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),
+    pongTimeoutMs: positive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
+    inFlightMax: positive('inFlightMax', options.inFlightMax, 16_384),
+    codec: options.codec ?? jsonCodec,
+    onStateChange: options.onStateChange ?? (() => {}),
+    scheduling: options.scheduling ?? platformScheduling(),
+    random: options.random ?? Math.random,
+  };
+}
+
+function positive(field: string, given: number | undefined, fallback: number): number {
+  const value = given ?? fallback;
+  if (value > 0) return value;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be a positive number, not ${value}`, { field });
+}

@@ -1,0 +1,29 @@
+/** The row that submits an operation. */
+import type { InvocationContext } from '../correctable/binding.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { EncodedField } from '../protocol/codec.ts';
+import type { SubmitRow } from '../protocol/submit.ts';
+
+/** What goes into the row. */
+export interface Submission {
+  readonly id: number;
+  readonly operation: Operation;
+  readonly args: EncodedField;
+  /** Indices of the requested levels. */
+  readonly indices: readonly number[];
+  readonly context: InvocationContext;
+  readonly nowMs: number;
+}
+
+/** Builds the row, leaving out what is not there at its end. */
+export function submitRow({ id, operation, args, indices, context, nowMs }: Submission): SubmitRow {
+  const { name, effect, key } = operation;
+  const { deadlineAt, trace } = context;
+  let levels = 0;
+  for (const index of indices) levels |= 1 << index;
+  const timeoutMs = deadlineAt === undefined ? null : Math.max(0, Math.round(deadlineAt - nowMs));
+  if (trace !== undefined) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace];
+  if (timeoutMs !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs];
+  if (key !== undefined) return [id, 'submit', name, effect, levels, args, key];
+  return [id, 'submit', name, effect, levels, args];
+}

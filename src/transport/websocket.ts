@@ -1,0 +1,46 @@
+/** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
+import { CorrectableError } from '../correctable/errors.ts';
+
+/** A websocket of a browser, of `ws`, of `undici`… */
+export interface WebSocketLike {
+  binaryType: string;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** A WebSocket class. */
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
+
+/** The class given, or the one of the platform. Throws `UNSUPPORTED` where there is none. */
+export function webSocketClass(given: WebSocketConstructor | undefined): WebSocketConstructor {
+  const found = given ?? (globalThis as { WebSocket?: unknown }).WebSocket;
+  if (typeof found === 'function') return found as WebSocketConstructor;
+  throw new CorrectableError(
+    'UNSUPPORTED',
+    "this platform has no WebSocket: pass one, for example `import { WebSocket } from 'ws'` and `{ WebSocket }`",
+    { field: 'WebSocket' },
+  );
+}
+
+/** The URL, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
+export function webSocketUrl(url: string | URL): string {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch (cause) {
+    throw new CorrectableError('INVALID_ARGUMENT', `url: ${String(url)} is no URL`, { field: 'url', cause });
+  }
+  if (parsed.protocol !== 'ws:' && parsed.protocol !== 'wss:') {
+    const message = `url: must begin with ws:// or wss://, not ${parsed.protocol}//`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'url' });
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    const message = 'url: must not carry credentials, which end up in logs: use the option token';
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'url' });
+  }
+  return parsed.href;
+}
