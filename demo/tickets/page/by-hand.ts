@@ -58,7 +58,7 @@ function ticket(item: string | null | undefined): string | undefined {
 function answer({ told, early }: Row): string | undefined {
   if (told === undefined) return undefined;
   if (told === 'no') return 'no: sold out';
-  return early === true ? 'yes, on the preliminary' : 'yes, on the final';
+  return early === true ? 'yes, early' : 'yes, on the final view';
 }
 
 function toldClass({ early }: Row): string {

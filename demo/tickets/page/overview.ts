@@ -33,7 +33,7 @@ export function overviewView(shop: TicketShop): ShowOverview {
   return () => {
     const sold = [...shop.sale.rows.values()].filter((row) => typeof row.finalItem === 'string').length;
     const remaining = tickets - sold;
-    showPhase(shop.phase);
+    showPhase(shop.phase, shop.lostSites);
     if (shop.phase === 'failed') showFailure(shop.failure);
     else failure.hidden = true;
     showCounts(count(shop.sale.history, tickets));
@@ -83,10 +83,11 @@ const PHASES: Readonly<Record<Phase, string>> = {
   failed: 'Failed',
 };
 
-function showPhase(phase: Phase): void {
+function showPhase(phase: Phase, lostSites: readonly string[] = []): void {
   const status = byId('status', HTMLParagraphElement);
+  const isLost = lostSites.length > 0 && phase !== 'connecting' && phase !== 'failed';
   status.dataset['phase'] = phase;
-  setText(status, PHASES[phase]);
+  setText(status, isLost ? `No connection to ${lostSites.join(', ')}: trying again…` : PHASES[phase]);
 }
 
 /** Says what went wrong and what to do. */

@@ -48,10 +48,10 @@ export function latencyPlot(
       padding: [12, 12, 0, 0],
       scales: {
         x: { time: false, dir: -1, range: [-margin, tickets + margin] },
-        y: { distr: 3, range: (_plot, min, max) => decadesAround(min, max) },
+        y: { distr: 3, range: (_plot, min, max) => range(min, max) },
       },
       axes: [
-        { ...axis('tickets left when the purchase began'), size: 48 },
+        { ...axis('tickets left when the purchase began'), size: 30 },
         {
           ...axis('latency in milliseconds (log scale)'),
           size: 52,
@@ -117,19 +117,22 @@ function aligned(data: PlotData): uPlot.AlignedData {
   return [all.map((dot) => dot.ticketsLeft), column(0), column(1), column(2)];
 }
 
-/** The whole decades that hold the data; one to a hundred milliseconds while there is none. */
-function decadesAround(min: number | null, max: number | null): [number, number] {
+/** From one tick to another, around the data; one to a hundred milliseconds while there is none. */
+function range(min: number | null, max: number | null): [number, number] {
   if (min === null || max === null) return [1, 100];
-  return [10 ** Math.floor(Math.log10(min)), 10 ** Math.max(2, Math.ceil(Math.log10(max)))];
+  const all = ticks(MS_MIN, 10 ** Math.max(2, Math.ceil(Math.log10(max))));
+  const low = all.findLast((tick) => tick <= min) ?? MS_MIN;
+  const high = all.find((tick) => tick >= max * 1.1) ?? max * 2;
+  return [Math.min(low, 1), Math.max(high, 100)];
 }
 
 /** 1, 2, 5, 10, 20, 50, …: few enough to read, even on a log scale. */
 function ticks(min: number, max: number): number[] {
   const values: number[] = [];
-  for (let decade = min; decade < max * 1.001; decade *= 10) {
+  for (let decade = 10 ** Math.floor(Math.log10(min)); decade <= max; decade *= 10) {
     for (const step of [1, 2, 5]) {
       const value = Number((decade * step).toPrecision(1));
-      if (value <= max * 1.001) values.push(value);
+      if (value >= min * 0.999 && value <= max * 1.001) values.push(value);
     }
   }
   return values;

@@ -21,7 +21,7 @@ export function purchaseListView(): ShowPurchases {
   const show = (row: Row): void => {
     const line = lines.get(row.customer);
     if (line === undefined) {
-      const element = make('tr', row.byHand ? 'by-hand' : '', ...cells(row));
+      const element = make('tr', row.byHand ? 'mine' : '', ...cells(row));
       body.prepend(element);
       lines.set(row.customer, { element, shown: row });
     } else if (line.shown !== row) {

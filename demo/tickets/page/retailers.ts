@@ -2,6 +2,7 @@
 import { createClient, CorrectableError } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import type { Shop } from '../purchase.ts';
+import type { ConnectionWatch } from './connection-watch.ts';
 
 const DIRECTORY_TIMEOUT_MS = 5_000;
 
@@ -16,7 +17,7 @@ export interface Retailer {
  * @throws CorrectableError `UNAVAILABLE` when the site directory does not answer, `INVALID_ARGUMENT` for a site that
  * the backend does not have
  */
-export async function openRetailers(names: readonly string[]): Promise<readonly Retailer[]> {
+export async function openRetailers(names: readonly string[], watch: ConnectionWatch): Promise<readonly Retailer[]> {
   const urls = await siteDirectory();
   for (const site of names) {
     if (urls.has(site)) continue;
@@ -25,7 +26,10 @@ export async function openRetailers(names: readonly string[]): Promise<readonly 
       field: 'retailers',
     });
   }
-  return names.map((site) => ({ site, shop: createClient(redblue({ url: urls.get(site) as string })) }));
+  return names.map((site, retailer) => {
+    const onStateChange = (state: string): void => watch.note(retailer, site, state);
+    return { site, shop: createClient(redblue({ url: urls.get(site) as string, onStateChange })) };
+  });
 }
 
 /** Closes the connections; purchases under way fail. */

@@ -1,7 +1,8 @@
 /** What happens behind the page: connects the retailers, puts tickets on sale, sells them; tells the page of changes. */
-import { isCorrectableError } from 'correctables';
+import { CorrectableError, isCorrectableError } from 'correctables';
 import { peek } from 'correctables/operations';
 import { runSale, stockUp, type Purchase, type SaleEvent } from '../sale.ts';
+import { ConnectionWatch } from './connection-watch.ts';
 import { closeRetailers, openRetailers, type Retailer } from './retailers.ts';
 import type { Settings } from './settings.ts';
 
@@ -37,6 +38,10 @@ export class TicketShop {
   #retailers: readonly Retailer[] = [];
   #sale: OpenSale = openSale();
   #handBought = 0;
+  readonly #connections: ConnectionWatch = new ConnectionWatch({
+    onChange: () => this.#changed(),
+    onGone: (site) => void this.#fail(new CorrectableError('UNAVAILABLE', `Site ${site} is out of reach.`)),
+  });
 
   /** @param changed called after every change; several may come in one turn of the event loop */
   constructor(settings: Settings, changed: () => void) {
@@ -51,6 +56,11 @@ export class TicketShop {
   /** Why the phase is `failed`. */
   get failure(): unknown {
     return this.#failure;
+  }
+
+  /** The sites that the page has no connection to at the moment. */
+  get lostSites(): readonly string[] {
+    return this.#connections.lost();
   }
 
   get sale(): SaleRecord {
@@ -105,7 +115,7 @@ export class TicketShop {
 
   async #connect(): Promise<void> {
     this.#enter('connecting');
-    this.#retailers = await openRetailers(this.settings.retailers);
+    this.#retailers = await openRetailers(this.settings.retailers, this.#connections);
   }
 
   async #stock({ event }: OpenSale): Promise<void> {
@@ -133,7 +143,8 @@ export class TicketShop {
         },
       },
     );
-    if (this.#sale === sale) this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
+    if (this.#sale === sale && this.#phase === 'selling')
+      this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
   }
 
   /** Runs a step of `sale`, the current one from now on. A failure is shown, unless a later sale has begun. */
@@ -142,13 +153,14 @@ export class TicketShop {
     try {
       await step(sale);
     } catch (error) {
-      if (this.#sale === sale && this.#phase !== 'failed') await this.#fail(sale, error);
+      if (this.#sale === sale) await this.#fail(error);
     }
   }
 
   /** Leaves no retailer behind, so that the next start connects anew. */
-  async #fail(sale: OpenSale, error: unknown): Promise<void> {
-    sale.stop.abort();
+  async #fail(error: unknown): Promise<void> {
+    if (this.#phase === 'failed') return;
+    this.#sale.stop.abort();
     this.#failure = error;
     this.#enter('failed');
     const retailers = this.#retailers;

@@ -10,8 +10,8 @@ type Kind = keyof PlotData;
 type Duration = 'toldMs' | 'finalMs';
 
 const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
-  { kind: 'early', label: 'Told yes on the preliminary view', duration: 'toldMs' },
-  { kind: 'background', label: 'Their final view, in the background', duration: 'finalMs' },
+  { kind: 'early', label: 'Told yes early', duration: 'toldMs' },
+  { kind: 'background', label: '… and their final view', duration: 'finalMs' },
   { kind: 'waited', label: 'Told yes on the final view', duration: 'toldMs' },
 ];
 

@@ -1,0 +1,129 @@
+/** The ticket shop's page in a real browser, against the real demo server. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startShop } from '../../demo/tickets/server.ts';
+import { launchChromium } from '../support/chromium.ts';
+
+const { browser, reason } = await launchChromium();
+if (reason !== undefined) console.warn(`tickets page: skipped: ${reason}`);
+
+describe.skipIf(browser === undefined)('tickets page', () => {
+  let shop: Awaited<ReturnType<typeof startShop>>;
+
+  beforeAll(async () => {
+    shop = await startShop({ port: 0 });
+  });
+
+  afterAll(async () => {
+    await shop.close();
+    await (browser as Browser).close();
+  });
+
+  test('a ticket bought by hand → both views, the answer, and one ticket less', async () => {
+    await using visit = await open('?tickets=30&autostart=0');
+    const { page } = visit;
+    await inPhase(page, 'ready');
+    expect(await page.textContent('#left')).toBe('30');
+
+    await page.selectOption('#site', 'vrg');
+    await page.click('#buy');
+    await page.getByText('Final').locator('xpath=following-sibling::*[1]').getByText('ticket #').waitFor();
+
+    const [preliminary, told, final] = await page.locator('#steps li').allTextContents();
+    expect(preliminary).toMatch(/^Preliminaryticket #\d+[\d.]+ ms$/);
+    expect(told).toMatch(/^You are toldyes, early[\d.]+ ms$/);
+    expect(final).toMatch(/^Finalticket #\d+[\d.]+ ms$/);
+    expect(await page.textContent('#left')).toBe('29');
+    expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });
+    expect(await page.locator('#purchases tr').count()).toBe(1);
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('a whole sale → sold out, nothing oversold, nothing twice, the last tickets told on the final view', async () => {
+    await using visit = await open('?tickets=60&threshold=20&pace=5');
+    const { page } = visit;
+    await inPhase(page, 'sold-out');
+
+    const { confirmed, confirmedEarly, revoked, oversold, duplicates } = await counts(page);
+    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 60, oversold: 0, duplicates: 0 });
+    expect(confirmedEarly).toBeGreaterThan(0);
+    expect(confirmedEarly).toBeLessThan(60);
+    expect(await page.textContent('#left')).toBe('0');
+    expect(await page.locator('#legend td:first-of-type').allTextContents()).toEqual([
+      String(confirmedEarly),
+      String(confirmedEarly),
+      String(confirmed - confirmedEarly),
+    ]);
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('stop by keyboard, then a new sale → a fresh stock', async () => {
+    await using visit = await open('?tickets=200&pace=20');
+    const { page } = visit;
+    await inPhase(page, 'selling');
+    await page.locator('#purchases tr').first().waitFor();
+    await page.focus('#stop');
+    await page.keyboard.press('Enter');
+    await inPhase(page, 'stopped');
+    const { confirmed } = await counts(page);
+    expect(confirmed).toBeGreaterThan(0);
+    expect(await page.textContent('#left')).toBe(String(200 - confirmed));
+
+    await page.focus('#start');
+    await page.keyboard.press('Enter');
+    await inPhase(page, 'selling');
+    await page.click('#stop');
+    await inPhase(page, 'stopped');
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('an address that makes no sense → says which parameter and what it may be', async () => {
+    await using visit = await open('?tickets=many');
+    await inPhase(visit.page, 'failed');
+    expect(await visit.page.textContent('#failure-detail')).toContain('tickets: "many" is not a whole number from 1');
+  });
+
+  test('a site that does not exist → says which there are', async () => {
+    await using visit = await open('?retailers=frk,tky');
+    await inPhase(visit.page, 'failed');
+    expect(await visit.page.textContent('#failure-detail')).toContain('no site "tky"');
+  });
+
+  test('the backend goes away in the middle of a sale → says how to start it again', async () => {
+    const other = await startShop({ port: 0 });
+    await using visit = await open('?tickets=500&pace=50', other.url);
+    const { page } = visit;
+    await page.locator('#purchases tr').nth(10).waitFor();
+    await other.close();
+    await inPhase(page, 'failed');
+    expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
+  });
+
+  /** Opens the page at `query` in a context of its own; collects what goes wrong in it. */
+  async function open(query: string, url: string | URL = shop.url): Promise<Visit> {
+    const context = await (browser as Browser).newContext({ locale: 'en-GB' });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(new URL(query, url).href);
+    return { page, errors, [Symbol.asyncDispose]: () => context.close() };
+  }
+});
+
+interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly errors: readonly string[];
+}
+
+async function inPhase(page: Page, phase: string): Promise<void> {
+  await page.locator(`#status[data-phase="${phase}"]`).waitFor({ timeout: 60_000 });
+}
+
+async function counts(page: Page): Promise<Record<string, number>> {
+  const cells = await page.locator('[data-count]').all();
+  const entries = cells.map(async (cell) => [
+    (await cell.getAttribute('data-count')) as string,
+    Number(await cell.textContent()),
+  ]);
+  return Object.fromEntries(await Promise.all(entries));
+}
