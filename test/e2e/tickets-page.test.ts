@@ -5,9 +5,9 @@ import { startShop } from '../../demo/tickets/server.ts';
 import { launchChromium } from '../support/chromium.ts';
 
 const { browser, reason } = await launchChromium();
-if (reason !== undefined) console.warn(`tickets page: skipped: ${reason}`);
+const subject = reason === undefined ? 'tickets page' : `tickets page (skipped: ${reason})`;
 
-describe.skipIf(browser === undefined)('tickets page', () => {
+describe.skipIf(browser === undefined)(subject, () => {
   let shop: Awaited<ReturnType<typeof startShop>>;
 
   beforeAll(async () => {

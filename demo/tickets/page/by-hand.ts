@@ -22,7 +22,7 @@ export function byHandView(shop: TicketShop): ShowByHand {
     if (last === shown) return;
     shown = last;
     steps.replaceChildren(
-      ...(last === undefined ? [make('li', 'idle', 'You have not bought one of this sale.')] : stepsOf(last)),
+      ...(last === undefined ? [make('li', 'idle', 'You have not bought a ticket in this sale.')] : stepsOf(last)),
     );
   };
 }

@@ -1,7 +1,8 @@
 /** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
 import { count, type Counts } from '../report.ts';
+import { adviceFor } from './advice.ts';
 import { byId, make, setText } from './dom.ts';
-import { isBackendGone, type Phase, type TicketShop } from './ticket-shop.ts';
+import type { Phase, TicketShop } from './ticket-shop.ts';
 
 const COUNTS: readonly {
   readonly name: keyof Counts;
@@ -26,7 +27,7 @@ export function overviewView(shop: TicketShop): ShowOverview {
   const fill = byId('bar-fill', HTMLDivElement);
   const [start, stop] = buttons(shop);
   setText(byId('tickets', HTMLSpanElement), String(tickets));
-  for (const id of ['threshold', 'threshold-again']) setText(byId(id, HTMLSpanElement), String(threshold));
+  explain(threshold);
   setText(byId('retailers', HTMLSpanElement), `Retailers beside: ${shop.settings.retailers.join(', ')}.`);
   byId('bar-threshold', HTMLDivElement).style.width = `${Math.min(100, (100 * threshold) / tickets)}%`;
 
@@ -44,6 +45,17 @@ export function overviewView(shop: TicketShop): ShowOverview {
     start.setAttribute('aria-disabled', String(shop.phase === 'connecting' || shop.phase === 'stocking'));
     stop.setAttribute('aria-disabled', String(shop.phase !== 'selling'));
   };
+}
+
+/** Fits the explanation to the threshold. */
+function explain(threshold: number): void {
+  setText(byId('threshold', HTMLSpanElement), String(threshold));
+  if (threshold > 0) {
+    setText(byId('threshold-again', HTMLSpanElement), String(threshold));
+    return;
+  }
+  const below = 'There is no threshold in this sale, so the last customers may be told yes and get no ticket: revoked.';
+  setText(byId('below-threshold', HTMLSpanElement), below);
 }
 
 /** A button that can do nothing keeps the focus: it is marked as disabled, and the shop ignores it. */
@@ -92,11 +104,8 @@ function showPhase(phase: Phase, lostSites: readonly string[] = []): void {
 
 /** Says what went wrong and what to do. */
 export function showFailure(failure: unknown): void {
-  const advice = isBackendGone(failure)
-    ? 'The backend is gone: start it with “npm run demo”, then press “Start a new sale”.'
-    : 'Correct what is named below, then load the page again.';
   showPhase('failed');
   byId('failure', HTMLElement).hidden = false;
-  setText(byId('failure-advice', HTMLParagraphElement), advice);
+  setText(byId('failure-advice', HTMLParagraphElement), adviceFor(failure));
   setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
 }

@@ -26,6 +26,8 @@ export const DOT_COLOURS: Readonly<Record<keyof PlotData, string>> = {
 
 /** In the order in which they are drawn. */
 const SERIES = ['background', 'early', 'waited'] as const;
+/** uPlot names it in a `const enum`, which exists for its own compilation only. */
+const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** A clock of the browser may be as coarse as this, and a logarithm needs more than zero. */
 const MS_MIN = 0.1;
 
@@ -48,7 +50,7 @@ export function latencyPlot(
       padding: [12, 12, 0, 0],
       scales: {
         x: { time: false, dir: -1, range: [-margin, tickets + margin] },
-        y: { distr: 3, range: (_plot, min, max) => range(min, max) },
+        y: { distr: LOGARITHMIC, range: (_plot, min, max) => range(min, max) },
       },
       axes: [
         { ...axis('tickets left when the purchase began'), size: 30 },

@@ -1,5 +1,5 @@
 /** What happens behind the page: connects the retailers, puts tickets on sale, sells them; tells the page of changes. */
-import { CorrectableError, isCorrectableError } from 'correctables';
+import { CorrectableError } from 'correctables';
 import { peek } from 'correctables/operations';
 import { runSale, stockUp, type Purchase, type SaleEvent } from '../sale.ts';
 import { ConnectionWatch } from './connection-watch.ts';
@@ -177,11 +177,6 @@ export class TicketShop {
     this.#phase = phase;
     this.#changed();
   }
-}
-
-/** Whether waiting and trying again can help, as opposed to changing the address of the page. */
-export function isBackendGone(failure: unknown): boolean {
-  return isCorrectableError(failure) && failure.code !== 'INVALID_ARGUMENT';
 }
 
 function openSale(): OpenSale {
