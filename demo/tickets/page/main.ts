@@ -1,5 +1,6 @@
 /** The ticket shop's page: puts its parts together and starts the sale. */
 import { byHandView } from './by-hand.ts';
+import { byId } from './dom.ts';
 import { overviewView, showFailure } from './overview.ts';
 import { purchaseListView } from './purchase-list.ts';
 import { settingsFrom, type Settings } from './settings.ts';
@@ -41,5 +42,6 @@ try {
   await sell(settingsFrom(new URLSearchParams(location.search)));
 } catch (error) {
   showFailure(error);
+  byId('shop', HTMLElement).hidden = true;
   throw error;
 }

@@ -26,7 +26,8 @@ export const DOT_COLOURS: Readonly<Record<keyof PlotData, string>> = {
 
 /** In the order in which they are drawn. */
 const SERIES = ['background', 'early', 'waited'] as const;
-/** uPlot names it in a `const enum`, which exists for its own compilation only. */
+/** uPlot's name for it is in an ambient `const enum`, which does not exist when the page runs. */
+// oxlint-disable-next-line typescript/no-unsafe-enum-assignment
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** A clock of the browser may be as coarse as this, and a logarithm needs more than zero. */
 const MS_MIN = 0.1;
