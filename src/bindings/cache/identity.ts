@@ -1,0 +1,66 @@
+/** What a cached view is filed under: whose it is and which operation gave it. */
+import type { Operation } from '../../correctable/operation.ts';
+
+/** Arguments nested deeper than this, or without end, are not cached. */
+const DEPTH_MAX = 32;
+
+/**
+ * The name of an operation's view in the cache of `principal`: equal for operations with equal names and arguments.
+ * `undefined` where the arguments are no plain data, so that nothing tells two of them apart.
+ */
+export function viewId(principal: string, operation: Operation): string | undefined {
+  const args = canonical(operation.args);
+  return args === undefined ? undefined : JSON.stringify([principal, operation.name, args]);
+}
+
+/** The principal that a view id belongs to. */
+export function principalOf(id: string): string {
+  return (JSON.parse(id) as [string])[0];
+}
+
+/** Equal texts for structurally equal plain data, whatever the order of its keys; `undefined` for anything else. */
+function canonical(value: unknown, depth = 0): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      return Object.is(value, -0) ? '0' : String(value);
+    case 'boolean':
+    case 'undefined':
+      return String(value);
+    case 'bigint':
+      return `${value}n`;
+    case 'object':
+      return value === null ? 'null' : canonicalObject(value, depth + 1);
+    case 'function':
+    case 'symbol':
+      return undefined;
+  }
+}
+
+function canonicalObject(value: object, depth: number): string | undefined {
+  if (depth > DEPTH_MAX) return undefined;
+  if (Array.isArray(value))
+    return bracketed(
+      '[',
+      value.map((part) => canonical(part, depth)),
+      ']',
+    );
+  if (value instanceof Date) return `@${value.getTime()}`;
+  if (value instanceof Uint8Array) return `#${value.join(' ')}`;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  const fields = Object.entries(value)
+    // An argument that is absent and one that is undefined mean the same to every store.
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, field]) => {
+      const text = canonical(field, depth);
+      return text === undefined ? undefined : `${JSON.stringify(name)}:${text}`;
+    });
+  return bracketed('{', fields, '}');
+}
+
+function bracketed(open: string, parts: readonly (string | undefined)[], close: string): string | undefined {
+  return parts.includes(undefined) ? undefined : `${open}${parts.join(',')}${close}`;
+}

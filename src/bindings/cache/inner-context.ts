@@ -1,0 +1,29 @@
+/** The circumstances of a submission as the store behind sees them: with its own session instead of the cache's. */
+import type { BindingSession, InvocationContext } from '../../correctable/binding.ts';
+
+export class InnerContext implements InvocationContext {
+  readonly #outer: InvocationContext;
+  readonly session: BindingSession;
+
+  constructor(outer: InvocationContext, session: BindingSession) {
+    this.#outer = outer;
+    this.session = session;
+  }
+
+  /** Made on first use by the client, so that it is not touched before the store asks for it. */
+  get signal(): AbortSignal {
+    return this.#outer.signal;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#outer.deadlineAt;
+  }
+
+  get trace(): unknown {
+    return this.#outer.trace;
+  }
+
+  get operationId(): string | undefined {
+    return this.#outer.operationId;
+  }
+}

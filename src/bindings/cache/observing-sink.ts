@@ -1,0 +1,79 @@
+/** Stands between a store and a client: sees every view, hands on those that were asked for. */
+import type { Sink, ViewDetails } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { mergeDetails } from '../../correctable/values.ts';
+import type { GivenView } from './committed-views.ts';
+
+/** What becomes of the views and failures of the store behind. */
+export interface Observation {
+  readonly sink: Sink;
+  /** Whether the client wants views at this level. A view at the strongest wanted level or above ends the operation. */
+  readonly wanted: readonly string[];
+  /** The levels of the store behind, weakest first. */
+  readonly levels: readonly string[];
+  /** Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it. */
+  readonly onView: (view: GivenView) => void;
+  readonly onFailure: (error: unknown, level: string | undefined) => void;
+  /** The error to hand on for a failure of the store. */
+  readonly explain: (error: unknown) => unknown;
+}
+
+/** A value of the store, kept for `confirm`; `outerSeq` is the client's number for it if it was handed on. */
+interface Seen {
+  readonly value: unknown;
+  readonly details: ViewDetails;
+  readonly outerSeq: number | undefined;
+}
+
+export class ObservingSink implements Sink {
+  readonly #observation: Observation;
+  readonly #finalRank: number;
+  readonly #seen: Seen[] = [];
+  #isClosed = false;
+
+  constructor(observation: Observation) {
+    this.#observation = observation;
+    this.#finalRank = observation.levels.indexOf(observation.wanted[observation.wanted.length - 1] as string);
+  }
+
+  update(value: unknown, level: string, details: ViewDetails = {}): number {
+    this.#observation.onView({ value, level, details });
+    const outerSeq = this.#wants(level) ? this.#observation.sink.update(value, level, details) : undefined;
+    return this.#seen.push({ value, details, outerSeq }) - 1;
+  }
+
+  confirm(level: string, seq: number, details?: ViewDetails): void {
+    const seen = this.#seen[seq];
+    if (seen === undefined) {
+      this.fail(new CorrectableError('PROTOCOL', `the store confirmed a view that it never gave (number ${seq})`));
+      return;
+    }
+    const { value, outerSeq } = seen;
+    const merged = mergeDetails(seen.details, details) ?? {};
+    this.#observation.onView({ value, level, details: merged });
+    if (!this.#wants(level)) return;
+    if (outerSeq === undefined) this.#observation.sink.update(value, level, merged);
+    else this.#observation.sink.confirm(level, outerSeq, merged);
+  }
+
+  fail(error: unknown, level?: string): void {
+    const { sink, wanted, explain, onFailure } = this.#observation;
+    onFailure(error, level);
+    if (this.#isClosed) return;
+    // The failure of a stronger level than was asked for, one that might have answered in its place, ends the operation.
+    if (level !== undefined && wanted.includes(level)) sink.fail(explain(error), level);
+    else if (level === undefined || this.#rankOf(level) > this.#finalRank) sink.fail(explain(error));
+  }
+
+  /** Decides whether a view is handed on, and takes note when it is the final one. */
+  #wants(level: string): boolean {
+    if (this.#isClosed) return false;
+    if (this.#rankOf(level) < this.#finalRank) return this.#observation.wanted.includes(level);
+    this.#isClosed = true;
+    return true;
+  }
+
+  #rankOf(level: string): number {
+    return this.#observation.levels.indexOf(level);
+  }
+}

@@ -1,0 +1,92 @@
+/** What a cache is made from, and the defaults. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import type { CacheStore } from './store.ts';
+
+/** A read whose result an update has just decided. */
+export interface CachedWrite {
+  readonly operation: Operation;
+  readonly value: unknown;
+}
+
+/** Options of `cached`. */
+export interface CacheOptions<L extends Levels = Levels> {
+  /**
+   * Whose views these are: nobody is shown what was cached for another. Asked at every operation when it is a function,
+   * so that signing in and out takes effect at once. `''` unless given.
+   */
+  readonly principal?: string | (() => string);
+  /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
+  readonly committed?: readonly L[number][];
+  /**
+   * What to do with an operation that asks for level `cache` alone and misses. `'fail'` (default): `UNAVAILABLE`, the
+   * store behind is not asked. `'fetch'`: the store's weakest level answers instead, labelled as such.
+   */
+  readonly onMiss?: 'fail' | 'fetch';
+  /** Keeps at most this many views, 1,000 unless given; the least recently used leave first. */
+  readonly entriesMax?: number;
+  /** Keeps at most about this many bytes, 16 MiB unless given. */
+  readonly bytesMax?: number;
+  /** Where views outlive the process; nowhere unless given. Closed together with the binding. */
+  readonly store?: CacheStore;
+  /**
+   * The objects that an operation reads or changes; `undefined` if it may be any, in which case every update drops it
+   * and it, if it is an update, drops everything. Unless given: `args.keys` where that is a list of names, else `key`.
+   */
+  readonly touches?: (operation: Operation) => readonly string[] | undefined;
+  /**
+   * The read whose result is known once an update has been committed with `result`; `undefined` where it isn't, and the
+   * cached views of what it touches are dropped. Unless given: `put` decides `get` of its key.
+   */
+  readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
+  /** Whether the views of this read may be cached; all unless given. */
+  readonly cacheable?: (operation: Operation) => boolean;
+  /**
+   * Told of what went wrong beside the operations: the store could not be read or written, a value cannot be copied.
+   * The cache goes on in memory. Unless given: `reportError`, in Node a process warning.
+   */
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds since the epoch, for `meta.cachedAt`; `Date.now` unless given. */
+  readonly now?: () => number;
+}
+
+export const ENTRIES_MAX = 1_000;
+export const BYTES_MAX = 16 * 1024 * 1024;
+
+/** The objects named by the operations that every store shares. */
+export function portableTouches({ key, args }: Operation): readonly string[] | undefined {
+  const keys = isRecord(args) ? args['keys'] : undefined;
+  if (Array.isArray(keys) && keys.every((name) => typeof name === 'string')) return keys;
+  return key === undefined ? undefined : [key];
+}
+
+/** `put` decides what `get` of its key gives. */
+export function portableWriteThrough({ name, args }: Operation): CachedWrite | undefined {
+  if (name !== 'put' || !isRecord(args) || typeof args['key'] !== 'string' || !('value' in args)) return undefined;
+  const key = args['key'];
+  return { operation: { name: 'get', args: { key }, effect: 'read', key }, value: args['value'] };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Refuses options that do not fit the binding with levels `levels`. */
+export function checkOptions(levels: Levels, options: CacheOptions): void {
+  const refuse = (field: string, fix: string): never => {
+    throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
+  };
+  if (levels.includes('cache')) refuse('binding', `give a binding without a level 'cache' of its own`);
+  for (const level of options.committed ?? []) {
+    if (!levels.includes(level)) refuse('committed', `'${level}' is none of the levels ${levels.join(', ')}`);
+  }
+  for (const field of ['entriesMax', 'bytesMax'] as const) {
+    const max = options[field];
+    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
+      refuse(field, `${field} is a whole number above 0`);
+  }
+  if (options.onMiss !== undefined && options.onMiss !== 'fail' && options.onMiss !== 'fetch') {
+    refuse('onMiss', `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Keeps the cache from breaking a session's promises: a cached view that may be older than what the session has read or
+ * written is skipped, as if it were not there.
+ */
+import type { BindingSession } from '../../correctable/binding.ts';
+import { standing, type IsOlder } from './ordering.ts';
+import type { CachedView } from './view-cache.ts';
+
+/** What a session knows of an object: it must be shown nothing older. */
+export interface Floor {
+  /** The view that `version` is a version of: versions of different operations do not compare. */
+  readonly id: string | undefined;
+  readonly version: unknown;
+  /** The operation that it came from. */
+  readonly order: number;
+  /** When the session came to know it. */
+  readonly knownAt: number;
+}
+
+/** A cached view that a session might be shown. */
+export interface Candidate extends CachedView {
+  readonly id: string;
+  /** Whether it was given at the store's strongest level: then it shows all that had ended before it began. */
+  readonly isStrongest: boolean;
+}
+
+export class CacheSession implements BindingSession {
+  readonly inner: BindingSession;
+  readonly #isOlder: IsOlder;
+  readonly #floorsMax: number;
+  readonly #floors = new Map<string, Floor>();
+  /** Set when a floor had to be forgotten: from then on, only objects with a floor are read from the cache. */
+  #hasForgotten = false;
+  #lastUpdateAt = 0;
+  #lastUnboundedUpdateAt = 0;
+
+  constructor(inner: BindingSession, isOlder: IsOlder, floorsMax: number) {
+    this.inner = inner;
+    this.#isOlder = isOlder;
+    this.#floorsMax = floorsMax;
+  }
+
+  /** The session was shown a committed view. */
+  learnRead(touches: readonly string[] | undefined, floor: Floor): void {
+    this.#learn(touches ?? (floor.id === undefined ? [] : [objectOf(floor.id)]), floor);
+  }
+
+  /** An update of the session was committed. */
+  learnUpdate(touches: readonly string[] | undefined, floor: Floor): void {
+    this.#lastUpdateAt = floor.knownAt;
+    if (touches === undefined) this.#lastUnboundedUpdateAt = floor.knownAt;
+    else this.#learn(touches, floor);
+  }
+
+  /** Whether the session may be shown this view. */
+  admits(candidate: Candidate): boolean {
+    const { touches } = candidate.entry;
+    const isNewerThan = (at: number): boolean => at === 0 || (candidate.isStrongest && candidate.order > at);
+    if (!isNewerThan(touches === undefined ? this.#lastUpdateAt : this.#lastUnboundedUpdateAt)) return false;
+    return (touches ?? [objectOf(candidate.id)]).every((object) => {
+      const floor = this.#floors.get(object);
+      if (floor === undefined) return !this.#hasForgotten;
+      if (floor.order === candidate.order) return true;
+      const is =
+        floor.id === candidate.id ? standing(candidate.entry.version, floor.version, this.#isOlder) : 'unknown';
+      return is === 'unknown' ? isNewerThan(floor.knownAt) : is !== 'older';
+    });
+  }
+
+  close(): void {
+    this.inner.close?.();
+  }
+
+  #learn(objects: readonly string[], floor: Floor): void {
+    for (const object of objects) {
+      this.#floors.delete(object);
+      this.#floors.set(object, floor);
+    }
+    for (const object of this.#floors.keys()) {
+      if (this.#floors.size <= this.#floorsMax) return;
+      this.#floors.delete(object);
+      this.#hasForgotten = true;
+    }
+  }
+}
+
+/** A view that names no objects is an object of its own. */
+function objectOf(id: string): string {
+  return `view ${id}`;
+}

@@ -1,0 +1,52 @@
+/** Where cached views outlive the process: a small interface with one implementation a platform. */
+
+/** One cached view, as it is stored. Plain data that `structuredClone` accepts. */
+export interface CacheEntry {
+  readonly value: unknown;
+  /** The level at which the store gave the view. */
+  readonly level: string;
+  readonly version?: unknown;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** When it was cached, in milliseconds since the epoch. */
+  readonly cachedAt: number;
+  /** The objects that the view depends on; `undefined` if it may depend on any. */
+  readonly touches: readonly string[] | undefined;
+}
+
+/** A change to apply: an entry to put in the place of what was there, or `undefined` to remove it. */
+export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
+
+/**
+ * Durable home of a cache. It is read once, at opening, and written behind: the cache itself answers from memory, within
+ * its bounds, and never waits for the store.
+ */
+export interface CacheStore {
+  /** Every entry, those used longest ago first where the store knows. Called once, before `write`. */
+  load(): Promise<Iterable<readonly [id: string, entry: CacheEntry]>>;
+  /** Applies all changes or none. Called again only when the call before has ended. */
+  write(changes: readonly CacheChange[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A store in memory: for tests, and for a cache that outlives the clients of one process.
+ *
+ * @example
+ * const store = memoryStore();
+ * const before = cached(binding, { store });
+ * await before.close();
+ * const after = cached(anotherBinding, { store }); // starts with what `before` had
+ */
+export function memoryStore(): CacheStore {
+  const entries = new Map<string, CacheEntry>();
+  return {
+    load: async () => [...entries],
+    write: async (changes) => {
+      for (const [id, entry] of changes) {
+        entries.delete(id);
+        if (entry !== undefined) entries.set(id, entry);
+      }
+    },
+    close: async () => {},
+  };
+}
