@@ -1,0 +1,29 @@
+/** `npm run demo:tickets`: the page, or one sale and its baseline without it. */
+import { headlessSale } from './headless.ts';
+import { parseOptions, UsageError, type Options } from './options.ts';
+import { startShop } from './server.ts';
+import { untilInterrupted } from '../until-interrupted.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options !== undefined) await (options.headless ? sell(options) : open(options));
+} catch (error) {
+  console.error(`demo:tickets: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+
+async function sell(options: Options): Promise<void> {
+  const figures = await headlessSale(options, (text) => process.stderr.write(`${text}\n`));
+  console.log(options.json ? JSON.stringify(figures) : JSON.stringify(figures, null, 2));
+}
+
+async function open({ port, wan }: Options): Promise<void> {
+  const shop = await startShop({ port, wan });
+  console.log(`The ticket shop is open: ${shop.url}`);
+  console.log('Three sites (irl, frk, vrg) with the delays of the Correctables paper between them. Ctrl-C closes it.');
+  await untilInterrupted();
+  await shop.close();
+}
