@@ -1,12 +1,12 @@
 /** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
 import { CorrectableError } from '../correctable/errors.ts';
 
-/** A websocket of a browser, of `ws`, of `undici`… */
+/** A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never` stands for. */
 export interface WebSocketLike {
   binaryType: string;
   onopen: ((event: never) => void) | null;
-  onmessage: ((event: { readonly data: unknown }) => void) | null;
-  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
   onerror: ((event: never) => void) | null;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;

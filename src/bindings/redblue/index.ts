@@ -1,0 +1,13 @@
+/** `correctables/bindings/redblue`: a client's access to a RedBlue service. */
+export { redblue, REDBLUE_LEVELS, type RedBlueLevels } from './redblue.ts';
+export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
+export {
+  exponentialBackoff,
+  neverReconnect,
+  type BackoffOptions,
+  type ReconnectPolicy,
+} from '../../transport/backoff.ts';
+export type { ConnectionState } from '../../transport/connection-state.ts';
+export type { ConnectionOptions } from '../../transport/options.ts';
+export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';

@@ -1,0 +1,31 @@
+/** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
+import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
+import { connect } from '../../transport/connection.ts';
+import type { ConnectionOptions } from '../../transport/options.ts';
+
+/** The levels of a RedBlue service, weakest first. */
+export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
+
+/** Type of `REDBLUE_LEVELS`. */
+export type RedBlueLevels = typeof REDBLUE_LEVELS;
+
+/**
+ * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent, and
+ * a server with another version of the contract is refused.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` for options that cannot work.
+ * @example
+ * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/irl', WebSocket }));
+ * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
+ */
+export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels> {
+  const { name, hash } = contract;
+  return bindConnection({
+    name: 'redblue',
+    levels: REDBLUE_LEVELS,
+    connection: connect(options, { levels: REDBLUE_LEVELS, contract: { name, hash } }),
+    supports: (operation) => isListed(contract, operation),
+    check: (operation) => checkOperation(contract, operation),
+  });
+}

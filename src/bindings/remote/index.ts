@@ -1,0 +1,12 @@
+/** `correctables/bindings/remote`: a client's access to a store behind a gateway. */
+export { remote, type RemoteOptions } from './remote.ts';
+export {
+  exponentialBackoff,
+  neverReconnect,
+  type BackoffOptions,
+  type ReconnectPolicy,
+} from '../../transport/backoff.ts';
+export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export type { ConnectionState } from '../../transport/connection-state.ts';
+export type { ConnectionOptions } from '../../transport/options.ts';
+export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';

@@ -1,0 +1,39 @@
+/** The binding for a store behind a gateway: one request over a websocket, all views back. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level.ts';
+import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
+import { connect } from '../../transport/connection.ts';
+import type { ConnectionOptions } from '../../transport/options.ts';
+
+/** Options of `remote`. */
+export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
+  /** The levels of the store behind the gateway, weakest first: must be the same there. */
+  readonly levels: L;
+}
+
+/**
+ * Binds a client to a store behind a gateway. Operations survive the loss of the connection and a restart of the server:
+ * what has no final is submitted again under the same id.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work.
+ * @example
+ * import { WebSocket } from 'ws'; // Node 20 has none of its own
+ * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/irl', levels: ['weak', 'strong'], WebSocket }));
+ * store.invoke(get({ key: 'greeting' })).onUpdate(show).onFinal(show);
+ */
+export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
+  const { levels, ...rest } = options;
+  const connection = connect(rest, { levels: checkedLevels(levels) });
+  // The gateway knows what its store supports; an operation that it does not fails with UNSUPPORTED.
+  return bindConnection({ name: 'remote', levels, connection, supports: () => true, check: (operation) => operation });
+}
+
+const LEVELS_MAX = 31;
+
+function checkedLevels(levels: Levels): Levels {
+  const distinct = new Set<unknown>(levels);
+  const named = levels.every((level) => typeof level === 'string' && level !== '');
+  if (named && distinct.size === levels.length && levels.length > 0 && levels.length <= LEVELS_MAX) return levels;
+  const message = `levels: must be 1 to ${LEVELS_MAX} different names, weakest first`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'levels' });
+}

@@ -1,0 +1,268 @@
+/** One client's connection, from `hello` to the close. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { CloseCode } from '../../protocol/close-codes.ts';
+import type { Codec, Encoded } from '../../protocol/codec.ts';
+import type { Hello } from '../../protocol/hello.ts';
+import { Outbox } from '../../protocol/outbox.ts';
+import { clientKinds, createRowCheck, type ClientRow, type Row } from '../../protocol/rows.ts';
+import type { SubmitRow } from '../../protocol/submit.ts';
+import { PROTOCOL_VERSION } from '../../protocol/version.ts';
+import { failRow } from '../../protocol/wire-errors.ts';
+import { compileSchema } from './compile-schema.ts';
+import type { ClientConnection, ClientRecord } from './client-table.ts';
+import type { GatewayHost, Peer, Principal } from './host.ts';
+import { refuseHello } from './refuse-hello.ts';
+import type { ServerSocket } from './socket.ts';
+import type { Outlet, Submission } from './submission.ts';
+import { submit } from './submit.ts';
+
+const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
+
+type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
+
+/** What is known of a client once it is let in. */
+interface Guest {
+  readonly record: ClientRecord;
+  readonly principal: Principal;
+}
+
+/** What a connection is made from. */
+export interface ConnectionParts {
+  readonly socket: ServerSocket;
+  readonly codec: Codec;
+  readonly peer: Peer;
+  readonly host: GatewayHost;
+}
+
+/** The server's end of one websocket. */
+export class GatewayConnection implements ClientConnection, Outlet {
+  readonly #socket: ServerSocket;
+  readonly #codec: Codec;
+  readonly #peer: Peer;
+  readonly #host: GatewayHost;
+  readonly #outbox: Outbox;
+  readonly #running = new Map<number, Submission>();
+  readonly #helloTimer: NodeJS.Timeout;
+  #phase: Phase = 'greeting';
+  #guest: Guest | undefined;
+  #malformed = 0;
+  #heard = true;
+  #leaving = false;
+  attempt = 0;
+
+  constructor({ socket, codec, peer, host }: ConnectionParts) {
+    this.#socket = socket;
+    this.#codec = codec;
+    this.#peer = peer;
+    this.#host = host;
+    this.#outbox = new Outbox(codec, setImmediate, (frame) => this.#send(frame));
+    this.#outbox.frameBytesMax = host.limits.frameBytesMax;
+    this.#helloTimer = setTimeout(() => {
+      this.close(CloseCode.helloTimeout, `no hello within ${host.limits.helloTimeoutMs} ms`);
+    }, host.limits.helloTimeoutMs);
+    socket.listen({
+      received: (frame) => this.#receive(frame),
+      alive: () => (this.#heard = true),
+      closed: () => this.#closed(),
+    });
+  }
+
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** Closes with a code from `CloseCode`, after what was said has been sent. */
+  close(code: number, reason: string): void {
+    if (this.#phase === 'closed') return;
+    this.#outbox.flush();
+    this.#socket.close(code, reason);
+    this.#leave();
+  }
+
+  replaced(): void {
+    this.close(CloseCode.replaced, 'a newer connection of this client took over');
+  }
+
+  /** Cuts a connection that said nothing since the last call; asks the others for a sign of life. */
+  checkAlive(): void {
+    if (!this.#heard) return this.#socket.terminate();
+    this.#heard = false;
+    this.#socket.ping();
+  }
+
+  /** Takes no more submissions, and closes once those under way have ended. */
+  drain(drainMs: number): void {
+    if (this.#phase !== 'serving') return this.close(CloseCode.goingAway, 'the server is shutting down');
+    this.#leaving = true;
+    this.push([0, 'goaway', drainMs]);
+    this.#closeIfDrained();
+  }
+
+  /** Cuts the connection at once. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  push(row: Row): void {
+    try {
+      this.#outbox.push(this.#codec.encodeRow(row));
+    } catch (error) {
+      // Only a version or meta outside the value domain gets here: the store's fault, and the end of the operation.
+      this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
+      this.#outbox.push(this.#codec.encodeRow(failRow(row[0], error)));
+    }
+  }
+
+  ended(submission: Submission): void {
+    this.#running.delete(submission.id);
+    this.#closeIfDrained();
+  }
+
+  #receive(frame: Encoded): void {
+    this.#heard = true;
+    if (this.#phase === 'closed') return;
+    let rows: unknown[];
+    try {
+      rows = this.#codec.decode(frame);
+    } catch (error) {
+      return this.#countMalformed(0, error);
+    }
+    for (const row of rows) {
+      this.#receiveRow(row);
+      if (this.#isClosed()) return;
+    }
+  }
+
+  // A method, since the checker believes that `#phase` cannot change during a call.
+  #isClosed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  #receiveRow(received: unknown): void {
+    const { row, problem } = checkRow(received);
+    if (problem !== undefined) {
+      const { id, field, reason } = problem;
+      return this.#countMalformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
+    }
+    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
+    if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
+    this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');
+  }
+
+  #serve(row: ClientRow, guest: Guest): void {
+    switch (row[1]) {
+      case 'submit':
+        return this.#submit(row, guest);
+      case 'cancel':
+        this.#running.get(row[0])?.cancel();
+        this.#running.delete(row[0]);
+        return this.#closeIfDrained();
+      case 'ack':
+        return guest.record.acknowledge(row[0]);
+      case 'ping':
+        return this.push([row[0], 'pong']);
+      case 'pong':
+        return undefined;
+      case 'hello':
+        return this.close(CloseCode.malformed, 'hello may be said only once');
+    }
+  }
+
+  #submit(row: SubmitRow, { record, principal }: Guest): void {
+    // What crosses the goaway is submitted again on the next connection.
+    if (this.#leaving) return;
+    const { limits, counters } = this.#host;
+    if (this.#running.size >= limits.inFlightMax || this.#socket.bufferedBytes > limits.sendBufferBytesMax) {
+      counters.overloaded++;
+      return this.push(overloaded(row[0]));
+    }
+    submit({ row, record, principal, codec: this.#codec, host: this.#host, outlet: this, running: this.#running });
+  }
+
+  #greet(hello: Hello): void {
+    const refusal = refuseHello(hello, this.#host);
+    if (refusal !== undefined) {
+      this.push(failRow(0, refusal));
+      return this.close(CloseCode.mismatch, 'version, levels or contract differ');
+    }
+    this.#phase = 'authenticating';
+    Promise.resolve()
+      .then(() => this.#host.authenticate(hello.token, this.#peer))
+      .then(
+        (principal) => this.#welcome(hello, principal),
+        (error: unknown) => {
+          this.#host.logger.info({ err: error, ...this.#peer }, 'a client was not authenticated');
+          this.close(CloseCode.unauthenticated, 'the token was refused');
+        },
+      );
+  }
+
+  #welcome({ client, attempt }: Hello, principal: Principal): void {
+    if (this.#phase === 'closed') return;
+    const record = this.#host.clients.open(principal.id, client, this.#codec.subprotocol);
+    const older = record.connection;
+    if (record.subprotocol !== this.#codec.subprotocol || (older !== undefined && older.attempt >= attempt)) {
+      return this.replaced();
+    }
+    older?.replaced();
+    record.connection = this;
+    clearTimeout(this.#helloTimer);
+    this.attempt = attempt;
+    this.#guest = { record, principal };
+    this.#phase = 'serving';
+    const { levels, catalogue, limits } = this.#host;
+    const contract = catalogue && { name: catalogue.name, hash: catalogue.hash };
+    const { frameBytesMax, inFlightMax } = limits;
+    this.push([0, 'welcome', { version: PROTOCOL_VERSION, levels, contract, limits: { frameBytesMax, inFlightMax } }]);
+    if (this.#host.draining) this.drain(0);
+  }
+
+  #countMalformed(id: number, error: unknown): void {
+    this.#host.counters.malformed++;
+    this.push(failRow(id, error));
+    if (++this.#malformed >= this.#host.limits.malformedMax) {
+      this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
+    }
+  }
+
+  #send(frame: Encoded): void {
+    this.#socket.send(frame);
+    if (this.#socket.bufferedBytes <= 2 * this.#host.limits.sendBufferBytesMax) return;
+    this.#host.logger.warn({ ...this.#peer, bufferedBytes: this.#socket.bufferedBytes }, 'cut off a slow reader');
+    this.#socket.close(CloseCode.slowReader, 'the client reads too slowly');
+    this.#socket.terminate();
+  }
+
+  #closeIfDrained(): void {
+    if (this.#leaving && this.#running.size === 0) this.close(CloseCode.goingAway, 'the server is shutting down');
+  }
+
+  #closed(): void {
+    this.#leave();
+    this.#host.closed(this);
+  }
+
+  /** Reads nobody waits for any more are stopped; updates go on, and their replies are kept for the client's return. */
+  #leave(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    clearTimeout(this.#helloTimer);
+    this.#outbox.clear();
+    const record = this.#guest?.record;
+    for (const submission of this.#running.values()) {
+      if (record?.find(submission.id) === submission) submission.detach();
+      else submission.cancel();
+    }
+    this.#running.clear();
+    if (record?.connection !== this) return;
+    record.connection = undefined;
+    record.goneAt = Date.now();
+  }
+}
+
+function overloaded(id: number): Row {
+  return failRow(
+    id,
+    new CorrectableError('OVERLOADED', 'too much is under way on this connection', { retryAfterMs: 100 }),
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * The gateway: hosts any binding for clients over websockets. One request comes in, all its views go out; beside the
+ * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
+ */
+import type { Binding } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level.ts';
+import type { Catalogue } from '../../protocol/catalogue.ts';
+import type { Codec } from '../../protocol/codec.ts';
+import { jsonCodec } from '../../protocol/json-codec.ts';
+import { ClientTable } from './client-table.ts';
+import { GatewayConnection } from './connection.ts';
+import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer } from './host.ts';
+import { limitsFrom, type GatewayLimits } from './limits.ts';
+import { silentLogger, type Logger } from './logger.ts';
+import type { ServerSocket } from './socket.ts';
+
+/** What a gateway is made from. */
+export interface GatewayOptions<L extends Levels = Levels> {
+  /** The store to host. It stays the caller's: the gateway does not close it. */
+  readonly binding: Binding<L>;
+  /** The operations that clients may name, with schemas for their arguments. Default: all that the binding supports. */
+  readonly contract?: Catalogue | undefined;
+  /** Origins of pages that may connect, for example `https://shop.example`, beside pages of the same loopback server. */
+  readonly origins?: readonly string[] | undefined;
+  /** Verifies the client's token. Default: everybody is the same principal. */
+  readonly authenticate?: Authenticate | undefined;
+  /** Whether a principal may execute an operation. Default: yes. */
+  readonly authorise?: Authorise | undefined;
+  readonly limits?: Partial<GatewayLimits> | undefined;
+  /** Default: silence. */
+  readonly logger?: Logger | undefined;
+}
+
+/** What a gateway is doing. */
+export interface GatewayStatus extends Readonly<GatewayCounters> {
+  readonly state: 'serving' | 'draining' | 'closed';
+  readonly connections: number;
+  readonly inFlight: number;
+  /** Clients whose replies are kept, connected or not. */
+  readonly clients: number;
+}
+
+/** Hosts one binding. */
+export interface Gateway {
+  readonly levels: readonly string[];
+  readonly contract: { readonly name: string; readonly hash: string } | undefined;
+  readonly origins: readonly string[];
+  /** Whether clients must authenticate. */
+  readonly authenticated: boolean;
+  readonly limits: GatewayLimits;
+  /** Subprotocols that it speaks, the preferred one first. */
+  readonly subprotocols: readonly string[];
+  /** Serves a client on a websocket that has been opened with one of `subprotocols`. */
+  accept(socket: ServerSocket, peer: Peer): void;
+  /** Whether one more connection is welcome. */
+  readonly accepting: boolean;
+  status(): GatewayStatus;
+  /**
+   * Says `goaway` to all clients, lets what is under way end within `drainMs` (default 5000), then closes all
+   * connections. Clients keep what has no final and submit it again elsewhere or after a restart.
+   */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+const DRAIN_MS = 5_000;
+const CLOSE_GRACE_MS = 1_000;
+
+/**
+ * Makes a gateway for a binding. `listenGateways` puts it on a port.
+ *
+ * @example
+ * const gateway = createGateway({ binding: memory() });
+ * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });
+ */
+export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gateway {
+  return new BindingGateway(options as GatewayOptions);
+}
+
+const CODECS: readonly Codec[] = [jsonCodec];
+
+class BindingGateway implements Gateway, GatewayHost {
+  readonly binding: Binding;
+  readonly levels: readonly string[];
+  readonly catalogue: Catalogue | undefined;
+  readonly contract: { readonly name: string; readonly hash: string } | undefined;
+  readonly origins: readonly string[];
+  readonly authenticated: boolean;
+  readonly authenticate: Authenticate;
+  readonly authorise: Authorise;
+  readonly limits: GatewayLimits;
+  readonly logger: Logger;
+  readonly clients = new ClientTable();
+  readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
+  readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
+  readonly #connections = new Set<GatewayConnection>();
+  readonly #sweep: NodeJS.Timeout;
+  #state: GatewayStatus['state'] = 'serving';
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: GatewayOptions) {
+    const { binding, contract, authenticate } = options;
+    this.binding = binding;
+    this.levels = binding.consistencyLevels();
+    this.catalogue = contract;
+    this.contract = contract && { name: contract.name, hash: contract.hash };
+    this.origins = options.origins ?? [];
+    this.authenticated = authenticate !== undefined;
+    this.authenticate = authenticate ?? (() => ({ id: '' }));
+    this.authorise = options.authorise ?? (() => true);
+    this.limits = limitsFrom(options.limits);
+    this.logger = options.logger ?? silentLogger;
+    this.#sweep = setInterval(() => this.#checkAll(), this.limits.heartbeatMs).unref();
+  }
+
+  get draining(): boolean {
+    return this.#state !== 'serving';
+  }
+
+  get accepting(): boolean {
+    return this.#state === 'serving' && this.#connections.size < this.limits.connectionsMax;
+  }
+
+  accept(socket: ServerSocket, peer: Peer): void {
+    const codec = CODECS.find(({ subprotocol }) => subprotocol === socket.subprotocol);
+    if (codec === undefined) {
+      const message = `the subprotocol must be one of ${this.subprotocols.join(', ')}, not "${socket.subprotocol}"`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'subprotocol' });
+    }
+    this.#connections.add(new GatewayConnection({ socket, codec, peer, host: this }));
+  }
+
+  closed(connection: GatewayConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#onEmpty?.();
+  }
+
+  status(): GatewayStatus {
+    let inFlight = 0;
+    for (const connection of this.#connections) inFlight += connection.inFlight;
+    const { counters, clients } = this;
+    return { state: this.#state, connections: this.#connections.size, inFlight, clients: clients.size, ...counters };
+  }
+
+  async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'draining';
+    clearInterval(this.#sweep);
+    for (const connection of this.#connections) connection.drain(drainMs);
+    await this.#empty(drainMs);
+    for (const connection of this.#connections) connection.close(1001, 'the server is shutting down');
+    await this.#empty(CLOSE_GRACE_MS);
+    for (const connection of this.#connections) connection.terminate();
+    this.#state = 'closed';
+  }
+
+  /** Waits until the last connection is gone, but not longer than `withinMs`. */
+  async #empty(withinMs: number): Promise<void> {
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#onEmpty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#onEmpty = undefined;
+  }
+
+  #checkAll(): void {
+    for (const connection of this.#connections) connection.checkAlive();
+    const forgotten = this.clients.forgetGoneBefore(Date.now() - this.limits.clientIdleMs);
+    if (forgotten > 0) this.logger.warn({ clients: forgotten }, 'forgot the replies of clients that did not come back');
+  }
+}

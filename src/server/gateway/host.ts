@@ -1,0 +1,51 @@
+/** What all connections of one gateway share. */
+import type { Binding } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import type { Catalogue } from '../../protocol/catalogue.ts';
+import type { ClientTable } from './client-table.ts';
+import type { GatewayLimits } from './limits.ts';
+import type { Logger } from './logger.ts';
+
+/** Who is behind a connection. */
+export interface Principal {
+  /** Stable name: operation ids belong to it. */
+  readonly id: string;
+}
+
+/** Where a connection comes from. */
+export interface Peer {
+  readonly remoteAddress: string | undefined;
+  /** The page that opened it; `undefined` outside browsers. */
+  readonly origin: string | undefined;
+}
+
+/** Verifies a token; throws or rejects to refuse the connection. */
+export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
+
+/** Whether a principal may execute an operation. */
+export type Authorise = (principal: Principal, operation: Operation) => boolean;
+
+/** Counts of what a gateway has seen. */
+export interface GatewayCounters {
+  submitted: number;
+  malformed: number;
+  overloaded: number;
+  /** Views after the end or at an unknown level, from the hosted binding. */
+  misuses: number;
+}
+
+/** The shared part of a gateway. */
+export interface GatewayHost {
+  readonly binding: Binding;
+  readonly levels: readonly string[];
+  readonly catalogue: Catalogue | undefined;
+  readonly authenticate: Authenticate;
+  readonly authorise: Authorise;
+  readonly limits: GatewayLimits;
+  readonly logger: Logger;
+  readonly clients: ClientTable;
+  readonly counters: GatewayCounters;
+  readonly draining: boolean;
+  /** The connection has closed. */
+  closed(connection: object): void;
+}

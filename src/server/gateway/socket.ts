@@ -1,0 +1,69 @@
+/** The socket as the gateway sees it, and the adapter that makes one of a `ws` socket. */
+import type { WebSocket } from 'ws';
+import type { Encoded } from '../../protocol/codec.ts';
+
+/** What a socket reports. */
+export interface ServerSocketEvents {
+  received(frame: Encoded): void;
+  /** The peer answered a `ping` of the websocket layer. */
+  alive(): void;
+  closed(): void;
+}
+
+/** One websocket of a client. */
+export interface ServerSocket {
+  /** The subprotocol agreed on. */
+  readonly subprotocol: string;
+  /** Bytes that wait to be sent. */
+  readonly bufferedBytes: number;
+  send(frame: Encoded): void;
+  ping(): void;
+  /** Closes in order, with a code from `CloseCode`. */
+  close(code: number, reason: string): void;
+  /** Cuts the connection at once. */
+  terminate(): void;
+  listen(events: ServerSocketEvents): void;
+}
+
+/** A socket of the package `ws`. */
+export class WsSocket implements ServerSocket {
+  readonly #socket: WebSocket;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  get subprotocol(): string {
+    return this.#socket.protocol;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(frame: Encoded): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
+  }
+
+  ping(): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  listen(events: ServerSocketEvents): void {
+    this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
+      events.received(isBinary ? data : data.toString('utf8'));
+    });
+    this.#socket.on('pong', () => events.alive());
+    this.#socket.on('close', () => events.closed());
+    // `ws` closes the socket itself after an error (an oversize or broken frame); without a listener it would throw.
+    this.#socket.on('error', () => {});
+  }
+}

@@ -1,0 +1,117 @@
+/** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
+import type { Binding } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { checkOperation } from '../../protocol/catalogue.ts';
+import type { Codec } from '../../protocol/codec.ts';
+import type { SubmitRow } from '../../protocol/submit.ts';
+import { failRow } from '../../protocol/wire-errors.ts';
+import type { ClientRecord } from './client-table.ts';
+import { HostedContext } from './hosted-context.ts';
+import type { GatewayHost, Principal } from './host.ts';
+import { OVERLOADED_RETRY_MS } from './limits.ts';
+import { Submission, type Outlet } from './submission.ts';
+
+/** A row and where it came from. */
+export interface SubmitRequest {
+  readonly row: SubmitRow;
+  readonly record: ClientRecord;
+  readonly principal: Principal;
+  readonly codec: Codec;
+  readonly host: GatewayHost;
+  readonly outlet: Outlet;
+  /** The operations under way on this connection, by number. */
+  readonly running: Map<number, Submission>;
+}
+
+/** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
+export function submit(request: SubmitRequest): void {
+  const { row, record, outlet, running } = request;
+  const [id] = row;
+  const known = running.get(id) ?? record.find(id);
+  if (known !== undefined) {
+    running.set(id, known);
+    return known.repeat(outlet);
+  }
+  try {
+    start(request, admit(request));
+  } catch (error) {
+    outlet.push(failRow(id, error));
+  }
+}
+
+/** The operation, if it may be executed. */
+function admit({ row, record, principal, host }: SubmitRequest): Operation {
+  const [id, , , effect, levels] = row;
+  if (id <= record.acked) {
+    throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
+  }
+  if (effect === 'update' && record.size >= host.limits.repliesMax) {
+    host.counters.overloaded++;
+    const message = 'too many replies are unacknowledged: send ack';
+    throw new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
+  }
+  if (levels >= 2 ** host.levels.length) {
+    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
+  }
+  const operation = checked(row, host);
+  if (!host.authorise(principal, operation)) {
+    throw new CorrectableError('FORBIDDEN', `${operation.name} is not allowed to this client`);
+  }
+  return operation;
+}
+
+function checked([, , name, effect, , args, key]: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
+  const given: Operation = { name, effect, args, ...(key !== undefined && key !== null && { key }) };
+  const operation = catalogue === undefined ? given : checkOperation(catalogue, given);
+  if (binding.supports(operation)) return operation;
+  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
+}
+
+function start({ row, record, codec, host, outlet, running }: SubmitRequest, operation: Operation): void {
+  const [id, , , effect, levels, , , timeoutMs, trace] = row;
+  const deadlineAt = timeoutMs === undefined || timeoutMs === null ? undefined : Date.now() + timeoutMs;
+  const context = new HostedContext(`${record.key}/${id}`, deadlineAt, trace);
+  const strongest = 31 - Math.clz32(levels);
+  const onAnomaly = (what: string, error?: unknown): void => report(host, operation.name, what, error);
+  const submission = new Submission({ id, codec, levels: host.levels, strongest, context, onAnomaly }, outlet);
+  running.set(id, submission);
+  if (effect === 'update') record.record(submission);
+  host.counters.submitted++;
+  execute(host.binding, operation, requested(host.levels, levels), submission, context);
+}
+
+function execute(
+  binding: Binding,
+  operation: Operation,
+  levels: readonly string[],
+  submission: Submission,
+  context: HostedContext,
+): void {
+  try {
+    const returned: unknown = binding.submitOperation(operation, levels, submission, context);
+    if (!(returned instanceof Promise)) return;
+    returned.then(
+      () => submission.close(),
+      (error: unknown) => submission.fail(error),
+    );
+  } catch (error) {
+    submission.fail(error);
+  }
+}
+
+function requested(levels: readonly string[], bits: number): readonly string[] {
+  return levels.filter((_, index) => (bits & (1 << index)) !== 0);
+}
+
+function report({ logger, counters }: GatewayHost, operation: string, what: string, error: unknown): void {
+  if (error === undefined) {
+    counters.misuses++;
+    logger.warn({ operation }, what);
+  } else if (error instanceof CorrectableError) {
+    logger.debug({ operation, code: error.code }, what);
+  } else {
+    // The client is told only that it failed: what a store throws may name its tables and machines.
+    logger.error({ operation, err: error }, what);
+  }
+}

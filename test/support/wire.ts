@@ -1,0 +1,241 @@
+/** Helpers for tests of the wire: a store that the test controls, a sink that waits, a raw client. */
+import { WebSocket, type RawData } from 'ws';
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/correctable/binding.ts';
+import type { Operation } from '../../src/correctable/operation.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+
+export const LEVELS = ['weak', 'strong'] as const;
+export type TestLevels = typeof LEVELS;
+export const SUBPROTOCOL_JSON = 'correctables.v1+json';
+
+/** An operation in the hands of a `StoreDouble`. */
+export interface Submitted {
+  readonly operation: Operation;
+  readonly levels: readonly string[];
+  readonly sink: Sink;
+  readonly context: InvocationContext;
+}
+
+/** A binding whose answers the test gives by hand. */
+export class StoreDouble implements Binding<TestLevels> {
+  readonly name = 'double';
+  readonly submitted: Submitted[] = [];
+  /** Answers at once where given. */
+  answer: ((submitted: Submitted) => void) | undefined;
+  #waiting: ((submitted: Submitted) => void)[] = [];
+  #taken = 0;
+
+  consistencyLevels(): TestLevels {
+    return LEVELS;
+  }
+
+  supports(operation: Operation): boolean {
+    return operation.name !== 'unknown';
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly string[],
+    sink: Sink<T>,
+    context: InvocationContext,
+  ): void {
+    const submitted: Submitted = { operation, levels, sink: sink as Sink, context };
+    this.submitted.push(submitted);
+    this.answer?.(submitted);
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) return;
+    this.#taken++;
+    waiting(submitted);
+  }
+
+  /** The next operation that nobody has asked for yet. */
+  next(): Promise<Submitted> {
+    const submitted = this.submitted[this.#taken];
+    if (submitted !== undefined) {
+      this.#taken++;
+      return Promise.resolve(submitted);
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** One call of a sink. */
+export type SinkCall =
+  | {
+      readonly kind: 'update';
+      readonly value: unknown;
+      readonly level: string;
+      readonly details: ViewDetails | undefined;
+    }
+  | {
+      readonly kind: 'confirm';
+      readonly level: string;
+      readonly seq: number;
+      readonly details: ViewDetails | undefined;
+    }
+  | { readonly kind: 'fail'; readonly error: unknown; readonly level: string | undefined };
+
+/** Records what a binding says about an operation. */
+export class SinkDouble implements Sink {
+  readonly calls: SinkCall[] = [];
+  #seq = 0;
+  #waiting: (() => void)[] = [];
+
+  update(value: unknown, level: string, details?: ViewDetails): number {
+    this.#add({ kind: 'update', value, level, details });
+    return this.#seq++;
+  }
+
+  confirm(level: string, seq: number, details?: ViewDetails): void {
+    this.#add({ kind: 'confirm', level, seq, details });
+  }
+
+  fail(error: unknown, level?: string): void {
+    this.#add({ kind: 'fail', error, level });
+  }
+
+  /** The call number `index`, from 0, once it has happened. */
+  async call(index: number): Promise<SinkCall> {
+    while (this.calls.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return this.calls[index] as SinkCall;
+  }
+
+  /** The error of the call number `index`, which must be a failure. */
+  async failure(index: number): Promise<{ code?: string; message?: string; field?: string; retryable?: boolean }> {
+    const call = await this.call(index);
+    if (call.kind !== 'fail') throw new Error(`expected a failure, got ${call.kind}`);
+    return call.error as { code?: string };
+  }
+
+  #add(call: SinkCall): void {
+    this.calls.push(call);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/** The circumstances of a submission that nobody cancels. */
+export function quietContext(overrides: Partial<InvocationContext> = {}): InvocationContext {
+  return {
+    signal: new AbortController().signal,
+    deadlineAt: undefined,
+    session: undefined,
+    trace: undefined,
+    ...overrides,
+  };
+}
+
+export const readX: Operation = { name: 'get', args: { key: 'x' }, effect: 'read' };
+export const writeX: Operation = { name: 'put', args: { key: 'x', value: 1 }, effect: 'update' };
+
+/** A gateway for one store, on a port of its own. */
+export interface RunningGateway extends AsyncDisposable {
+  readonly store: StoreDouble;
+  readonly gateway: Gateway;
+  readonly listener: GatewayListener;
+  readonly url: string;
+}
+
+/** Starts a gateway; `port` to come back where an earlier one was. */
+export async function startGateway(
+  options: Partial<GatewayOptions> & { store?: StoreDouble; port?: number } = {},
+): Promise<RunningGateway> {
+  const { store = new StoreDouble(), port, ...rest } = options;
+  const gateway = createGateway({ binding: store, ...rest });
+  const listener = await listenGateways({ sites: { here: gateway }, port });
+  return {
+    store,
+    gateway,
+    listener,
+    url: listener.siteUrl('here'),
+    [Symbol.asyncDispose]: () => listener.close({ drainMs: 0 }),
+  };
+}
+
+/** A client that speaks the protocol by hand. */
+export class RawClient implements AsyncDisposable {
+  readonly socket: WebSocket;
+  readonly frames: string[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #rows: unknown[][] = [];
+  #waiting: (() => void)[] = [];
+  #over = false;
+
+  constructor(url: string, options: { origin?: string; subprotocol?: string; host?: string } = {}) {
+    const { origin, subprotocol = SUBPROTOCOL_JSON, host } = options;
+    this.socket = new WebSocket(url, [subprotocol], {
+      ...(origin !== undefined && { origin }),
+      ...(host !== undefined && { headers: { host } }),
+    });
+    this.socket.on('message', (data: RawData) => this.#receive(String(data)));
+    this.closed = new Promise((resolve) => {
+      this.socket.on('close', (code, reason) => {
+        this.#over = true;
+        this.#wake();
+        resolve({ code, reason: reason.toString() });
+      });
+    });
+  }
+
+  /** Fulfilled when the socket is open; rejected with the HTTP status when the server refuses it. */
+  opened(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.socket.once('open', () => resolve());
+      this.socket.once('unexpected-response', (_, response) => {
+        reject(new Error(`HTTP ${response.statusCode}`));
+        response.destroy();
+        this.socket.terminate();
+      });
+      this.socket.on('error', reject);
+    });
+  }
+
+  send(...rows: unknown[]): void {
+    this.sendText(JSON.stringify(rows));
+  }
+
+  sendText(text: string): void {
+    this.socket.send(text);
+  }
+
+  /** Says hello and waits for the welcome. */
+  async greet(overrides: object = {}): Promise<unknown[]> {
+    await this.opened();
+    this.send([0, 'hello', { ...RawClient.hello(), ...overrides }]);
+    return this.row();
+  }
+
+  static hello(): object {
+    return { version: PROTOCOL_VERSION, client: 'a'.repeat(32), attempt: 1, levels: LEVELS };
+  }
+
+  /** The next row that the server sends. */
+  async row(): Promise<unknown[]> {
+    for (;;) {
+      const row = this.#rows.shift();
+      if (row !== undefined) return row;
+      if (this.#over) throw new Error('the connection is closed');
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.terminate();
+    await this.closed;
+  }
+
+  #receive(frame: string): void {
+    this.frames.push(frame);
+    this.#rows.push(...(JSON.parse(frame) as unknown[][]));
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
