@@ -1,0 +1,103 @@
+/** From an observable to a Correctable: its emissions become views. */
+import { map, takeWhile, type Observable, type Subscription } from 'rxjs';
+import type { Sink, ViewDetails } from '../correctable/binding.ts';
+import type { Correctable } from '../correctable/correctable.ts';
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level.ts';
+import { correctable, type CorrectableOptions } from '../correctable/make.ts';
+
+/** What one emission says, as a view. */
+export interface EmittedView<T, Level extends string> extends ViewDetails {
+  readonly value: T;
+  readonly level: Level;
+}
+
+/** Options of every Correctable that is made; its levels may always bring several views. */
+export type FromObservableOptions<T> = Omit<CorrectableOptions<T>, 'refining'>;
+
+/** How emissions that are no plain values become views. */
+export interface ViewOption<T, L extends Levels, E> {
+  /** The view that an emission is. One at the strongest level closes the Correctable. */
+  readonly view: (emission: E, index: number) => EmittedView<T, L[number]>;
+}
+
+/**
+ * A Correctable that follows an observable, subscribed to at once; closing and cancelling unsubscribe.
+ *
+ * Unless `view` says otherwise, each emission is a view at the weakest level, refining the one before, and completion
+ * makes the last one final. With `view`, the first view at the strongest level is final. Completion without a final is
+ * `CLOSED_WITHOUT_FINAL`; what the observable fails with is the `cause` of the error.
+ *
+ * @example
+ * const results = fromObservable(['partial', 'complete'], search$);
+ * const flights = fromObservable(['cached', 'live'], offers$, {
+ *   view: ({ offers, isLive }) => ({ value: offers, level: isLive ? 'live' : 'cached' }),
+ * });
+ */
+export function fromObservable<T, E, const L extends Levels>(
+  levels: L,
+  observable: Observable<E>,
+  options: FromObservableOptions<T> & ViewOption<T, NoInfer<L>, E>,
+): Correctable<T, L>;
+export function fromObservable<T, const L extends Levels>(
+  levels: L,
+  observable: Observable<T>,
+  options?: FromObservableOptions<T>,
+): Correctable<T, L>;
+export function fromObservable<T, E, const L extends Levels>(
+  levels: L,
+  observable: Observable<E>,
+  options: FromObservableOptions<T> & Partial<ViewOption<T, L, E>> = {},
+): Correctable<T, L> {
+  const { view, ...rest } = options;
+  const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
+    const subscription =
+      view === undefined
+        ? refine(levels, observable as Observable<unknown> as Observable<T>, sink)
+        : relay(levels, observable.pipe(map(view)), sink);
+    if (signal.aborted) subscription.unsubscribe();
+    else if (!subscription.closed) {
+      const leave = (): void => subscription.unsubscribe();
+      signal.addEventListener('abort', leave);
+      subscription.add(() => signal.removeEventListener('abort', leave));
+    }
+  };
+  return correctable<T, L>(levels, feed, { ...rest, refining: true });
+}
+
+/** Every emission refines the one before; the last one is final, since nothing can follow it. */
+function refine<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): Subscription {
+  const strongest = levels[levels.length - 1] as string;
+  let last: { readonly value: T } | undefined;
+  return observable.subscribe({
+    next: (value) => {
+      last = { value };
+      if (levels.length > 1) sink.update(value, levels[0]);
+    },
+    error: (error: unknown) => sink.fail(error),
+    complete: () => (last === undefined ? sink.fail(withoutFinal()) : sink.update(last.value, strongest)),
+  });
+}
+
+/** The emissions say themselves how strong they are. */
+function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): Subscription {
+  const strongest = levels[levels.length - 1] as string;
+  let isFinal = false;
+  return views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({
+    next: ({ value, level, ...details }) => {
+      isFinal ||= level === strongest;
+      sink.update(value, level, details);
+    },
+    error: (error: unknown) => sink.fail(error),
+    complete: () => {
+      if (!isFinal) sink.fail(withoutFinal());
+    },
+  });
+}
+
+function withoutFinal(): CorrectableError {
+  return new CorrectableError(
+    'CLOSED_WITHOUT_FINAL',
+    'the observable completed without a final view: emit one at the strongest level, or at least one value',
+  );
+}

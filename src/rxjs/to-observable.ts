@@ -1,0 +1,27 @@
+/** From a Correctable to an observable of its views. */
+import { Observable } from 'rxjs';
+import type { Correctable } from '../correctable/correctable.ts';
+import type { Levels, Strongest } from '../correctable/level.ts';
+import type { View } from '../correctable/view.ts';
+
+/**
+ * Every view of a Correctable, then completion, or its error (a `CorrectableError`). Who subscribes late gets the latest
+ * view and those that follow. Unsubscribing never cancels the operation: it may have other consumers.
+ *
+ * @example
+ * toObservable(store.invoke(get('news')))
+ *   .pipe(values(), debounceTime(50))
+ *   .subscribe((items) => refreshDisplay(items));
+ */
+export function toObservable<T, L extends Levels, F extends string = Strongest<L>>(
+  correctable: Correctable<T, L, F>,
+): Observable<View<T, L, F>> {
+  return new Observable((subscriber) => {
+    const subscription = correctable.subscribe({
+      next: (view) => subscriber.next(view),
+      error: (error) => subscriber.error(error),
+      complete: () => subscriber.complete(),
+    });
+    return () => subscription.unsubscribe();
+  });
+}
