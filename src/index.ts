@@ -1,2 +1,31 @@
 /** The library entry: Correctables, clients, and what a binding needs. Depends on nothing. */
-export type { Levels, Weakest, Strongest, Subset, AtLeast } from './correctable/level.ts';
+export type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from './correctable/binding.ts';
+export { boxed, getSnapshot } from './correctable/boundary.ts';
+export type { Boxed, Snapshot } from './correctable/boundary.ts';
+export { createClient } from './correctable/client.ts';
+export type { Client, ClientOptions, CorrectableAt, InvokeOptions } from './correctable/client.ts';
+export { systemClock } from './correctable/clock.ts';
+export type { Clock, Timer } from './correctable/clock.ts';
+export type {
+  Callbacks,
+  CorrectableState,
+  LeaveOptions,
+  SettleOptions,
+  Speculation,
+  Subscription,
+  ViewAtLeast,
+  ViewObserver,
+  WhenOptions,
+} from './correctable/correctable.ts';
+export type { CorrectableEvent, DropCounts, DropReason, EnvironmentOptions } from './correctable/environment.ts';
+export { structurallyEqual } from './correctable/equal.ts';
+export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
+export type { ErrorCode, ErrorDetails } from './correctable/errors.ts';
+export { all } from './correctable/join.ts';
+export type { JoinedLevels, LevelsOf, ValuesOf } from './correctable/join.ts';
+export type { AtLeast, Levels, Requested, Strongest, Subset, Weakest } from './correctable/level.ts';
+export { Correctable, correctable } from './correctable/make.ts';
+export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
+export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
+export type { Session } from './correctable/session.ts';
+export type { AnyView, FinalView, PreliminaryView, View, ViewInfo } from './correctable/view.ts';

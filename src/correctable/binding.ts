@@ -1,4 +1,7 @@
-/** The binding interface: the only seam between Correctables and a store (003 §5.1, Listing 7). */
+/**
+ * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
+ * Listing 7).
+ */
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
@@ -53,6 +56,8 @@ export interface InvocationContext {
   readonly session: BindingSession | undefined;
   /** Trace context to hand on, for example a W3C `traceparent`. */
   readonly trace: unknown;
+  /** The same for every repetition of one submission: a store that keeps it executes an update once. */
+  readonly operationId?: string | undefined;
 }
 
 /**
@@ -70,6 +75,9 @@ export interface Binding<L extends Levels = Levels> {
    * Executes `operation` and calls `sink` once for each of `levels` (a non-empty subset of `consistencyLevels()`, in
    * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
    * stronger level that the operation has answers instead, labelled with the level achieved.
+   *
+   * What it throws fails the operation. Where it returns a promise, the end of that promise is the end of the
+   * submission: without a final view by then the operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
    */
   submitOperation<T>(
     operation: Operation<T>,
@@ -77,6 +85,11 @@ export interface Binding<L extends Levels = Levels> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void;
+  /**
+   * Whether `version` is older than `than`. Absent: numbers, bigints and dates compare by size, and anything else counts
+   * as not comparable, thus never as older.
+   */
+  isOlder?(version: unknown, than: unknown): boolean;
   /** Opens a session; absent where the stack cannot keep one. */
   openSession?(): BindingSession;
   /** Releases connections and timers. Operations still under way fail with `UNAVAILABLE`. */

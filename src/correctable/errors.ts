@@ -1,4 +1,4 @@
-/** The one error type of the package, with codes (DESIGN C14 in docs/spec/correctable.md). */
+/** The one error type of the package, with its codes (C14 in docs/spec/correctable.md). */
 import type { Levels } from './level.ts';
 import type { View } from './view.ts';
 

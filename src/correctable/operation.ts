@@ -1,4 +1,4 @@
-/** Operations: plain data that names what to do, so that it can cross a wire (003 §3.2). */
+/** Operations: plain data that names what to do, so that it can cross a wire (Correctables, OSDI 2016, §3.2). */
 
 declare const resultType: unique symbol;
 

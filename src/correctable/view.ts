@@ -1,9 +1,12 @@
-/** A view: the result of an operation under one consistency level (003 §1, §3.1). */
+/** A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and §3.1). */
 import type { Levels, Strongest } from './level.ts';
 
 /** What every view carries beside its value and level. */
 export interface ViewInfo {
-  /** Number of this view within its operation, counted from 0 in the order in which the binding gave them. */
+  /**
+   * Number of the value within its operation, counted from 0 over the values that the binding gave. A confirmation
+   * without payload carries the number of the value that it confirms.
+   */
   readonly seq: number;
   /** When the view reached this process: milliseconds since the epoch. */
   readonly at: number;
@@ -38,3 +41,6 @@ export type FinalView<T, L extends Levels, F extends string = Strongest<L>> = Vi
 
 /** One view of the result of an operation. */
 export type View<T, L extends Levels, F extends string = Strongest<L>> = PreliminaryView<T, L> | FinalView<T, L, F>;
+
+/** A view whose levels are not known at compile time. */
+export type AnyView<T = unknown> = View<T, Levels, string>;

@@ -1,0 +1,35 @@
+/** The updates of this site that its backup copy has not applied yet, by object, in the order of their submission. */
+import type { Operation } from '../../correctable/operation.ts';
+import type { Update } from './store.ts';
+
+export class InFlight {
+  readonly #byKey = new Map<string, Update[]>();
+
+  add(update: Update): void {
+    const key = keyOf(update);
+    const updates = this.#byKey.get(key);
+    if (updates === undefined) this.#byKey.set(key, [update]);
+    else updates.push(update);
+  }
+
+  remove(update: Update): void {
+    const key = keyOf(update);
+    const updates = this.#byKey.get(key);
+    const at = updates?.indexOf(update) ?? -1;
+    if (updates === undefined || at < 0) return;
+    if (updates.length === 1) this.#byKey.delete(key);
+    else updates.splice(at, 1);
+  }
+
+  /** The operations on the same object that were submitted before `update`. */
+  before(update: Update): Operation[] {
+    const updates = this.#byKey.get(keyOf(update)) ?? [];
+    const at = updates.indexOf(update);
+    return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
+  }
+}
+
+function keyOf({ operation }: Update): string {
+  const { key, queue } = operation.args as { readonly key?: string; readonly queue?: string };
+  return key === undefined ? `queue ${queue}` : `key ${key}`;
+}

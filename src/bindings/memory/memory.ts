@@ -1,0 +1,189 @@
+/**
+ * A primary-backup store in this process (Correctables, OSDI 2016, Listing 7): weaker levels answer from a backup copy
+ * that lags behind, the strongest one from the primary. An update's preliminary view is simulated on the backup plus
+ * this site's own updates under way (§5.2), so it may diverge where other sites update too.
+ */
+import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import type { Clock } from '../../correctable/clock.ts';
+import { systemClock } from '../../correctable/clock.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { DelayLine } from './delay-line.ts';
+import { InFlight } from './in-flight.ts';
+import { isKnown, Replica } from './replica.ts';
+import { MemorySession } from './session.ts';
+import type { MemoryStore, Update } from './store.ts';
+import { Primary } from './store.ts';
+
+/** The levels of a memory binding unless it is given others. */
+export type MemoryLevels = readonly ['weak', 'strong'];
+
+export interface MemoryOptions<L extends Levels = MemoryLevels> {
+  /** Names of the levels, weakest first; `weak` and `strong` unless given. */
+  readonly levels?: L;
+  /** When each level answers, in milliseconds after the call. Unless given: evenly from 0 (weakest) to 20. */
+  readonly delaysMs?: { readonly [level in L[number]]?: number };
+  /** How long an update takes from the primary to the backup, in milliseconds. Half the strongest delay unless given. */
+  readonly lagMs?: number;
+  /** The primary, to be shared with other bindings; one of its own unless given. */
+  readonly store?: MemoryStore;
+  readonly clock?: Clock;
+}
+
+export interface MemoryBinding<L extends Levels> extends Binding<L> {
+  /** How many preliminary views were not shown because they were behind the session of their operation. */
+  readonly skippedForSession: number;
+}
+
+/**
+ * A memory binding. Values are shared by reference: treat them as immutable.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for a negative delay or a store that `memoryStore` did not make.
+ * @example
+ * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
+ * await store.invoke(enqueue('tickets', { seat: 12 }));
+ */
+export function memory<const L extends Levels = MemoryLevels>(options: MemoryOptions<L> = {}): MemoryBinding<L> {
+  return new Memory(options);
+}
+
+const STRONGEST_DELAY_MS = 20;
+
+/** One submitted operation. */
+interface Call extends Update {
+  readonly levels: readonly string[];
+  readonly sink: Sink;
+  readonly session: MemorySession | undefined;
+  /** The strongest level requested. */
+  readonly strongest: string;
+}
+
+type Delays = { readonly [level: string]: number | undefined } | undefined;
+
+class Memory<L extends Levels> implements MemoryBinding<L> {
+  readonly name = 'memory';
+  skippedForSession = 0;
+  readonly #levels: L;
+  readonly #strongest: string;
+  readonly #primary: Primary;
+  readonly #backup = new Replica();
+  readonly #inFlight = new InFlight();
+  readonly #lines = new Map<string, DelayLine<Call>>();
+  readonly #replication: DelayLine<Update>;
+  readonly #stopFollowing: () => void;
+  #closed = false;
+
+  constructor(options: MemoryOptions<L>) {
+    const levels: Levels = options.levels ?? ['weak', 'strong'];
+    const clock = options.clock ?? systemClock;
+    this.#levels = levels as L;
+    this.#strongest = levels.at(-1)!;
+    levels.forEach((level, rank) => {
+      const delayMs = delayOf(options.delaysMs as Delays, level, rank, levels.length);
+      const arrive = (call: Call): void =>
+        level === this.#strongest ? this.#answerFromPrimary(call) : this.#answerFromBackup(call, level);
+      this.#lines.set(level, new DelayLine(clock, delayMs, arrive));
+    });
+    const strongestMs = delayOf(options.delaysMs as Delays, this.#strongest, levels.length - 1, levels.length);
+    const lagMs = requireDelay(options.lagMs ?? strongestMs / 2, 'lagMs');
+    this.#replication = new DelayLine(clock, lagMs, (update) => this.#applyToBackup(update));
+    this.#primary = primaryOf(options.store);
+    this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) => this.#replication.send(update));
+  }
+
+  consistencyLevels(): L {
+    return this.#levels;
+  }
+
+  supports(operation: Operation): boolean {
+    return isKnown(operation);
+  }
+
+  openSession(): BindingSession {
+    return new MemorySession();
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly L[number][],
+    sink: Sink<T, L[number]>,
+    context: InvocationContext,
+  ): void {
+    if (this.#closed) throw closedError();
+    if (!isKnown(operation)) {
+      throw new CorrectableError('UNSUPPORTED', `The memory binding has no operation "${operation.name}"`);
+    }
+    const session = context.session instanceof MemorySession ? context.session : undefined;
+    const call: Call = { operation, levels, sink: sink as Sink, session, strongest: levels.at(-1)! };
+    for (const level of levels) this.#lines.get(level)!.send(call);
+    if (operation.effect !== 'update') return;
+    this.#inFlight.add(call);
+    // Levels choose views, never effects: an update goes to the primary whatever was requested.
+    if (call.strongest !== this.#strongest) this.#lines.get(this.#strongest)!.send(call);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const calls = new Set<Call>();
+    for (const [level, line] of this.#lines) {
+      for (const call of line.drain()) {
+        calls.add(call);
+        if (level === this.#strongest && call.operation.effect === 'update') this.#primary.execute(call);
+      }
+    }
+    this.#stopFollowing();
+    this.#replication.drain();
+    for (const call of calls) call.sink.fail(closedError());
+  }
+
+  #answerFromBackup(call: Call, level: string): void {
+    const { operation, sink, session } = call;
+    if (operation.effect === 'update') {
+      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.before(call));
+      sink.update(value, level, meta && { meta });
+      return;
+    }
+    const reply = this.#backup.read(operation);
+    if (session === undefined || session.admits(reply.version)) {
+      sink.update(reply.value, level, reply);
+      return;
+    }
+    this.skippedForSession++;
+    // Nothing stronger was requested: the next level that can answer is the primary's.
+    if (level === call.strongest) this.#lines.get(this.#strongest)!.send(call);
+  }
+
+  #answerFromPrimary(call: Call): void {
+    const reply = this.#primary.execute(call);
+    call.session?.advanceTo(reply.version);
+    const isWanted = call.strongest === this.#strongest || call.operation.effect === 'read';
+    if (isWanted) call.sink.update(reply.value, this.#strongest, reply);
+  }
+
+  #applyToBackup(update: Update): void {
+    this.#backup.apply(update.operation);
+    this.#inFlight.remove(update);
+  }
+}
+
+function closedError(): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', { retryable: false });
+}
+
+function delayOf(delaysMs: Delays, level: string, rank: number, count: number): number {
+  const even = count === 1 ? STRONGEST_DELAY_MS : (STRONGEST_DELAY_MS * rank) / (count - 1);
+  return requireDelay(delaysMs?.[level] ?? even, `delaysMs.${level}`);
+}
+
+function requireDelay(delayMs: number, field: string): number {
+  if (delayMs >= 0 && delayMs < Infinity) return delayMs;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
+}
+
+function primaryOf(store: MemoryStore | undefined): Primary {
+  if (store === undefined) return new Primary();
+  if (store instanceof Primary) return store;
+  throw new CorrectableError('INVALID_ARGUMENT', 'store: give one made by memoryStore()', { field: 'store' });
+}

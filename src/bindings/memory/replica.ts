@@ -1,0 +1,100 @@
+/** One copy of the data: values by key, and queues. Deterministic: the same updates in one order give the same state. */
+import type { ViewDetails } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import type { EnqueueArgs, GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
+import { Queue } from './queue.ts';
+
+/** What an update would give, as far as this copy can tell. */
+export interface Guess {
+  readonly value: unknown;
+  readonly meta?: { readonly remaining: number };
+}
+
+/** What an operation gives, with the state that it was read from. */
+export interface Reply extends ViewDetails {
+  readonly value: unknown;
+  readonly version: number;
+}
+
+const NAMES: ReadonlySet<string> = new Set(['get', 'getMany', 'put', 'enqueue', 'dequeue', 'peek']);
+
+export function isKnown(operation: Operation): boolean {
+  return NAMES.has(operation.name);
+}
+
+export class Replica {
+  /** How many updates this copy has applied: the version of its state. */
+  applied = 0;
+  readonly #values = new Map<string, unknown>();
+  readonly #queues = new Map<string, Queue>();
+
+  copyFrom(other: Replica): void {
+    this.applied = other.applied;
+    for (const [key, value] of other.#values) this.#values.set(key, value);
+    for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
+  }
+
+  read(operation: Operation): Reply {
+    const version = this.applied;
+    switch (operation.name) {
+      case 'get':
+        return { value: this.#values.get((operation.args as GetArgs).key), version };
+      case 'getMany':
+        return { value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)), version };
+      default: {
+        const queue = this.#queueOf(operation);
+        return { value: itemOf(queue, 0), version, meta: { remaining: queue.length } };
+      }
+    }
+  }
+
+  apply(operation: Operation): Reply {
+    const version = ++this.applied;
+    switch (operation.name) {
+      case 'put': {
+        const { key, value } = operation.args as PutArgs;
+        this.#values.set(key, value);
+        return { value: undefined, version };
+      }
+      case 'enqueue':
+        this.#queueOf(operation).push((operation.args as EnqueueArgs).item);
+        return { value: undefined, version };
+      default: {
+        const queue = this.#queueOf(operation);
+        const value = itemOf(queue, 0);
+        if (value !== null) queue.shift();
+        return { value, version, meta: { remaining: queue.length } };
+      }
+    }
+  }
+
+  /** What `operation` would give here after `before`, updates of the same object that this copy has not applied yet. */
+  simulate(operation: Operation, before: readonly Operation[]): Guess {
+    if (operation.name !== 'dequeue') return { value: undefined };
+    const queue = this.#queueOf(operation);
+    const appended: unknown[] = [];
+    let taken = 0;
+    for (const earlier of before) {
+      if (earlier.name === 'enqueue') appended.push((earlier.args as EnqueueArgs).item);
+      else if (taken < queue.length + appended.length) taken++;
+    }
+    const left = queue.length + appended.length - taken;
+    if (left === 0) return { value: null, meta: { remaining: 0 } };
+    const item = taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
+    return { value: { item }, meta: { remaining: left - 1 } };
+  }
+
+  #queueOf(operation: Operation): Queue {
+    const name = (operation.args as { readonly queue: string }).queue;
+    let queue = this.#queues.get(name);
+    if (queue === undefined) {
+      queue = new Queue();
+      this.#queues.set(name, queue);
+    }
+    return queue;
+  }
+}
+
+function itemOf(queue: Queue, at: number): { readonly item: unknown } | null {
+  return at < queue.length ? { item: queue.at(at) } : null;
+}

@@ -1,0 +1,51 @@
+/** Carrying a Correctable across `async` functions and into renderers (C12). */
+import type { Correctable, CorrectableState } from './correctable.ts';
+import type { CorrectableError } from './errors.ts';
+import type { Levels, Strongest } from './level.ts';
+import type { Source } from './source.ts';
+import { sourceOf } from './source-of.ts';
+import type { View } from './view.ts';
+
+/** A Correctable that `await` and `return` in an async function leave as it is. */
+export interface Boxed<T, L extends Levels, F extends string = Strongest<L>> {
+  readonly correctable: Correctable<T, L, F>;
+}
+
+/**
+ * Boxes a Correctable, so that an `async` function can return it without its being absorbed into its final value.
+ *
+ * @example
+ * const open = async () => boxed(store.invoke(get('doc')));
+ * const { correctable } = await open();
+ */
+export function boxed<T, L extends Levels, F extends string>(correctable: Correctable<T, L, F>): Boxed<T, L, F> {
+  return { correctable };
+}
+
+/** What a Correctable is at one moment. */
+export interface Snapshot<T, L extends Levels, F extends string = Strongest<L>> {
+  readonly state: CorrectableState;
+  readonly latest: View<T, L, F> | undefined;
+  readonly error: CorrectableError | undefined;
+}
+
+const snapshots = /* @__PURE__ */ new WeakMap<Source<unknown>, { accepted: number; snapshot: unknown }>();
+
+/**
+ * The present state of a Correctable: the same object until something changes, as renderers need it.
+ *
+ * @example
+ * useSyncExternalStore((changed) => subscribeAll(c, changed), () => getSnapshot(c));
+ */
+export function getSnapshot<T, L extends Levels, F extends string>(
+  correctable: Correctable<T, L, F>,
+): Snapshot<T, L, F> {
+  const source = sourceOf<T>(correctable);
+  const { state, latest } = correctable;
+  if (source === undefined) return { state, latest, error: undefined };
+  const known = snapshots.get(source as Source<unknown>);
+  if (known?.accepted === source.accepted) return known.snapshot as Snapshot<T, L, F>;
+  const snapshot: Snapshot<T, L, F> = { state, latest, error: source.error };
+  snapshots.set(source as Source<unknown>, { accepted: source.accepted, snapshot });
+  return snapshot;
+}

@@ -1,0 +1,124 @@
+/** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
+import type { CorrectableError } from './errors.ts';
+import type { AtLeast, Levels, Strongest } from './level.ts';
+import type { FinalView, PreliminaryView, View } from './view.ts';
+
+/** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
+export type CorrectableState = 'updating' | 'final' | 'error';
+
+/** The three callbacks of the paper, by name. */
+export interface Callbacks<T, L extends Levels, F extends string = Strongest<L>> {
+  /** A preliminary view. */
+  readonly onUpdate?: ((value: T, view: PreliminaryView<T, L>) => void) | undefined;
+  /** The final view; nothing follows it. */
+  readonly onFinal?: ((value: T, view: FinalView<T, L, F>) => void) | undefined;
+  /** The failure; nothing follows it. */
+  readonly onError?: ((error: CorrectableError) => void) | undefined;
+}
+
+/** Who gets every view, the final included, in order. */
+export interface ViewObserver<T, L extends Levels, F extends string = Strongest<L>> {
+  next?(view: View<T, L, F>): void;
+  error?(error: CorrectableError): void;
+  complete?(): void;
+}
+
+/** Ends what `subscribe` began. Never cancels the operation. */
+export interface Subscription {
+  readonly closed: boolean;
+  unsubscribe(): void;
+}
+
+export interface LeaveOptions {
+  /** Ends the callbacks, not the operation. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** When to take a view before the final one (C9). Without any condition: the final. */
+export interface SettleOptions<T, L extends Levels, F extends string = Strongest<L>> {
+  /** Takes the first view for which this is true. */
+  readonly when?: ((view: View<T, L, F>) => boolean) | undefined;
+  /** Takes the best view so far after this many milliseconds, or the first one where there is none yet. */
+  readonly withinMs?: number | undefined;
+  /** Takes the last view, its `final` being false, where the final fails: for work offline. */
+  readonly orLatest?: boolean | undefined;
+  /** What becomes of the operation after an early answer: it goes on (default) or is cancelled. */
+  readonly rest?: 'detach' | 'abort' | undefined;
+}
+
+export interface WhenOptions {
+  /** Gives up with `LEVEL_NOT_REACHED` after this many milliseconds. */
+  readonly withinMs?: number | undefined;
+}
+
+/** What a speculative run may use beside its input (C8). */
+export interface Speculation<T, L extends Levels, F extends string = Strongest<L>> {
+  /** The view that the run works on. */
+  readonly view: View<T, L, F>;
+  /** Aborted when the input turns out wrong, or nobody wants the result any more. */
+  readonly signal: AbortSignal;
+  /** Registers what undoes a side effect of the run; run in reverse order when the run is aborted. */
+  onAbort(undo: () => void | PromiseLike<void>): void;
+  /** Registers an effect for when the input is confirmed and the run has resolved; run in order before the final. */
+  onCommit(effect: () => void | PromiseLike<void>): void;
+}
+
+/**
+ * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
+ * many consumers, one operation. `await` gives the final value.
+ *
+ * `T` is the value, `L` the requested levels, `F` the level that the final can have.
+ */
+export interface Correctable<T, L extends Levels = Levels, F extends string = Strongest<L>>
+  extends PromiseLike<T>, AsyncIterable<View<T, L, F>>, Disposable {
+  readonly state: CorrectableState;
+  /** The last view delivered; after the end, the final one or the last before the failure. */
+  readonly latest: View<T, L, F> | undefined;
+  /** Calls `callback` on each preliminary view; when attached late, on the latest one and those that follow. */
+  onUpdate(callback: (value: T, view: PreliminaryView<T, L>) => void): this;
+  /** Calls `callback` on the final view. */
+  onFinal(callback: (value: T, view: FinalView<T, L, F>) => void): this;
+  /** Calls `callback` on failure. */
+  onError(callback: (error: CorrectableError) => void): this;
+  /** The paper's form of the three above. */
+  setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this;
+  /** Every view in order, the final included, then `complete`; or `error`. */
+  subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription;
+  /**
+   * Runs `run` on each view that differs from the input of the live run, and closes with its result once the final
+   * view has confirmed the input. On a wrong input the run is undone and repeated (C8).
+   *
+   * @example
+   * store.invoke(get('user:7:ads')).speculate((refs) => fetchAds(refs)).onFinal((ads) => deliver(ads));
+   */
+  speculate<U>(
+    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, L, string>,
+    abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
+  ): Correctable<U, L, F>;
+  /** The same views with `transform` applied to each value. */
+  map<U>(transform: (value: T) => U): Correctable<U, L, F>;
+  /** Follows the Correctable, promise or value that `next` makes of each different view, level by level. */
+  chain<U>(next: (value: T) => U | PromiseLike<U> | Correctable<U, L, string>): Correctable<U, L, F>;
+  /**
+   * One view, as early as the conditions allow.
+   *
+   * @example
+   * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (v) => Number(v.meta?.['remaining']) > 20 });
+   */
+  settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
+  /** The first view at `level` or above; fails with `LEVEL_NOT_REACHED` where none comes. */
+  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<ViewAtLeast<T, L, K, F>>;
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B>;
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B>;
+  finally(onFinally?: (() => void) | null): Promise<T>;
+  /** Ends the operation for every consumer. An update that was submitted may take effect all the same. */
+  cancel(reason?: unknown): void;
+}
+
+/** A view at level `K` of `L` or above. */
+export type ViewAtLeast<T, L extends Levels, K extends string, F extends string> =
+  | (PreliminaryView<T, L> & { readonly level: AtLeast<L, K> })
+  | FinalView<T, L, F>;

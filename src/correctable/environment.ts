@@ -1,0 +1,104 @@
+/** What surrounds the operations of one client: time, deadlines, and where facts go that no caller waits for. */
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import { Deadlines } from './deadlines.ts';
+
+/** Why a view was not delivered, or a call of the sink had no effect. */
+export type DropReason =
+  /** A preliminary view weaker than one delivered before. */
+  | 'weaker'
+  /** A preliminary view with an older version than one delivered before. */
+  | 'older'
+  /** A second view at one level from a source that is not `refining`. */
+  | 'repeated'
+  /** A preliminary view at a level that was not requested. */
+  | 'not-requested'
+  /** A level that the binding does not have. */
+  | 'unknown-level'
+  /** A call of the sink after the operation had closed. */
+  | 'closed';
+
+/** Something that no caller waits for, but an operator may want to know. */
+export type CorrectableEvent =
+  | { readonly type: 'drop'; readonly reason: DropReason; readonly level: string | undefined }
+  /** The operation failed after `settle` or `when` had answered early from it. */
+  | { readonly type: 'late-failure'; readonly error: unknown };
+
+/** Ports and reports of a client, or of one Correctable. */
+export interface EnvironmentOptions {
+  /** The process's clock unless given. */
+  readonly clock?: Clock;
+  /** Gets what a callback throws. Unless given: `reportError`, in Node a process warning. */
+  readonly onUncaught?: (error: unknown) => void;
+  /** Gets dropped views and late failures. */
+  readonly onEvent?: (event: CorrectableEvent) => void;
+}
+
+/** How many views and calls were dropped, by reason. */
+export type DropCounts = { readonly [R in DropReason]: number };
+
+export class Environment {
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly drops: { -readonly [R in DropReason]: number };
+  readonly #onUncaught: (error: unknown) => void;
+  readonly #onEvent: ((event: CorrectableEvent) => void) | undefined;
+  #tickAt: number | undefined;
+
+  constructor(options: EnvironmentOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.deadlines = new Deadlines(this.clock);
+    this.drops = { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 };
+    this.#onUncaught = options.onUncaught ?? reportUncaught;
+    this.#onEvent = options.onEvent;
+  }
+
+  /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
+  tickAt(): number {
+    if (this.#tickAt === undefined) {
+      this.#tickAt = this.clock.now();
+      queueMicrotask(() => (this.#tickAt = undefined));
+    }
+    return this.#tickAt;
+  }
+
+  drop(reason: DropReason, level?: string): void {
+    this.drops[reason]++;
+    if (this.#onEvent !== undefined) this.report({ type: 'drop', reason, level });
+  }
+
+  report(event: CorrectableEvent): void {
+    try {
+      this.#onEvent?.(event);
+    } catch (error) {
+      this.uncaught(error);
+    }
+  }
+
+  uncaught(error: unknown): void {
+    try {
+      this.#onUncaught(error);
+    } catch (second) {
+      reportUncaught(second);
+    }
+  }
+}
+
+interface Host {
+  reportError?(error: unknown): void;
+  process?: { emitWarning?(warning: Error): void };
+}
+
+function reportUncaught(error: unknown): void {
+  const host: Host = globalThis as Host;
+  if (host.reportError !== undefined) host.reportError(error);
+  else if (host.process?.emitWarning !== undefined) host.process.emitWarning(asError(error));
+  else console.error(error);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('A callback of a Correctable threw', { cause: error });
+}
+
+/** For Correctables made without options: shared, so that they cost nothing each. */
+export const defaultEnvironment: Environment = /* @__PURE__ */ new Environment();

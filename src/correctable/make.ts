@@ -1,0 +1,144 @@
+/** Making Correctables without a store: what `new Promise(executor)` is to a promise (C13). */
+import type { Sink } from './binding.ts';
+import type { Correctable as CorrectableInterface } from './correctable.ts';
+import type { EnvironmentOptions } from './environment.ts';
+import { defaultEnvironment, Environment } from './environment.ts';
+import { Handle } from './handle.ts';
+import type { Ladder } from './ladder.ts';
+import { declareLevels, sameNames } from './ladder.ts';
+import type { Levels, Strongest } from './level.ts';
+import { follow, unfollow } from './signals.ts';
+import { Source } from './source.ts';
+import { isThenable } from './values.ts';
+
+export type Correctable<T, L extends Levels = Levels, F extends string = Strongest<L>> = CorrectableInterface<T, L, F>;
+
+/**
+ * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
+ * without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
+ */
+export type Executor<T, L extends Levels> = (sink: Sink<T, L[number]>, signal: AbortSignal) => unknown;
+
+export interface CorrectableOptions<T> extends EnvironmentOptions {
+  /** One level may bring several views: answers that accumulate, a search that refines. */
+  readonly refining?: boolean;
+  /** Whether two values mean the same; structural equality unless given. */
+  readonly equals?: (a: T, b: T) => boolean;
+  /** Whether a version is older than another; by size of numbers, bigints and dates unless given. */
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  /** Closes with `TIMEOUT` after this many milliseconds; no limit unless given. */
+  readonly timeoutMs?: number;
+  /** Cancels when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
+ * Its second argument, a signal, aborts when nobody waits any more; it is made only for executors that declare it.
+ *
+ * @example
+ * const price = correctable(['quoted', 'charged'], (sink) => {
+ *   sink.update(10, 'quoted');
+ *   setTimeout(() => sink.update(12, 'charged'), 100);
+ * });
+ * price.onUpdate((value) => console.log('about', value));
+ * console.log('exactly', await price);
+ */
+export function correctable<T = unknown, const L extends Levels = Levels>(
+  levels: L,
+  executor: Executor<T, L>,
+  options?: CorrectableOptions<T>,
+): CorrectableInterface<T, L> {
+  const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
+  if (options !== undefined) guard(source, options);
+  if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
+  return new Handle<T, L, Strongest<L>>(source);
+}
+
+/** Runs what feeds `source`; its failure, and its end where it is a promise, close the source. */
+export function feed<T>(source: Source<T>, work: () => unknown): void {
+  let result: unknown;
+  try {
+    result = work();
+  } catch (error) {
+    source.fail(error);
+    return;
+  }
+  if (isThenable(result))
+    result.then(
+      () => closeUnfinished(source),
+      (error: unknown) => source.fail(error),
+    );
+}
+
+function closeUnfinished<T>(source: Source<T>): void {
+  source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view; make it report its strongest level');
+}
+
+function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
+  // A signal costs more than the rest together: only executors that can see it get one.
+  if (executor.length === 1) feed(source, () => (executor as (sink: Sink<T>) => unknown)(source));
+  else feed(source, () => executor(source, source.signal));
+}
+
+let lastLadder: Ladder | undefined;
+
+function ladderFor(levels: Levels): Ladder {
+  if (lastLadder === undefined || !Array.isArray(levels) || !sameNames(lastLadder.all, levels)) {
+    lastLadder = declareLevels(levels);
+  }
+  return lastLadder;
+}
+
+function environmentFor(options: EnvironmentOptions | undefined): Environment {
+  if (options === undefined) return defaultEnvironment;
+  const { clock, onUncaught, onEvent } = options;
+  return (clock ?? onUncaught ?? onEvent) ? new Environment(options) : defaultEnvironment;
+}
+
+function guard<T>(source: Source<T>, options: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): void {
+  limit(source, options.timeoutMs);
+  if (options.signal !== undefined) cancelOn(source, options.signal);
+}
+
+/** Sets the deadline of `source`; `undefined` and `Infinity` mean none. */
+export function limit<T>(source: Source<T>, timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || timeoutMs === Infinity) return;
+  if (timeoutMs > 0) source.environment.deadlines.add(source, timeoutMs);
+  else {
+    source.close('INVALID_ARGUMENT', 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit');
+  }
+}
+
+/** Cancels `source` when `signal` aborts, and leaves nothing on the signal once the source has closed. */
+export function cancelOn<T>(source: Source<T>, signal: AbortSignal): void {
+  if (source.state !== 'updating') return;
+  if (signal.aborted) {
+    source.cancel(signal.reason);
+    return;
+  }
+  follow(signal, source);
+  source.onClose(() => unfollow(signal, source));
+}
+
+/** Levels of a Correctable that was made from one plain value or promise. */
+export type OneLevel = readonly ['final'];
+
+const ONE_LEVEL: OneLevel = ['final'];
+
+/** Correctables made from what is known already. */
+export const Correctable: {
+  /** A closed Correctable of one final view. */
+  of<T>(value: T): CorrectableInterface<T, OneLevel>;
+  /** A Correctable that closes as `promise` does; its rejection is the `cause` of the error. */
+  from<T>(promise: PromiseLike<T>): CorrectableInterface<T, OneLevel>;
+} = {
+  of: (value) => correctable(ONE_LEVEL, (sink) => void sink.update(value, 'final')),
+  from: (promise) =>
+    correctable(ONE_LEVEL, (sink) => {
+      promise.then(
+        (value) => sink.update(value, 'final'),
+        (error: unknown) => sink.fail(error, 'final'),
+      );
+    }),
+};

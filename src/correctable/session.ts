@@ -1,0 +1,35 @@
+/** A session as the application holds it: a key to what the binding keeps for it. */
+import type { BindingSession } from './binding.ts';
+import { CorrectableError } from './errors.ts';
+
+/** Reads see the session's own writes, and never go back in time, across operations and servers. */
+export interface Session extends Disposable {
+  /** Releases the session; operations cannot be invoked in it any more. */
+  close(): void;
+}
+
+export class BoundSession implements Session {
+  /** The client that opened it. */
+  readonly owner: object;
+  #session: BindingSession | undefined;
+
+  constructor(session: BindingSession, owner: object) {
+    this.#session = session;
+    this.owner = owner;
+  }
+
+  /** The binding's part. Throws once the session is closed. */
+  open(): BindingSession {
+    if (this.#session !== undefined) return this.#session;
+    throw new CorrectableError('INVALID_ARGUMENT', 'session: it is closed; open another', { field: 'session' });
+  }
+
+  close(): void {
+    this.#session?.close?.();
+    this.#session = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

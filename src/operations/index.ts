@@ -1,0 +1,5 @@
+/** The portable vocabulary: operations that several stores understand. Browser-safe. */
+export { get, getMany, put } from './key-value.ts';
+export type { GetArgs, GetManyArgs, PutArgs } from './key-value.ts';
+export { dequeue, enqueue, peek } from './queue.ts';
+export type { DequeueArgs, EnqueueArgs, PeekArgs, QueueItem } from './queue.ts';

@@ -1,0 +1,53 @@
+/** Reading and writing values by key. */
+import type { Operation } from '../correctable/operation.ts';
+import { requireName } from './names.ts';
+
+export interface GetArgs {
+  readonly key: string;
+}
+
+export interface PutArgs<T = unknown> {
+  readonly key: string;
+  readonly value: T;
+}
+
+export interface GetManyArgs {
+  readonly keys: readonly string[];
+}
+
+/**
+ * Reads the value of `key`: `undefined` where there is none.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @example
+ * const name = await store.invoke(get<string>('user:7:name'));
+ */
+export function get<T = unknown>(key: string): Operation<T | undefined> {
+  return { name: 'get', args: { key: requireName(key, 'key') } satisfies GetArgs, effect: 'read', key };
+}
+
+/**
+ * Writes `value` under `key`. Stores may share the value with you: do not change it afterwards.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @example
+ * await store.invoke(put('user:7:name', 'Ada'));
+ */
+export function put<T>(key: string, value: T): Operation<void> {
+  return { name: 'put', args: { key: requireName(key, 'key'), value } satisfies PutArgs<T>, effect: 'update', key };
+}
+
+/**
+ * Reads the values of `keys`, in their order, from one state of the store: `undefined` where there is none.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @example
+ * const [ada, alan] = await store.invoke(getMany<User>(['user:7', 'user:8']));
+ */
+export function getMany<T = unknown>(keys: readonly string[]): Operation<(T | undefined)[]> {
+  keys.forEach((key, at) => requireName(key, `keys[${at}]`));
+  const args: GetManyArgs = { keys: [...keys] };
+  return keys[0] === undefined
+    ? { name: 'getMany', args, effect: 'read' }
+    : { name: 'getMany', args, effect: 'read', key: keys[0] };
+}

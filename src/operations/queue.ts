@@ -1,0 +1,65 @@
+/** Replicated queues (Correctables, OSDI 2016, §4.3 and §5.2). */
+import type { Operation } from '../correctable/operation.ts';
+import { requireName } from './names.ts';
+
+export interface EnqueueArgs<T = unknown> {
+  readonly queue: string;
+  readonly item: T;
+}
+
+export interface DequeueArgs {
+  readonly queue: string;
+}
+
+export interface PeekArgs {
+  readonly queue: string;
+}
+
+/** What `dequeue` and `peek` give where the queue is not empty. */
+export interface QueueItem<T = unknown> {
+  readonly item: T;
+}
+
+/**
+ * Appends `item` to `queue`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @example
+ * await store.invoke(enqueue('jobs', { id: 7 }));
+ */
+export function enqueue<T>(queue: string, item: T): Operation<void> {
+  const args: EnqueueArgs<T> = { queue: requireName(queue, 'queue'), item };
+  return { name: 'enqueue', args, effect: 'update', key: queue };
+}
+
+/**
+ * Takes the first item of `queue`: `null` where it is empty. The views carry `meta.remaining`, the number of items left
+ * after this one. A preliminary view guesses the item, so two results count as equal when both or neither are `null`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @example
+ * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
+ *   when: (view) => Number(view.meta?.['remaining']) > 20,
+ * });
+ */
+export function dequeue<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
+  const args: DequeueArgs = { queue: requireName(queue, 'queue') };
+  return { name: 'dequeue', args, effect: 'update', key: queue, equals: bothOrNeither };
+}
+
+/**
+ * Reads the first item of `queue` and leaves it there: `null` where it is empty. The views carry `meta.remaining`, the
+ * number of items in the queue.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @example
+ * const next = await store.invokeWeak(peek('jobs'));
+ */
+export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
+  const args: PeekArgs = { queue: requireName(queue, 'queue') };
+  return { name: 'peek', args, effect: 'read', key: queue };
+}
+
+function bothOrNeither(a: unknown, b: unknown): boolean {
+  return (a === null) === (b === null);
+}
