@@ -1,0 +1,254 @@
+/** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
+import { describe, expect, test, vi } from 'vitest';
+import { answer, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
+import { createClient } from '../../../../src/correctable/client.ts';
+import type { Correctable } from '../../../../src/correctable/correctable.ts';
+import type { Levels } from '../../../../src/correctable/level.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+
+const LEVELS = ['cache', 'backup', 'primary'] as const;
+
+/** A promise that the test settles. */
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}
+
+async function seen<T, L extends Levels, F extends string>(views: Correctable<T, L, F>): Promise<string[]> {
+  const shown: string[] = [];
+  for await (const { level, value, final } of views) shown.push(`${level}=${String(value)}${final ? '!' : ''}`);
+  return shown;
+}
+
+describe('primary-backup: reads', () => {
+  test.each(['parallel', 'sequential'] as const)('three tiers, %s → three views, weakest first', async (mode) => {
+    const store = createClient(
+      primaryBackup({
+        levels: LEVELS,
+        mode,
+        tiers: { cache: () => 'c', backup: async () => 'b', primary: async () => 'p' },
+      }),
+    );
+    expect(await seen(store.invoke(get('x')))).toEqual(['cache=c', 'backup=b', 'primary=p!']);
+  });
+
+  test('sequential: backup has not answered → the primary is not asked', async () => {
+    const backup = deferred<string>();
+    const primary = vi.fn<Tier>(() => 'p');
+    const store = createClient(
+      primaryBackup({
+        levels: ['weak', 'strong'],
+        mode: 'sequential',
+        tiers: { weak: () => backup.promise, strong: primary },
+      }),
+    );
+    const read = store.invoke(get('x'));
+    await Promise.resolve();
+    expect(primary).not.toHaveBeenCalled();
+    backup.resolve('b');
+    expect(await read).toBe('p');
+  });
+
+  test('sequential: cancelled before the primary is asked → it never is', async () => {
+    const backup = deferred<string>();
+    const primary = vi.fn<Tier>(() => 'p');
+    const store = createClient(
+      primaryBackup({
+        levels: ['weak', 'strong'],
+        mode: 'sequential',
+        tiers: { weak: () => backup.promise, strong: primary },
+      }),
+    );
+    const read = store.invoke(get('x'));
+    read.cancel();
+    backup.resolve('b');
+    await expect(read).rejects.toMatchObject({ code: 'ABORTED' });
+    await backup.promise;
+    await new Promise(setImmediate);
+    expect(primary).not.toHaveBeenCalled();
+  });
+
+  test('parallel: backup hangs → the final comes all the same', async () => {
+    const store = createClient(
+      primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => new Promise(() => {}), strong: () => 'p' } }),
+    );
+    expect(await store.invoke(get('x'))).toBe('p');
+  });
+
+  test('parallel: backup answers after the primary → dropped and counted', async () => {
+    const backup = deferred<string>();
+    const store = createClient(
+      primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => backup.promise, strong: () => 'p' } }),
+    );
+    expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
+    backup.resolve('late');
+    await new Promise(setImmediate);
+    expect(store.drops.closed).toBe(1);
+  });
+
+  test('levels: only the requested tiers are asked', async () => {
+    const backup = vi.fn<Tier>(() => 'b');
+    const store = createClient(
+      primaryBackup({ levels: LEVELS, tiers: { cache: () => 'c', backup, primary: () => 'p' } }),
+    );
+    expect(await seen(store.invoke(get('x'), { levels: ['cache', 'primary'] }))).toEqual(['cache=c', 'primary=p!']);
+    expect(await seen(store.invokeWeak(get('x')))).toEqual(['cache=c!']);
+    expect(backup).not.toHaveBeenCalled();
+  });
+
+  test('signal: the operation is cancelled → the tiers are told', async () => {
+    const aborted = deferred<void>();
+    const hang: Tier = (_operation, { signal }) =>
+      new Promise(() => signal.addEventListener('abort', () => aborted.resolve(), { once: true }));
+    const store = createClient(primaryBackup({ levels: ['only'], tiers: { only: hang } }));
+    const read = store.invoke(get('x'));
+    read.cancel();
+    await expect(read).rejects.toMatchObject({ code: 'ABORTED' });
+    await aborted.promise;
+  });
+});
+
+describe('primary-backup: what tiers say', () => {
+  test('answer: version and meta travel with the view', async () => {
+    const store = createClient(
+      primaryBackup({
+        levels: ['weak'],
+        tiers: { weak: () => answer('v', { version: 7, meta: { from: 'backup-2' } }) },
+      }),
+    );
+    expect(await store.invoke(get('x')).settle()).toMatchObject({ value: 'v', version: 7, meta: { from: 'backup-2' } });
+  });
+
+  test('a value that looks like an answer → is a value', async () => {
+    const value = { value: 1, version: 2, meta: {} };
+    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => value } }));
+    expect(await store.invoke(get('x'))).toEqual(value);
+  });
+
+  test('noAnswer: a weak tier misses → its level is skipped, undefined is a value', async () => {
+    const store = createClient(
+      primaryBackup({ levels: LEVELS, tiers: { cache: () => noAnswer, backup: () => undefined, primary: () => 'p' } }),
+    );
+    expect(await seen(store.invoke(get('x')))).toEqual(['backup=undefined', 'primary=p!']);
+  });
+
+  test('noAnswer: the strongest requested tier misses → the next stronger answers, labelled as such', async () => {
+    const store = createClient(
+      primaryBackup({ levels: LEVELS, tiers: { cache: () => noAnswer, backup: () => noAnswer, primary: () => 'p' } }),
+    );
+    expect(await seen(store.invokeWeak(get('x')))).toEqual(['primary=p!']);
+  });
+
+  test('noAnswer: every tier misses → CLOSED_WITHOUT_FINAL', async () => {
+    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => noAnswer } }));
+    await expect(store.invoke(get('x'))).rejects.toMatchObject({ code: 'CLOSED_WITHOUT_FINAL' });
+  });
+
+  test.each(['parallel', 'sequential'] as const)('C6: a weak tier throws, %s → the final comes', async (mode) => {
+    const weak: Tier = () => {
+      throw new Error('backup down');
+    };
+    const store = createClient(
+      primaryBackup({ levels: ['weak', 'strong'], mode, tiers: { weak, strong: async () => 'p' } }),
+    );
+    expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
+  });
+
+  test('C6: all tiers throw → the error has the failure of each level', async () => {
+    const down = new Error('backup down');
+    const gone = new Error('primary gone');
+    const store = createClient(
+      primaryBackup({
+        levels: ['weak', 'strong'],
+        mode: 'sequential',
+        tiers: { weak: () => Promise.reject(down), strong: () => Promise.reject(gone) },
+      }),
+    );
+    await expect(store.invoke(get('x'))).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+      level: 'strong',
+      cause: gone,
+      levelErrors: { weak: down, strong: gone },
+    });
+  });
+
+  test('C6: a substitute throws → the operation fails with its error', async () => {
+    const gone = new Error('primary gone');
+    const store = createClient(
+      primaryBackup({
+        levels: ['weak', 'strong'],
+        tiers: { weak: () => noAnswer, strong: () => Promise.reject(gone) },
+      }),
+    );
+    await expect(store.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'FINAL_FAILED', cause: gone });
+  });
+});
+
+describe('primary-backup: updates', () => {
+  test.each([[['weak']], [['weak', 'strong']], [['strong']]] as const)(
+    'levels %j → the strongest tier executes it, once',
+    async (levels) => {
+      const weak = vi.fn<Tier>();
+      const strong = vi.fn<Tier>(async () => 'done');
+      const store = createClient(primaryBackup({ levels: ['weak', 'strong'], tiers: { weak, strong } }));
+      expect(await seen(store.invoke(put('x', 1), { levels: [...levels] }))).toEqual(['strong=done!']);
+      expect(strong).toHaveBeenCalledTimes(1);
+      expect(weak).not.toHaveBeenCalled();
+    },
+  );
+
+  test('cancelled → runs to its end, its signal never aborts', async () => {
+    const started = deferred<AbortSignal>();
+    const committed = deferred<void>();
+    const ended = deferred<boolean>();
+    const strong: Tier = async (_operation, { signal }) => {
+      started.resolve(signal);
+      await committed.promise;
+      ended.resolve(signal.aborted);
+    };
+    const store = createClient(primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => 'w', strong } }));
+    const write = store.invoke(put('x', 1));
+    await started.promise;
+    write.cancel();
+    await expect(write).rejects.toMatchObject({ code: 'UNKNOWN' });
+    committed.resolve();
+    expect(await ended.promise).toBe(false);
+  });
+});
+
+describe('primary-backup: closing and options', () => {
+  test('close: operations under way → UNAVAILABLE, later ones too, the hook runs once', async () => {
+    const close = vi.fn<() => void>();
+    const store = createClient(
+      primaryBackup({ levels: ['weak'], tiers: { weak: () => new Promise(() => {}) }, close }),
+    );
+    const read = store.invoke(get('x'));
+    await Promise.all([store.close(), expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' })]);
+    await expect(store.invoke(get('y'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await store.close();
+    expect(close).toHaveBeenCalledTimes(1);
+  });
+
+  test('supports: an operation that is not → UNSUPPORTED', async () => {
+    const supports = ({ name }: { name: string }): boolean => name === 'get';
+    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => 1 }, supports }));
+    await expect(store.invoke(put('x', 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  });
+
+  const tier: Tier = () => 1;
+  test.each([
+    ['levels', { levels: [], tiers: {} }],
+    ['levels', { levels: ['a', 'a'], tiers: { a: tier } }],
+    ['tiers.b', { levels: ['a', 'b'], tiers: { a: tier } }],
+    ['tiers.b', { levels: ['a'], tiers: { a: tier, b: tier } }],
+    ['mode', { levels: ['a'], tiers: { a: tier }, mode: 'both' }],
+  ])('bad %s → INVALID_ARGUMENT names it', (field, options) => {
+    const make = primaryBackup as (options: unknown) => unknown;
+    expect(() => make(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  });
+});
