@@ -1,0 +1,121 @@
+/**
+ * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
+ * checked on both sides; it never pulls the implementation, so that a web page can import it.
+ */
+import type { z } from 'zod';
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Effect, Operation } from '../correctable/operation.ts';
+import { schemaHash } from './schema-hash.ts';
+
+/** What a contract says about one operation. */
+export interface OperationSpec<A extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
+  /** `read` changes nothing; `update` may choose a shadow operation. */
+  readonly effect: Effect;
+  readonly args: A;
+  readonly result: R;
+  /** The object that the operation is about: used for routing, caching and ordering. */
+  key?(args: z.output<A>): string;
+  /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
+  equals?(a: z.output<R>, b: z.output<R>): boolean;
+}
+
+/** The operations of a contract by name. */
+export type OperationSpecs = Readonly<Record<string, OperationSpec<any, any>>>;
+
+/** The arguments that a caller gives. */
+export type ArgsOf<S extends OperationSpec> = z.input<S['args']>;
+/** The arguments as a generator gets them, parsed. */
+export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
+/** The result of an operation. */
+export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
+
+/** One typed builder an operation: `shop.dequeue({ queue })`. */
+export type OperationBuilders<S extends OperationSpecs> = {
+  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>>;
+};
+
+/** What every contract carries beside its builders. */
+export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
+  readonly name: string;
+  readonly operations: S;
+  /** Changes whenever a schema does: client and server compare it before the first operation. Made on first use. */
+  readonly hash: string;
+}
+
+/** A contract: a typed builder an operation, and what is said about each. */
+export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
+
+const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
+
+/**
+ * Infers the types of one operation, so that its `key` and `equals` are typed by its schemas.
+ *
+ * @example
+ * const dequeue = operation({
+ *   effect: 'update',
+ *   args: z.object({ queue: z.string() }),
+ *   result: z.object({ item: z.string() }).nullable(),
+ *   key: ({ queue }) => queue,
+ * });
+ */
+export function operation<A extends z.ZodType, R extends z.ZodType>(spec: OperationSpec<A, R>): OperationSpec<A, R> {
+  return spec;
+}
+
+/**
+ * Defines a service contract. The operations become typed builders on the contract itself.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when an operation has a reserved name (`name`, `operations`, `hash`).
+ * @example
+ * const shop = defineContract('shop', {
+ *   dequeue: { effect: 'update', args: z.object({ queue: z.string() }), result: z.string().nullable() },
+ * });
+ * store.invoke(shop.dequeue({ queue: 'tickets' }));
+ */
+export function defineContract<const S extends OperationSpecs>(name: string, operations: S): Contract<S> {
+  const contract: Record<string, unknown> = { name, operations };
+  for (const [operationName, spec] of Object.entries(operations)) {
+    if (RESERVED.has(operationName)) {
+      const message = `An operation cannot be called '${operationName}': the contract uses that name. Choose another.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operationName}` });
+    }
+    contract[operationName] = builder(operationName, spec);
+  }
+  let hash: string | undefined;
+  Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= schemaHash(name, operations)) });
+  return contract as Contract<S>;
+}
+
+function builder(name: string, spec: OperationSpec): (args: unknown) => Operation {
+  const { effect, key, equals } = spec;
+  return (args) => ({
+    name,
+    args,
+    effect,
+    ...(key === undefined ? {} : { key: key(args) }),
+    ...(equals === undefined ? {} : { equals }),
+  });
+}
+
+/**
+ * The arguments of `operation`, checked and parsed.
+ *
+ * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
+ * path of the field that does not fit.
+ * @example
+ * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
+ */
+export function parseArgs(contract: ContractInfo, operation: Operation): unknown {
+  const spec = Object.hasOwn(contract.operations, operation.name) ? contract.operations[operation.name] : undefined;
+  if (spec === undefined) {
+    const known = Object.keys(contract.operations).join(', ');
+    const message = `'${contract.name}' has no operation '${operation.name}'. It has: ${known}.`;
+    throw new CorrectableError('UNSUPPORTED', message);
+  }
+  const parsed = spec.args.safeParse(operation.args);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const path = ['args', ...(issue?.path ?? [])].join('.');
+  const message = `${operation.name}: ${path} does not fit: ${issue?.message ?? 'invalid'}. Pass what the contract says.`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: path, cause: parsed.error });
+}

@@ -1,0 +1,106 @@
+/**
+ * All sites of a RedBlue deployment in one process, with the delays of a wide area between them: the composition of
+ * replicas, logs, storage and links.
+ */
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Binding } from '../correctable/binding.ts';
+import { Link } from './link.ts';
+import { VolatileStorage } from './log/storage.ts';
+import type { Service } from './redblue/service.ts';
+import { SiteBinding } from './redblue/site-binding.ts';
+import type { RedBlueLevels } from './redblue/site-binding.ts';
+import type { SiteMessage } from './redblue/site-machine.ts';
+import { SiteDriver } from './site-driver.ts';
+import { oneWayDelayMs } from './wan.ts';
+import type { Wan } from './wan.ts';
+
+/** How to set up an embedded deployment. */
+export interface EmbeddedOptions<N extends string = string> {
+  /** Names of the sites. */
+  readonly sites: readonly [N, ...N[]];
+  /** The site that sequences the red log: the first one unless given. A red update pays a round trip to it. */
+  readonly redLeader?: NoInfer<N>;
+  /** Delays between the sites: `none` unless given. */
+  readonly wan?: Wan;
+  /** Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. */
+  readonly attemptsMax?: number;
+}
+
+/** A running deployment. */
+export interface Embedded<N extends string = string> {
+  readonly sites: readonly N[];
+  /**
+   * The binding of one site: for a client in this process, or to be hosted by a gateway.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   */
+  site(name: N): Binding<RedBlueLevels>;
+  /** Stops all sites. Operations under way fail with `UNAVAILABLE`. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_ATTEMPTS = 10;
+const TICK_MS = 250;
+const RESEND_AFTER_MS = 1000;
+
+/**
+ * Runs all sites of a service in this process. State lives in memory and is gone with it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @example
+ * const shop = createEmbedded(ticketService, { sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper' });
+ * const client = createClient(shop.site('vrg'));
+ * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
+ */
+export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
+  const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS } = options;
+  const redLeader = checkedSites(sites, options.redLeader ?? sites[0]);
+  if (!Number.isInteger(attemptsMax) || attemptsMax < 1) {
+    throw invalid('attemptsMax', `must be a whole number from 1 on, not ${String(attemptsMax)}`);
+  }
+  const drivers: SiteDriver[] = [];
+  const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
+  const epoch = Date.now();
+  for (const site of sites.keys()) {
+    const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
+    const storage = { local: new VolatileStorage(), red: new VolatileStorage() };
+    const limits = { attemptsMax, resendAfterMs: RESEND_AFTER_MS, tickMs: TICK_MS };
+    drivers.push(new SiteDriver({ service, site, sites, epoch, redLeader, storage, send, ...limits }));
+  }
+  const bindings = drivers.map((driver, index) => new SiteBinding(sites[index] as string, driver));
+  return {
+    sites,
+    site: (name) => {
+      const binding = bindings[sites.indexOf(name)];
+      if (binding === undefined) throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+      return binding;
+    },
+    close: async () => {
+      for (const link of links.flat()) link?.close();
+      await Promise.all(drivers.map((driver) => driver.close()));
+    },
+  };
+}
+
+function checkedSites(sites: readonly string[], redLeader: string | undefined): number {
+  if (sites.length === 0) throw invalid('sites', 'must name at least one site');
+  if (new Set(sites).size < sites.length) throw invalid('sites', `must not name a site twice: ${sites.join(', ')}`);
+  const leader = sites.indexOf(redLeader ?? '');
+  if (leader < 0) throw invalid('redLeader', `'${String(redLeader)}' is not one of ${sites.join(', ')}`);
+  return leader;
+}
+
+type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;
+
+function linksBetween(sites: readonly string[], wan: Wan, receive: Receive): (Link<SiteMessage> | undefined)[][] {
+  return sites.map((fromName, from) =>
+    sites.map((toName, to) => {
+      if (from === to) return undefined;
+      return new Link(oneWayDelayMs(wan, fromName, toName), (messages) => receive(from, to, messages));
+    }),
+  );
+}
+
+function invalid(field: string, problem: string): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+}

@@ -1,0 +1,182 @@
+/**
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition): an operation commits at its own site, its
+ * stream is replicated in order, and it becomes visible at another site once everything that it depends on is.
+ *
+ * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
+ * operations alone; heartbeats only tell how long a stream is.
+ */
+import type { ReplicaCore } from './replica-port.ts';
+import type { BlueMessage, BlueOperation, ShadowRecord } from './records.ts';
+import { IncomingStream, OutgoingStream } from './streams.ts';
+import { isCovered, maxEntry } from './vector.ts';
+
+/** Operations in one message at most. */
+const BATCH_MAX = 256;
+
+/** Blue operations of this site and of the others. */
+export class BluePath {
+  protected readonly core: ReplicaCore;
+  readonly #outgoing: OutgoingStream;
+  readonly #incoming: readonly IncomingStream[];
+  /** Operations of this site that are synced and not yet sent. */
+  #unsent: BlueOperation[] = [];
+  /** Sites whose operations were synced since they were last told so. */
+  readonly #unconfirmed = new Set<number>();
+  readonly #onApplied: (operation: BlueOperation) => void;
+
+  constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
+    this.core = core;
+    this.#onApplied = onApplied;
+    const { sites, site } = core.options;
+    this.#outgoing = new OutgoingStream(sites.length, site);
+    this.#incoming = sites.map(() => new IncomingStream());
+  }
+
+  get busy(): boolean {
+    return this.#outgoing.isBehind || this.#incoming.some(({ waiting }) => waiting.size > 0);
+  }
+
+  /** Whether the operations that a log held at the start are all applied again. */
+  get isRecovered(): boolean {
+    return this.#own.waiting.size === 0;
+  }
+
+  /** Commits an operation of this site. It counts once it is synced. */
+  commit(record: ShadowRecord): void {
+    const { state, clock, nowMs, options } = this.core;
+    const vector = [...state.stable];
+    vector[options.site] = clock.next(nowMs, maxEntry(vector));
+    const operation: BlueOperation = { ...record, sequence: this.#own.takeNext(), vector };
+    options.observer?.created?.(operation);
+    this.core.store({ kind: 'blue', operation }, () => this.#onOwnSynced(operation));
+  }
+
+  /** Takes an operation from the site's own log after a restart. */
+  restore(operation: BlueOperation): void {
+    const { site, vector } = operation;
+    this.#stream(site).restore(operation);
+    if (site !== this.core.options.site) return;
+    this.core.clock.advance(vector[site] ?? 0);
+    this.#outgoing.add(operation, this.core.nowMs);
+  }
+
+  receive(from: number, message: BlueMessage): void {
+    switch (message.kind) {
+      case 'blue.operations':
+        return this.#onOperations(from, message.operations);
+      case 'blue.received':
+        return this.#outgoing.acknowledge(from, message.sequence, this.core.nowMs);
+      case 'blue.heartbeat':
+        return this.#onHeartbeat(from, message.sequence);
+      case 'blue.resend':
+        return this.#sendFrom(from, message.after);
+    }
+  }
+
+  /** Applies what has become visible; says whether anything has. */
+  pump(): boolean {
+    let moved = false;
+    for (const [site, { waiting }] of this.#incoming.entries()) {
+      for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
+        waiting.shift();
+        this.core.state.applyBlue(next);
+        this.core.options.observer?.applied?.(next);
+        this.#onApplied(next);
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  /** Sends what has gathered during one input. */
+  flush(): void {
+    if (this.#unsent.length > 0) {
+      const operations = this.#unsent;
+      this.#unsent = [];
+      this.#toOthers({ kind: 'blue.operations', operations });
+    }
+    for (const site of this.#unconfirmed) this.#confirm(site);
+    this.#unconfirmed.clear();
+  }
+
+  /** Asks peers that have been silent for long how much they have. */
+  tick(): void {
+    const { nowMs, options } = this.core;
+    for (const site of this.#outgoing.takeSilent(nowMs, options.resendAfterMs)) {
+      this.#send(site, { kind: 'blue.heartbeat', sequence: this.#outgoing.last });
+    }
+  }
+
+  /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
+  get own(): { readonly applied: number; readonly durable: number } {
+    const { applied } = this.#own;
+    return { applied, durable: this.core.options.sites.length === 1 ? applied : this.#outgoing.farthest };
+  }
+
+  protected isVisible(operation: BlueOperation, site: number): boolean {
+    return isCovered(operation.vector, this.core.state.stable, site);
+  }
+
+  get #own(): IncomingStream {
+    return this.#stream(this.core.options.site);
+  }
+
+  #stream(site: number): IncomingStream {
+    const stream = this.#incoming[site];
+    if (stream === undefined) throw new Error(`no site ${site} in this deployment`);
+    return stream;
+  }
+
+  #onOwnSynced(operation: BlueOperation): void {
+    this.#outgoing.add(operation, this.core.nowMs);
+    this.#own.onSynced(operation);
+    this.#unsent.push(operation);
+  }
+
+  #onOperations(from: number, operations: readonly BlueOperation[]): void {
+    const stream = this.#stream(from);
+    let isNew = false;
+    for (const operation of operations) {
+      if (operation.sequence > stream.received + 1) {
+        this.#send(from, { kind: 'blue.resend', after: stream.received });
+        return;
+      }
+      if (operation.sequence <= stream.received) continue;
+      isNew = true;
+      stream.takeNext();
+      this.core.store({ kind: 'blue', operation }, () => {
+        stream.onSynced(operation);
+        this.#unconfirmed.add(from);
+      });
+    }
+    // Said again: the last confirmation may have been lost.
+    if (!isNew) this.#confirm(from);
+  }
+
+  #onHeartbeat(from: number, sequence: number): void {
+    const { received } = this.#stream(from);
+    if (received < sequence) this.#send(from, { kind: 'blue.resend', after: received });
+    else this.#confirm(from);
+  }
+
+  #sendFrom(site: number, after: number): void {
+    const missing = this.#outgoing.after(after);
+    for (let start = 0; start < missing.length; start += BATCH_MAX) {
+      this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
+    }
+  }
+
+  #confirm(site: number): void {
+    this.#send(site, { kind: 'blue.received', sequence: this.#stream(site).synced });
+  }
+
+  #toOthers(message: BlueMessage): void {
+    for (let site = 0; site < this.core.options.sites.length; site += 1) {
+      if (site !== this.core.options.site) this.#send(site, message);
+    }
+  }
+
+  #send(to: number, message: BlueMessage): void {
+    this.core.emit({ kind: 'send', to, message });
+  }
+}

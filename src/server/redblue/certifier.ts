@@ -1,0 +1,113 @@
+/**
+ * Certification of red operations: a function of the red log's prefix alone, so that every site decides alike without
+ * asking (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
+ *
+ * An operation commits iff no red operation that committed after the red stamp which its generator read has written
+ * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
+ */
+import { writtenNames } from './read-set.ts';
+import type { OperationId, RedRecord } from './records.ts';
+import type { RedOperation } from './records.ts';
+
+/** What the log's prefix says about a record. */
+export type Decision =
+  | { readonly kind: 'commit'; readonly stamp: number }
+  | { readonly kind: 'reject' }
+  /** The operation was decided by an earlier record. */
+  | { readonly kind: 'void' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'marker' };
+
+/** How an operation ended. */
+export type Ending = { readonly stamp: number } | 'conflict';
+
+/** Bounds of what a certifier remembers, all counted along the log. */
+export interface CertifierLimits {
+  /** Commits against which a snapshot can be certified; an older snapshot is rejected. */
+  readonly windowCommits: number;
+  /** Ended operations whose repetition is noticed. */
+  readonly endingsMax: number;
+}
+
+export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, endingsMax: 100_000 };
+
+interface Commit {
+  readonly stamp: number;
+  readonly names: ReadonlySet<string>;
+}
+
+/** The state that the red log's prefix determines. */
+export class Certifier {
+  readonly #limits: CertifierLimits;
+  readonly #lastWrite = new Map<string, number>();
+  readonly #endings = new Map<OperationId, Ending>();
+  #window: Commit[] = [];
+  #windowHead = 0;
+  /** Snapshots below this stamp are older than the window. */
+  #windowStart = 0;
+  #lastStamp = 0;
+
+  constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** How the operation ended, if it did within the memory of this certifier. */
+  endingOf(id: OperationId): Ending | undefined {
+    return this.#endings.get(id);
+  }
+
+  /** Takes the next record of the log. */
+  decide(record: RedRecord): Decision {
+    if (record.kind === 'marker') return { kind: 'marker' };
+    if (this.isDecided(record.id)) return { kind: 'void' };
+    if (record.kind === 'close') {
+      this.#end(record.id, 'conflict');
+      return { kind: 'closed' };
+    }
+    if (this.conflicts(record)) return { kind: 'reject' };
+    return { kind: 'commit', stamp: this.#commit(record) };
+  }
+
+  protected isDecided(id: OperationId): boolean {
+    return this.#endings.has(id);
+  }
+
+  protected conflicts({ reads, snapshot }: RedOperation): boolean {
+    if (reads.length === 0) return false;
+    const read = snapshot.at(-1) ?? 0;
+    return read < this.#windowStart || reads.some((name) => (this.#lastWrite.get(name) ?? 0) > read);
+  }
+
+  #commit(record: RedOperation): number {
+    const stamp = Math.max(this.#lastStamp + 1, record.clock);
+    this.#lastStamp = stamp;
+    const names = writtenNames(record.effects);
+    for (const name of names) this.#lastWrite.set(name, stamp);
+    this.#window.push({ stamp, names });
+    this.#trimWindow();
+    this.#end(record.id, { stamp });
+    return stamp;
+  }
+
+  #trimWindow(): void {
+    while (this.#window.length - this.#windowHead > this.#limits.windowCommits) {
+      const oldest = this.#window[this.#windowHead] as Commit;
+      this.#windowHead += 1;
+      this.#windowStart = oldest.stamp;
+      for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
+    }
+    if (this.#windowHead > this.#limits.windowCommits) {
+      this.#window = this.#window.slice(this.#windowHead);
+      this.#windowHead = 0;
+    }
+  }
+
+  #end(id: OperationId, ending: Ending): void {
+    this.#endings.set(id, ending);
+    if (this.#endings.size <= this.#limits.endingsMax) return;
+    for (const oldest of this.#endings.keys()) {
+      this.#endings.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * The hybrid logical clock of a site: stamps that never go back, stay close to the wall clock and lie above every stamp
+ * that they depend on.
+ */
+
+const MICROS_PER_MS = 1000;
+
+/** A hybrid logical clock. Stamps are microseconds since the epoch, as safe integers. */
+export class HybridClock {
+  #last = 0;
+
+  /** The next stamp: above all earlier ones and above `after`, and at least the wall clock `nowMs`. */
+  next(nowMs: number, after: number): number {
+    this.#last = Math.max(Math.floor(nowMs * MICROS_PER_MS), this.#last + 1, after + 1);
+    return this.#last;
+  }
+
+  /** Never again a stamp at or below `stamp`: for stamps that this site gave before a restart. */
+  advance(stamp: number): void {
+    this.#last = Math.max(this.#last, stamp);
+  }
+}

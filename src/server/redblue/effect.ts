@@ -1,0 +1,45 @@
+/**
+ * Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue, OSDI 2012, §5.1).
+ */
+import type { Vector } from './vector.ts';
+
+declare const resultType: unique symbol;
+declare const colourType: unique symbol;
+
+/** The colour of a shadow operation: blue commits at its site, red is ordered over all sites. */
+export type Colour = 'blue' | 'red';
+
+/**
+ * One change of one field, independent of the state. `R` is what applying it yields (the item of a `pop`); `C` is `red`
+ * where only red shadow operations may have it.
+ */
+export interface Effect<out R = unknown, out C extends Colour = Colour> {
+  readonly table: string;
+  readonly key: string;
+  readonly field: string;
+  readonly action: string;
+  readonly value?: unknown;
+  /** Carries the result type; never present at run time. */
+  readonly [resultType]?: R;
+  /** Carries the colour; never present at run time. */
+  readonly [colourType]?: C;
+}
+
+/** The results of a list of effects, in order. */
+export type ResultsOf<E extends readonly Effect[]> = {
+  readonly [I in keyof E]: E[I] extends Effect<infer R> ? R : never;
+};
+
+/** Where an effect stands in the orders: what last-writer-wins, add-wins and logs decide by. */
+export interface Stamp {
+  /** Hybrid clock time: last writer wins by it, then by `site`. */
+  readonly time: number;
+  /** Index of the site where the operation was generated. */
+  readonly site: number;
+  /** The vector entry that covers the operation: its site's, or the red one. */
+  readonly entry: number;
+  /** Its stamp in that entry. */
+  readonly version: number;
+  /** What its generator had seen. */
+  readonly seen: Vector;
+}

@@ -1,0 +1,20 @@
+/** All kinds of fields by name. */
+import { cellKind } from './cell.ts';
+import { counterKind } from './counter.ts';
+import type { FieldKind } from './field.ts';
+import { logKind } from './log.ts';
+import { queueKind } from './queue.ts';
+import { registerKind } from './register.ts';
+import { setKind } from './set.ts';
+
+/** The names of the kinds. */
+export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue';
+
+export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
+  counter: counterKind,
+  register: registerKind,
+  set: setKind,
+  log: logKind,
+  cell: cellKind,
+  queue: queueKind,
+};

@@ -1,0 +1,312 @@
+/**
+ * The red path of a replica: an operation is executed on the stable snapshot, takes its place in the red log, and
+ * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a token). Rejected, it
+ * is executed again on the fresher state.
+ *
+ * The gate: a site takes in the red order only up to the first record whose blue dependencies are not yet visible there,
+ * so that a snapshot never contains a red operation without them.
+ */
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { Fifo } from '../fifo.ts';
+import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
+import type { Decision } from './certifier.ts';
+import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
+import { fieldName } from './read-set.ts';
+import type { OperationId, RedOperation, RedRecord } from './records.ts';
+import { RedRequests } from './red-requests.ts';
+import type { RedRequest } from './red-requests.ts';
+import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Answer } from './site-state.ts';
+import { isRedOnly } from './tables.ts';
+import { isCovered, maxEntry } from './vector.ts';
+
+interface Undurable {
+  readonly record: RedOperation;
+  /** The last own blue operation that the record depends on. */
+  readonly sequence: number;
+}
+
+interface GateItem {
+  readonly record: RedRecord;
+  readonly decision: Decision;
+}
+
+/** What the red path needs from the rest of its replica. */
+export interface RedPathHost {
+  readonly core: ReplicaCore;
+  inputOf(submission: Submission): GeneratorInput;
+  answer(submission: Submission, stage: Stage, answer: Answer): void;
+  /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
+  ownBlue(): { readonly applied: number; readonly durable: number };
+}
+
+/** Red operations of this site, and the red order as this site takes it in. */
+export class RedPath {
+  protected readonly certifier: Certifier;
+  readonly #host: RedPathHost;
+  readonly #core: ReplicaCore;
+  readonly #requests = new RedRequests();
+  readonly #gate = new Fifo<GateItem>();
+  readonly #answers = new Map<OperationId, Answer>();
+  readonly #handedOver = new Set<OperationId>();
+  /** Records that wait until their blue dependencies are durable elsewhere. */
+  readonly #undurable = new Fifo<Undurable>();
+  /** Strong reads by the identifier of their marker. */
+  readonly #reads = new Map<OperationId, Submission>();
+  /** Submissions of operations that have ended in the log and are still behind the gate. */
+  readonly #askers = new Map<OperationId, Submission[]>();
+
+  constructor(host: RedPathHost, certifier: Certifier = new Certifier()) {
+    this.#host = host;
+    this.#core = host.core;
+    this.certifier = certifier;
+  }
+
+  get busy(): boolean {
+    return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
+  }
+
+  /** Whether the operation, by its identifier, can only be red from now on. */
+  isRed(id: OperationId): boolean {
+    return this.#handedOver.has(id);
+  }
+
+  /** Answers a submission of an operation that is known here; says whether it was. */
+  join(id: OperationId, submission: Submission): boolean {
+    const request = this.#requests.get(id);
+    if (request !== undefined) {
+      request.askers.push(submission);
+      return true;
+    }
+    if (this.certifier.endingOf(id) === undefined) return false;
+    const answer = this.#answers.get(id);
+    if (answer !== undefined) this.#host.answer(submission, 'strong', answer);
+    else this.#askers.set(id, [...(this.#askers.get(id) ?? []), submission]);
+    return true;
+  }
+
+  restoreHandover(id: OperationId): void {
+    this.#handedOver.add(id);
+  }
+
+  /** Begins a red operation: a preview at once, then its way into the log. */
+  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome): void {
+    const request = this.#requests.begin(id, submission);
+    const expected = this.#preview(request, outcome);
+    const writer = this.#requests.writerOf(this.#readsOf(outcome), request);
+    this.#requests.expectWrites(request, expected.choice?.effects ?? []);
+    if (writer !== undefined) {
+      request.hasWaited = true;
+      writer.followers.push(request);
+    } else {
+      this.#handOver(request);
+    }
+  }
+
+  /** A strong read: it takes a place in the red order and is executed there. */
+  read(id: OperationId, submission: Submission): void {
+    this.#reads.set(id, submission);
+    this.#propose({ kind: 'marker', id, site: this.#core.options.site });
+  }
+
+  /** Takes the next record of the red log. */
+  deliver(record: RedRecord): void {
+    this.#gate.push({ record, decision: this.certifier.decide(record) });
+  }
+
+  /** Applies what may pass the gate; says whether anything has. */
+  pump(): boolean {
+    let moved = false;
+    for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
+      this.#gate.shift();
+      this.#pass(next);
+      moved = true;
+    }
+    return moved;
+  }
+
+  /** Proposes what waited for other sites to have this one's blue operations. */
+  releaseDurable(): void {
+    const { durable } = this.#host.ownBlue();
+    while ((this.#undurable.at(0)?.sequence ?? Infinity) <= durable) {
+      this.#propose((this.#undurable.shift() as Undurable).record);
+    }
+  }
+
+  protected mayPass(record: RedRecord): boolean {
+    if (record.kind !== 'operation') return true;
+    const { state, options } = this.#core;
+    return isCovered(record.snapshot, state.stable, options.sites.length);
+  }
+
+  /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
+  #preview(request: RedRequest, stable: GeneratorOutcome): GeneratorOutcome {
+    const { state } = this.#core;
+    const { submission } = request;
+    try {
+      const outcome = state.overlay.isEmpty ? stable : state.tentativeRunner.run(this.#host.inputOf(submission));
+      const { choice, reply } = outcome;
+      const results = choice === undefined ? [] : state.overlay.add(submission.token, choice.effects);
+      const { shadow, args } = choice ?? {};
+      const answer = state.answerOf({ ...(shadow === undefined ? {} : { shadow }), args, reply }, results);
+      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', answer);
+      return outcome;
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
+      return stable;
+    }
+  }
+
+  /** A named operation goes to the red log for ever before it goes there: its retry must not turn blue. */
+  #handOver(request: RedRequest): void {
+    const { id, submission } = request;
+    if (submission.id === undefined || this.#handedOver.has(id)) return this.#execute(request);
+    this.#core.store({ kind: 'handover', id }, () => {
+      this.#handedOver.add(id);
+      this.#execute(request);
+    });
+  }
+
+  /** Runs the generator on the stable snapshot and proposes what comes of it. */
+  #execute(request: RedRequest): void {
+    try {
+      const outcome = this.#core.state.stableRunner.run(this.#host.inputOf(request.submission));
+      this.#proposeWhenDurable(this.#recordOf(request, outcome));
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      request.failure = error;
+      this.#close(request);
+    }
+  }
+
+  #recordOf(request: RedRequest, outcome: GeneratorOutcome): RedOperation {
+    const { state, clock, nowMs, options } = this.#core;
+    const { choice, reply } = outcome;
+    request.attempt += 1;
+    const record: RedOperation = {
+      kind: 'operation',
+      id: request.id,
+      site: options.site,
+      attempt: request.attempt,
+      snapshot: [...state.stable],
+      reads: [...this.#readsOf(outcome)],
+      clock: clock.next(nowMs, maxEntry(state.stable)),
+      effects: choice?.effects ?? [],
+      reply,
+      ...(choice === undefined ? {} : { shadow: choice.shadow, args: choice.args }),
+    };
+    options.observer?.created?.(record);
+    return record;
+  }
+
+  /**
+   * A record must not commit while it depends on a blue operation that could be lost with this site: every site would
+   * wait for that operation for ever.
+   */
+  #proposeWhenDurable(record: RedOperation): void {
+    const { applied, durable } = this.#host.ownBlue();
+    if (applied <= durable) this.#propose(record);
+    else this.#undurable.push({ record, sequence: applied });
+  }
+
+  /**
+   * What must be unchanged for the outcome to stand: what was read, and what is written, except where effects read
+   * the field themselves when they are applied.
+   */
+  #readsOf({ reads, choice }: GeneratorOutcome): Set<string> {
+    const names = new Set(reads);
+    for (const effect of choice?.effects ?? []) {
+      if (isRedOnly(this.#core.options.service.tables, effect)) continue;
+      names.add(fieldName(effect.table, effect.key, effect.field));
+    }
+    return names;
+  }
+
+  #close({ id }: RedRequest): void {
+    this.#propose({ kind: 'close', id, site: this.#core.options.site });
+  }
+
+  #propose(record: RedRecord): void {
+    this.#core.emit({ kind: 'propose', record });
+  }
+
+  #pass({ record, decision }: GateItem): void {
+    switch (decision.kind) {
+      case 'commit':
+        return this.#onCommit(record as RedOperation, decision.stamp);
+      case 'reject':
+        return this.#onReject(record as RedOperation);
+      case 'closed':
+        return this.#end(record.id, this.#conflictOf(record.id));
+      case 'void':
+        return this.#onVoid(record.id);
+      case 'marker':
+        return this.#onMarker(record.id);
+    }
+  }
+
+  #onCommit(operation: RedOperation, stamp: number): void {
+    const request = this.#requests.get(operation.id);
+    // Out of the overlay before it is in the store: its effects are never seen twice.
+    if (request !== undefined) this.#core.state.overlay.remove(request.submission.token);
+    const answer = this.#core.state.applyRed(operation, stamp);
+    this.#core.options.observer?.applied?.(operation);
+    this.#end(operation.id, answer);
+  }
+
+  #onReject(operation: RedOperation): void {
+    this.#core.options.observer?.rejected?.(operation);
+    const request = this.#requests.get(operation.id);
+    if (request === undefined || operation.attempt !== request.attempt) return;
+    // Everything before this record has passed the gate, so the state now holds what it conflicted with.
+    if (request.attempt < this.#core.options.attemptsMax) this.#execute(request);
+    else this.#close(request);
+  }
+
+  #onVoid(id: OperationId): void {
+    const answer = this.#answers.get(id);
+    if (answer !== undefined && this.#requests.get(id) !== undefined) this.#end(id, answer);
+  }
+
+  #onMarker(id: OperationId): void {
+    const submission = this.#reads.get(id);
+    if (submission === undefined) return;
+    this.#reads.delete(id);
+    try {
+      const { reply } = this.#core.state.stableRunner.run(this.#host.inputOf(submission));
+      this.#host.answer(submission, 'strong', reply);
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      this.#host.answer(submission, 'strong', error);
+    }
+  }
+
+  #conflictOf(id: OperationId): CorrectableError {
+    const request = this.#requests.get(id);
+    if (isCorrectableError(request?.failure)) return request.failure;
+    const message = `Operations at other sites kept changing what this one reads, ${request?.attempt ?? 0} times. Retry.`;
+    return new CorrectableError('CONFLICT', message);
+  }
+
+  #end(id: OperationId, answer: Answer): void {
+    this.#remember(id, answer);
+    this.#handedOver.delete(id);
+    for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
+    this.#askers.delete(id);
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    this.#core.state.overlay.remove(request.submission.token);
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
+    for (const follower of this.#requests.end(request)) this.#handOver(follower);
+  }
+
+  #remember(id: OperationId, answer: Answer): void {
+    this.#answers.set(id, answer);
+    if (this.#answers.size <= CERTIFIER_LIMITS.endingsMax) return;
+    for (const oldest of this.#answers.keys()) {
+      this.#answers.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** What goes into a replica and what comes out: all that it knows of the world outside. */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { HybridClock } from './clock.ts';
+import type { BlueMessage, BlueOperation, LocalEntry, OperationId, RedOperation, RedRecord } from './records.ts';
+import type { Reply } from './reply.ts';
+import type { Service } from './service.ts';
+import type { SiteState } from './site-state.ts';
+
+/** An operation submitted at a site. */
+export interface Submission {
+  /** Names the submission within this start of the replica; grows with each. */
+  readonly token: number;
+  readonly operation: string;
+  /** Parsed by the contract. */
+  readonly args: unknown;
+  /** Given by whoever may submit it again; then it takes effect once all the same. */
+  readonly id?: OperationId | undefined;
+  /** Seeds the generator's `random`: an unsigned 32-bit number. */
+  readonly seed: number;
+  readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
+}
+
+/** How far along a view is: a guess, in the stable snapshot, or in the red order. */
+export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
+
+/** What a replica wants done, in order. */
+export type ReplicaOutput =
+  | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage }
+  | { readonly kind: 'store'; readonly entry: LocalEntry }
+  | { readonly kind: 'propose'; readonly record: RedRecord }
+  /** `committed` is the one view of a blue update; nothing follows the `last`. */
+  | {
+      readonly kind: 'view';
+      readonly token: number;
+      readonly stage: Stage;
+      readonly reply: Reply;
+      readonly last: boolean;
+    }
+  /** Without a stage the operation failed as a whole, and nothing follows. */
+  | {
+      readonly kind: 'failed';
+      readonly token: number;
+      readonly error: CorrectableError;
+      readonly stage?: Stage | undefined;
+    };
+
+/** Sees what a replica does: for checkers and metrics. */
+export interface ReplicaObserver {
+  /** A generator run became an operation of this site. */
+  created?(operation: BlueOperation | RedOperation): void;
+  /** An operation became part of the stable snapshot of this site. */
+  applied?(operation: BlueOperation | RedOperation): void;
+  /** A red operation was rejected by certification. */
+  rejected?(operation: RedOperation): void;
+}
+
+/** How a replica is set up. */
+export interface ReplicaOptions {
+  readonly service: Service;
+  /** Index of this site in `sites`. */
+  readonly site: number;
+  readonly sites: readonly string[];
+  /** Larger than at any earlier start of this replica. */
+  readonly epoch: number;
+  /** How long to wait for a peer before asking again. */
+  readonly resendAfterMs: number;
+  /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
+  readonly attemptsMax: number;
+  readonly observer?: ReplicaObserver | undefined;
+}
+
+/** What the parts of a replica share. */
+export interface ReplicaCore {
+  readonly options: ReplicaOptions;
+  readonly state: SiteState;
+  readonly clock: HybridClock;
+  /** The time of the input being handled, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  emit(output: ReplicaOutput): void;
+  /** Writes to the site's own log; `onSynced` runs once the entry is synced. */
+  store(entry: LocalEntry, onSynced: () => void): void;
+}

@@ -1,0 +1,54 @@
+/** What generators return beside a plain result: view metadata, and the choice of a shadow operation. */
+import type { Colour, Effect } from './effect.ts';
+
+/** A result and the view metadata that goes with it. */
+export class WithMeta<out R> {
+  readonly value: R;
+  readonly meta: Readonly<Record<string, unknown>>;
+  constructor(value: R, meta: Readonly<Record<string, unknown>>) {
+    this.value = value;
+    this.meta = meta;
+  }
+}
+
+/**
+ * Adds view metadata to a result.
+ *
+ * @example
+ * reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining })
+ */
+export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): WithMeta<R> {
+  return new WithMeta(value, meta);
+}
+
+/** A reply as plain data, as it stands in logs. */
+export interface Reply {
+  readonly value: unknown;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** The plain form of what a generator or a shadow operation's `reply` returned. */
+export function replyOf(returned: unknown): Reply {
+  return returned instanceof WithMeta ? { value: returned.value, meta: returned.meta } : { value: returned };
+}
+
+/** What was chosen. */
+export interface Choice {
+  readonly shadow: string;
+  readonly colour: Colour;
+  readonly args: unknown;
+  readonly effects: readonly Effect[];
+  /** The reply, unless the shadow operation makes it from the results of its effects. */
+  readonly reply: unknown;
+}
+
+declare const resultType: unique symbol;
+
+/** A chosen shadow operation whose reply is an `R`. */
+export class Chosen<out R> {
+  readonly choice: Choice;
+  declare readonly [resultType]?: R;
+  constructor(choice: Choice) {
+    this.choice = choice;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * A service: a contract with its implementation, as tables, shadow operations with colours, and generators
+ * (RedBlue, OSDI 2012, §5). It runs at the sites only.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Contract, ContractResultOf, OperationSpecs, ParsedArgsOf } from '../../protocol/contract.ts';
+import type { Effect } from './effect.ts';
+import { Chosen } from './reply.ts';
+import type { WithMeta } from './reply.ts';
+import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+import { effectTables } from './tables.ts';
+import type { EffectTables, RowReader, Tables, TablesReader } from './tables.ts';
+
+/** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
+export interface GeneratorContext<T extends Tables, S extends ShadowOperations> {
+  /** The tables, as of one snapshot. */
+  readonly tables: TablesReader<T>;
+  /** Chooses a shadow operation: return what it gives. */
+  readonly shadow: ShadowBuilders<S>;
+  /** When the operation was submitted, in milliseconds since the epoch. */
+  readonly now: number;
+  /** An identifier that no other operation at any site gets; the same when the generator runs again. */
+  uniqueId(): string;
+  /** A number in [0, 1); the same sequence when the generator runs again. */
+  random(): number;
+}
+
+/** What a generator returns: the result alone (nothing changes), or at most one chosen shadow operation. */
+export type Generated<R> = R | WithMeta<R> | Chosen<R>;
+
+/** One generator an operation of the contract. */
+export type Generators<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> = {
+  readonly [K in keyof O]: (
+    args: ParsedArgsOf<O[K]>,
+    context: GeneratorContext<T, S>,
+  ) => Generated<ContractResultOf<O[K]>>;
+};
+
+/** Conditions on single rows that hold at every site at all times, by table and name. */
+export type Invariants<T extends Tables> = {
+  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
+};
+
+/** The implementation of a contract. */
+export interface ServiceImplementation<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> {
+  readonly tables: T;
+  /** Shadow operations by name; they get the builders of effects. */
+  readonly shadowOperations: (tables: EffectTables<T>) => S;
+  readonly generators: Generators<O, T, S>;
+  /** Checked by the simulator and by tests after every step, never in production. */
+  readonly invariants?: Invariants<T>;
+}
+
+type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
+type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
+
+/** A service, ready to run at sites. */
+export interface Service<O extends OperationSpecs = OperationSpecs> {
+  readonly contract: Contract<O>;
+  readonly tables: Tables;
+  readonly shadowOperations: Readonly<Record<string, AnyShadowOperation>>;
+  /** What generators get as `shadow`. */
+  readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
+  readonly generators: Readonly<Record<string, AnyGenerator>>;
+  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
+}
+
+/**
+ * Joins a contract with its implementation. Types flow from the tables to the shadow operations to the generators.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when an operation of the contract has no generator or a generator no
+ * operation.
+ * @example
+ * const bankService = defineService(bank, {
+ *   tables: { accounts: table({ balance: counter() }) },
+ *   shadowOperations: ({ accounts }) => ({
+ *     deposit: blue((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
+ *   }),
+ *   generators: {
+ *     deposit: ({ account, amount }, { shadow }) => shadow.deposit({ account, amount }, null),
+ *   },
+ * });
+ */
+export function defineService<const O extends OperationSpecs, const T extends Tables, const S extends ShadowOperations>(
+  contract: Contract<O>,
+  implementation: ServiceImplementation<O, T, S>,
+): Service<O> {
+  const { tables, generators } = implementation;
+  checkNames(contract, generators);
+  const shadowOperations = implementation.shadowOperations(effectTables(tables));
+  return {
+    contract,
+    tables,
+    shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
+    shadowBuilders: shadowBuilders(shadowOperations),
+    generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
+    invariants: (implementation.invariants ?? {}) as Service['invariants'],
+  };
+}
+
+function checkNames(contract: Contract, generators: object): void {
+  for (const name of Object.keys(contract.operations)) {
+    if (!Object.hasOwn(generators, name)) {
+      const message = `'${contract.name}' names the operation '${name}', but there is no generator for it. Add one.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `generators.${name}` });
+    }
+  }
+  for (const name of Object.keys(generators)) {
+    if (!Object.hasOwn(contract.operations, name)) {
+      const message = `There is a generator '${name}', but '${contract.name}' has no such operation. Name it there.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `generators.${name}` });
+    }
+  }
+}
+
+function shadowBuilders<S extends ShadowOperations>(operations: S): ShadowBuilders<ShadowOperations> {
+  const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const effectsOf = operation.effects as (args: unknown) => readonly Effect[];
+    builders[name] = (args, reply) =>
+      new Chosen({ shadow: name, colour: operation.colour, args, effects: effectsOf(args), reply });
+  }
+  return builders as ShadowBuilders<ShadowOperations>;
+}

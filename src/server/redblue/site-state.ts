@@ -1,0 +1,77 @@
+/**
+ * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { GeneratorRunner } from './generator-run.ts';
+import { Overlay } from './overlay.ts';
+import type { BlueOperation, RedOperation, ShadowRecord } from './records.ts';
+import { replyOf } from './reply.ts';
+import type { Reply } from './reply.ts';
+import type { Service } from './service.ts';
+import { Store } from './store.ts';
+import { zeroVector } from './vector.ts';
+import type { Vector } from './vector.ts';
+
+/** A reply, or why there is none. */
+export type Answer = Reply | CorrectableError;
+
+/** The applied state of one site. */
+export class SiteState {
+  readonly store: Store;
+  readonly overlay: Overlay;
+  /** Runs generators on the stable snapshot. */
+  readonly stableRunner: GeneratorRunner;
+  /** Runs generators on the stable snapshot with the own red operations in flight. */
+  readonly tentativeRunner: GeneratorRunner;
+  readonly #service: Service;
+  readonly #stable: number[];
+
+  constructor(service: Service, siteCount: number) {
+    this.#service = service;
+    this.#stable = zeroVector(siteCount);
+    this.store = new Store(service.tables);
+    this.overlay = new Overlay(service.tables, this.store);
+    this.stableRunner = new GeneratorRunner(service, this.store);
+    this.tentativeRunner = new GeneratorRunner(service, this.overlay);
+  }
+
+  /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
+  get stable(): Vector {
+    return this.#stable;
+  }
+
+  /** The red stamp of the stable snapshot. */
+  get redStamp(): number {
+    return this.#stable.at(-1) ?? 0;
+  }
+
+  applyBlue(operation: BlueOperation): void {
+    const { site, vector, effects } = operation;
+    const version = vector[site] ?? 0;
+    const stamp = { time: version, site, entry: site, version, seen: vector };
+    for (const effect of effects) this.store.apply(effect, stamp);
+    this.#stable[site] = version;
+  }
+
+  /** Applies a committed red operation and gives its answer. */
+  applyRed(operation: RedOperation, version: number): Answer {
+    const { site, clock, snapshot, effects } = operation;
+    const entry = this.#stable.length - 1;
+    const stamp = { time: clock, site, entry, version, seen: snapshot };
+    const results = effects.map((effect) => this.store.apply(effect, stamp));
+    this.#stable[entry] = version;
+    return this.answerOf(operation, results);
+  }
+
+  /** The answer of a shadow operation whose effects gave `results`. */
+  answerOf({ shadow, args, reply }: Pick<ShadowRecord, 'shadow' | 'args' | 'reply'>, results: unknown[]): Answer {
+    const operation = shadow === undefined ? undefined : this.#service.shadowOperations[shadow];
+    if (operation?.reply === undefined) return reply;
+    try {
+      return replyOf(operation.reply(results, args));
+    } catch (error) {
+      const message = `The reply of shadow operation '${String(shadow)}' threw: ${String(error)}. Its effects stand.`;
+      return new CorrectableError('FINAL_FAILED', message, { cause: error });
+    }
+  }
+}

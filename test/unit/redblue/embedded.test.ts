@@ -1,0 +1,127 @@
+/** A deployment in one process, end to end through the client. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/correctable/client.ts';
+import type { Client } from '../../../src/correctable/client.ts';
+import { dequeue, enqueue, peek } from '../../../src/operations/index.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import type { Embedded, EmbeddedOptions } from '../../../src/server/embedded.ts';
+import type { Service } from '../../../src/server/redblue/service.ts';
+import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
+import { bank, bankService, ticketService, tickets } from './services.ts';
+
+type Site = 'irl' | 'frk' | 'vrg';
+const deployments: Embedded[] = [];
+
+function start(
+  service: Service,
+  options: Partial<EmbeddedOptions<Site>> = {},
+): Readonly<Record<Site, Client<RedBlueLevels>>> {
+  const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], ...options });
+  deployments.push(deployment);
+  const clientAt = (site: Site): Client<RedBlueLevels> => createClient(deployment.site(site));
+  return { irl: clientAt('irl'), frk: clientAt('frk'), vrg: clientAt('vrg') };
+}
+
+afterEach(async () => {
+  for (const deployment of deployments.splice(0)) await deployment.close();
+});
+
+describe('embedded: tickets', () => {
+  test('red dequeue: one call → a tentative and a strong view with the tickets that remain', async () => {
+    const { irl, vrg } = start(ticketService);
+    for (const item of ['a', 'b', 'c']) await irl.invoke(tickets.enqueue({ queue: 'q', item }));
+    await vrg.invokeStrong(tickets.peek({ queue: 'q' }));
+    const seen: unknown[] = [];
+    const sale = vrg.invoke(tickets.dequeue({ queue: 'q' }));
+    for await (const view of sale) seen.push([view.level, view.final, view.value, view.meta]);
+    expect(seen).toEqual([
+      ['tentative', false, { item: 'a' }, { remaining: 2 }],
+      ['strong', true, { item: 'a' }, { remaining: 2 }],
+    ]);
+  });
+
+  test('portable builders: the same operations → the same answers', async () => {
+    const { frk } = start(ticketService);
+    await frk.invoke(enqueue('q', 'a'));
+    expect(await frk.invoke(peek('q'))).toEqual({ item: 'a' });
+    expect(await frk.invoke(dequeue('q'))).toEqual({ item: 'a' });
+    expect(await frk.invoke(dequeue('q'))).toBeNull();
+  });
+
+  test('previews of operations in flight: a site sells no ticket twice to itself', async () => {
+    const { irl, frk } = start(ticketService);
+    for (const item of ['a', 'b', 'c']) await irl.invoke(tickets.enqueue({ queue: 'q', item }));
+    await frk.invokeStrong(tickets.peek({ queue: 'q' }));
+    const sales = [0, 1, 2, 3].map(() => frk.invoke(tickets.dequeue({ queue: 'q' })));
+    const guesses = await Promise.all(sales.map((sale) => sale.when('tentative')));
+    expect(guesses.map(({ value }) => value)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
+    expect(await Promise.all(sales)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
+  });
+
+  test('three sites at once: 300 tickets → each sold once', async () => {
+    const clients = Object.values(start(ticketService));
+    const [seller] = clients as [Client<RedBlueLevels>];
+    const all = Array.from({ length: 300 }, (_, item) => item);
+    await Promise.all(all.map((item) => seller.invoke(tickets.enqueue({ queue: 'q', item }))));
+    const sales = clients.flatMap((client) =>
+      all.slice(0, 110).map(() => client.invoke(tickets.dequeue({ queue: 'q' }))),
+    );
+    const sold = (await Promise.all(sales)).filter((sale) => sale !== null).map(({ item }) => item as number);
+    expect(sold.toSorted((a, b) => a - b)).toEqual(all);
+  });
+});
+
+describe('embedded: bank', () => {
+  test('blue deposit → one view, final at the strongest requested level', async () => {
+    const { irl } = start(bankService());
+    const seen: unknown[] = [];
+    for await (const view of irl.invoke(bank.deposit({ account: 'a', amount: 100 })))
+      seen.push([view.level, view.final]);
+    expect(seen).toEqual([['strong', true]]);
+    expect(await irl.invokeWeak(bank.balance({ account: 'a' }))).toBe(100);
+  });
+
+  test('read: causal and strong views; tentative alone → answered by causal', async () => {
+    const { irl } = start(bankService());
+    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
+    const levels: string[] = [];
+    for await (const view of irl.invoke(bank.balance({ account: 'a' }))) levels.push(view.level);
+    expect(levels).toEqual(['causal', 'strong']);
+    const weak = irl.invoke(bank.balance({ account: 'a' }), { levels: ['tentative'] });
+    const final = await weak.settle();
+    expect([final.level, final.final]).toEqual(['causal', true]);
+  });
+
+  test('withdrawals at two sites at once: certification → at most one is paid', async () => {
+    const { irl, frk } = start(bankService());
+    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
+    await frk.invokeStrong(bank.balance({ account: 'a' }));
+    const paid = await Promise.all([
+      irl.invoke(bank.withdraw({ account: 'a', amount: 70 })),
+      frk.invoke(bank.withdraw({ account: 'a', amount: 60 })),
+    ]);
+    expect(paid.filter((withdrawal) => withdrawal.paid)).toHaveLength(1);
+    expect(await irl.invokeStrong(bank.balance({ account: 'a' }))).toBeGreaterThanOrEqual(30);
+  });
+
+  test('many withdrawals at one site: each waits for the one before → none ends in a conflict', async () => {
+    const { irl } = start(bankService());
+    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
+    const withdrawals = Array.from({ length: 100 }, () => irl.invoke(bank.withdraw({ account: 'a', amount: 2 })));
+    const paid = (await Promise.all(withdrawals)).filter((withdrawal) => withdrawal.paid);
+    expect(paid).toHaveLength(50);
+  });
+
+  test('bad argument → INVALID_ARGUMENT with the path of the field', async () => {
+    const { irl } = start(bankService());
+    const deposit = irl.invoke(bank.deposit({ account: 'a', amount: -1 }));
+    await expect(deposit).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.amount' });
+  });
+
+  test('close with operations under way → they fail with UNAVAILABLE', async () => {
+    const { vrg } = start(bankService(), { wan: 'paper' });
+    const balance = vrg.invokeStrong(bank.balance({ account: 'a' }));
+    await deployments[0]?.close();
+    await expect(balance).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
