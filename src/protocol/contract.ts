@@ -20,7 +20,7 @@ export interface OperationSpec<A extends z.ZodType = z.ZodType, R extends z.ZodT
 }
 
 /** The operations of a contract by name. */
-export type OperationSpecs = Readonly<Record<string, OperationSpec<any, any>>>;
+export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /** The arguments that a caller gives. */
 export type ArgsOf<S extends OperationSpec> = z.input<S['args']>;

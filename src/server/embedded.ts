@@ -5,12 +5,12 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Binding } from '../correctable/binding.ts';
 import { Link } from './link.ts';
-import { VolatileStorage } from './log/storage.ts';
 import type { Service } from './redblue/service.ts';
 import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SiteDriver } from './site-driver.ts';
+import { VolatileStorage } from './storage/volatile-storage.ts';
 import { oneWayDelayMs } from './wan.ts';
 import type { Wan } from './wan.ts';
 

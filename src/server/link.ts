@@ -1,5 +1,5 @@
 /** A one-way link between two sites in one process: first in, first out, each message delayed by the same time. */
-import { Fifo } from './fifo.ts';
+import { Fifo } from './log/fifo.ts';
 
 interface InFlight<M> {
   readonly message: M;

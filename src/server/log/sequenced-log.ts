@@ -6,7 +6,7 @@
  * of the sites has it synced, and is then delivered in order. Whatever is lost is sent again at a tick; whatever comes
  * twice or out of order changes nothing.
  */
-import { Fifo } from '../fifo.ts';
+import { Fifo } from './fifo.ts';
 import type { Log, LogEntry, LogMessage, LogOutput } from './log.ts';
 
 /** How a node is set up. */
@@ -65,9 +65,9 @@ export class SequencedLog<R> implements Log<R> {
     this.options = options;
     this.#entries = [...(options.entries ?? [])];
     this.synced = this.#entries.length;
-    this.#matched = new Array<number>(options.siteCount).fill(0);
-    this.#sent = new Array<number>(options.siteCount).fill(this.synced);
-    this.#movedAtMs = new Array<number>(options.siteCount).fill(0);
+    this.#matched = Array.from({ length: options.siteCount }, () => 0);
+    this.#sent = Array.from({ length: options.siteCount }, () => this.synced);
+    this.#movedAtMs = Array.from({ length: options.siteCount }, () => 0);
     for (const entry of this.#entries) this.#noteProposal(entry);
     this.#advanceCommitted();
   }

@@ -7,7 +7,7 @@
  * so that a snapshot never contains a red operation without them.
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { Fifo } from '../fifo.ts';
+import { Fifo } from '../log/fifo.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';

@@ -3,7 +3,7 @@
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { Fifo } from '../fifo.ts';
+import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
 import { HybridClock } from './clock.ts';
 import type { GeneratorInput } from './generator-run.ts';

@@ -1,5 +1,5 @@
 /** The blue stream of a site, as its sender and as its receivers keep it. */
-import { Fifo } from '../fifo.ts';
+import { Fifo } from '../log/fifo.ts';
 import type { BlueOperation } from './records.ts';
 
 /** What a site has received of a stream (its own included), and what of it waits to become visible. */
@@ -50,8 +50,8 @@ export class OutgoingStream {
 
   constructor(siteCount: number, site: number) {
     this.#site = site;
-    this.#acknowledged = new Array<number>(siteCount).fill(0);
-    this.#movedAtMs = new Array<number>(siteCount).fill(0);
+    this.#acknowledged = Array.from({ length: siteCount }, () => 0);
+    this.#movedAtMs = Array.from({ length: siteCount }, () => 0);
   }
 
   /** The last synced operation. */

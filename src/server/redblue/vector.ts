@@ -8,7 +8,7 @@ export type Vector = readonly number[];
 
 /** The vector that covers nothing. */
 export function zeroVector(siteCount: number): number[] {
-  return new Array<number>(siteCount + 1).fill(0);
+  return Array.from({ length: siteCount + 1 }, () => 0);
 }
 
 /** Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. */

@@ -6,7 +6,7 @@
  * in the order in which they came, what is left are the last items of (committed ++ pushed). So the length is all that
  * has to be known, and it comes from a composition over a sliding window (two stacks: amortised constant).
  */
-import { Fifo } from '../../fifo.ts';
+import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
 import type { PendingEffects } from './field.ts';
 import type { Popped, Pushed, QueueView } from './queue.ts';

@@ -2,7 +2,7 @@
  * A first-in first-out queue, changed in the red order only. A `pop` takes whatever is first when it is applied, so a
  * contended queue aborts nobody.
  */
-import { Fifo } from '../../fifo.ts';
+import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
 import type { FieldKind, FieldState } from './field.ts';
 import { PendingQueue } from './pending-queue.ts';
