@@ -1,4 +1,4 @@
 /** `correctables/bindings/cache`: a cache in front of any binding. Browser-safe. */
 export { cached, type CachedBinding, type CachedLevels } from './cached.ts';
 export type { CachedWrite, CacheOptions } from './options.ts';
-export { memoryStore, type CacheChange, type CacheEntry, type CacheStore } from './store.ts';
+export { mapStore, type CacheChange, type CacheEntry, type CacheStore } from './store.ts';

@@ -29,15 +29,15 @@ export interface CacheStore {
 }
 
 /**
- * A store in memory: for tests, and for a cache that outlives the clients of one process.
+ * A store in a `Map`: for tests, and for a cache that outlives the clients of one process.
  *
  * @example
- * const store = memoryStore();
+ * const store = mapStore();
  * const before = cached(binding, { store });
  * await before.close();
  * const after = cached(anotherBinding, { store }); // starts with what `before` had
  */
-export function memoryStore(): CacheStore {
+export function mapStore(): CacheStore {
   const entries = new Map<string, CacheEntry>();
   return {
     load: async () => [...entries],

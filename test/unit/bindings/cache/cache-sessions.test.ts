@@ -1,0 +1,111 @@
+/** Sessions through a cache: it never shows a session something older than the session has seen or written. */
+import { describe, expect, test } from 'vitest';
+import { cached } from '../../../../src/bindings/cache/index.ts';
+import { createClient, type Client } from '../../../../src/correctable/client.ts';
+import type { Operation } from '../../../../src/correctable/operation.ts';
+import type { Session } from '../../../../src/correctable/session.ts';
+import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { StoreBehind, type StoreLevels } from './store-behind.ts';
+
+interface Shop {
+  readonly store: StoreBehind;
+  readonly client: Client<readonly ['cache', ...StoreLevels]>;
+}
+
+interface Answer {
+  readonly value?: unknown;
+  readonly version?: number;
+  readonly level?: string;
+}
+
+function setUp(entriesMax = 100): Shop {
+  const store = new StoreBehind();
+  return { store, client: createClient(cached(store, { entriesMax })) };
+}
+
+/** Asks the store alone, in a session or none; the store answers. */
+async function ask({ store, client }: Shop, operation: Operation, answer: Answer, session?: Session): Promise<void> {
+  const { value, version, level = 'strong' } = answer;
+  const asked = client.invoke(operation, { levels: [level as 'strong'], session });
+  store.last.sink.update(value, level, { version });
+  await asked;
+}
+
+async function cachedIn({ client }: Shop, session: Session, operation: Operation): Promise<unknown> {
+  const view = await client
+    .invokeWeak(operation, { session })
+    .settle()
+    .catch(() => undefined);
+  return view === undefined ? 'miss' : view.value;
+}
+
+describe('cache: sessions', () => {
+  test("the store gets its own session, not the cache's", async () => {
+    const shop = setUp();
+    const session = shop.client.session();
+    await ask(shop, get('x'), { value: 1 }, session);
+    expect(shop.store.last.context.session).toBe(shop.store.sessions[0]);
+    expect(shop.store.last.context.signal.aborted).toBe(false);
+    expect(shop.store.last.context.deadlineAt).toBeTypeOf('number');
+  });
+
+  test('a store without sessions → UNSUPPORTED', () => {
+    const store = Object.assign(new StoreBehind(), { openSession: undefined });
+    expect(() => createClient(cached(store)).session()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+  });
+
+  test('read your writes: own put → its value from the cache', async () => {
+    const shop = setUp();
+    const session = shop.client.session();
+    await ask(shop, put('x', 'mine'), {}, session);
+    expect(await cachedIn(shop, session, get('x'))).toBe('mine');
+  });
+
+  test('read your writes: after own put, another client caches a lagging view → skipped in the session', async () => {
+    const shop = setUp();
+    const session = shop.client.session();
+    await ask(shop, put('x', 'mine'), { version: 5 }, session);
+    await ask(shop, getMany(['x', 'y']), { value: ['lagging'], level: 'weak' });
+    expect(await cachedIn(shop, session, getMany(['x', 'y']))).toBe('miss');
+    await ask(shop, getMany(['x', 'y']), { value: ['mine'] });
+    expect(await cachedIn(shop, session, getMany(['x', 'y']))).toEqual(['mine']);
+  });
+
+  test('monotonic reads: evicted, then an older version cached by another → skipped in the session, shown in another', async () => {
+    const shop = setUp(1);
+    const session = shop.client.session();
+    await ask(shop, get('x'), { value: 'new', version: 5 }, session);
+    await ask(shop, get('other'), { value: 1 });
+    await ask(shop, get('x'), { value: 'old', version: 4, level: 'weak' });
+    expect(await cachedIn(shop, session, get('x'))).toBe('miss');
+    expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('old');
+  });
+
+  test('monotonic reads: the same version, or a newer one → shown', async () => {
+    const shop = setUp();
+    const session = shop.client.session();
+    await ask(shop, get('x'), { value: 'a', version: 5 }, session);
+    expect(await cachedIn(shop, session, get('x'))).toBe('a');
+    await ask(shop, get('x'), { value: 'b', version: 6, level: 'weak' });
+    expect(await cachedIn(shop, session, get('x'))).toBe('b');
+  });
+
+  test('an update of the session that names no object → only what was read at the strongest level since is shown', async () => {
+    const shop = setUp();
+    const session = shop.client.session();
+    await ask(shop, { name: 'reset', args: {}, effect: 'update' }, {}, session);
+    await ask(shop, get('x'), { value: 'lagging', version: 9, level: 'weak' });
+    expect(await cachedIn(shop, session, get('x'))).toBe('miss');
+    await ask(shop, get('x'), { value: 'fresh', version: 9 });
+    expect(await cachedIn(shop, session, get('x'))).toBe('fresh');
+  });
+
+  test('more objects than the session can remember → forgotten ones are not read from the cache', async () => {
+    const shop = setUp(3);
+    const session = shop.client.session();
+    for (const key of ['a', 'b', 'c', 'd']) await ask(shop, get(key), { value: key, version: 5 }, session);
+    await ask(shop, get('a'), { value: 'older', version: 1, level: 'weak' });
+    expect(await cachedIn(shop, session, get('a'))).toBe('miss');
+    expect(await cachedIn(shop, session, get('d'))).toBe('d');
+  });
+});

@@ -1,0 +1,230 @@
+/** Caches that outlive their process: what is written behind, what is taken over at opening. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { directoryStore } from '../../../../src/bindings/cache/node.ts';
+import { createClient } from '../../../../src/correctable/client.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { StoreBehind, type StoreLevels } from './store-behind.ts';
+
+const directories: string[] = [];
+
+async function directory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'correctables-cache-'));
+  directories.push(path);
+  return path;
+}
+
+afterEach(async () => {
+  for (const path of directories.splice(0)) await rm(path, { recursive: true, force: true });
+});
+
+function open(options: CacheOptions<StoreLevels>) {
+  const store = new StoreBehind();
+  const binding = cached(store, options);
+  const client = createClient(binding);
+  const fill = async (key: string, value: unknown, version?: number): Promise<void> => {
+    const read = client.invokeStrong(get(key));
+    store.last.sink.update(value, 'strong', { version });
+    await read;
+  };
+  return { store, binding, client, fill };
+}
+
+/** The same contract for every store: run on each. */
+const stores: Record<string, () => Promise<() => CacheStore>> = {
+  mapStore: async () => {
+    const shared = mapStore();
+    return () => shared;
+  },
+  directoryStore: async () => {
+    const path = await directory();
+    return () => directoryStore({ directory: path });
+  },
+};
+
+describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
+  test('closed and opened again → the views are there, with versions, dates, bytes and bigints', async () => {
+    const store = await make();
+    const before = open({ store: store(), principal: 'ada' });
+    const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n, nested: [undefined, null] };
+    await before.fill('x', value, 4);
+    await before.client.close();
+    const after = open({ store: store(), principal: 'ada' });
+    onTestFinished(() => after.client.close());
+    const view = await after.client.invokeWeak(get('x')).settle();
+    expect(view).toMatchObject({ value, version: 4, meta: { cachedFrom: 'strong' } });
+  });
+
+  test('dropped and replaced views → stay so after opening again', async () => {
+    const store = await make();
+    const before = open({ store: store() });
+    await before.fill('dropped', 1);
+    await before.fill('replaced', 'old');
+    await before.binding.invalidate('dropped');
+    const write = before.client.invokeStrong(put('replaced', 'new'));
+    before.store.last.sink.update(undefined, 'strong');
+    await write;
+    await before.client.close();
+    const after = open({ store: store() });
+    onTestFinished(() => after.client.close());
+    await expect(after.client.invokeWeak(get('dropped'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await after.client.invokeWeak(get('replaced'))).toBe('new');
+  });
+
+  test('opened with smaller bounds → the oldest leave the store, too', async () => {
+    let now = 0;
+    const store = await make();
+    const before = open({ store: store(), now: () => ++now });
+    for (const key of ['z', 'y', 'x']) await before.fill(key, key);
+    await before.client.close();
+    const smaller = open({ store: store(), entriesMax: 2 });
+    await smaller.binding.ready();
+    expect(smaller.binding.size.entries).toBe(2);
+    await smaller.client.close();
+    const after = open({ store: store() });
+    onTestFinished(() => after.client.close());
+    await after.binding.ready();
+    expect(after.binding.size.entries).toBe(2);
+    await expect(after.client.invokeWeak(get('z'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('clear → nothing is left after opening again', async () => {
+    const store = await make();
+    const before = open({ store: store(), principal: 'ada' });
+    await before.fill('x', 1);
+    await before.binding.clear({ principal: 'ada' });
+    await before.client.close();
+    const after = open({ store: store() });
+    onTestFinished(() => after.client.close());
+    await after.binding.ready();
+    expect(after.binding.size).toEqual({ entries: 0, bytes: 0 });
+  });
+});
+
+describe('cache: while the store is read', () => {
+  /** A store whose `load` the test ends. */
+  function slowStore(): { store: CacheStore; loaded: () => void; written: CacheStore['write'] } {
+    const kept = mapStore();
+    let loaded: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (loaded = resolve));
+    const store = { ...kept, load: () => gate.then(() => kept.load()) };
+    return { store, loaded, written: (changes) => kept.write(changes) };
+  }
+
+  const old = { value: 'kept', level: 'strong', cachedAt: 1, touches: ['x'] };
+  const id = JSON.stringify(['', 'get', '{"key":"x"}']);
+
+  test('a read of the cache alone → waits for it', async () => {
+    const { store, loaded, written } = slowStore();
+    await written([[id, old]]);
+    const { client } = open({ store });
+    const read = client.invokeWeak(get('x'));
+    loaded();
+    expect(await read).toBe('kept');
+  });
+
+  test('a read of all levels → the store behind is asked at once, the cached view comes when it is there', async () => {
+    const { store, loaded, written } = slowStore();
+    await written([[id, old]]);
+    const shop = open({ store });
+    const read = shop.client.invoke(get('x'));
+    expect(shop.store.submitted).toHaveLength(1);
+    const first = read.settle({ when: () => true });
+    loaded();
+    expect(await first).toMatchObject({ value: 'kept', level: 'cache' });
+  });
+
+  test('an update ends in the meantime → what was kept of it is not taken over', async () => {
+    const { store, loaded, written } = slowStore();
+    await written([[id, old]]);
+    const shop = open({ store });
+    const write = shop.client.invokeStrong(put('x', 'new'));
+    shop.store.last.sink.update(undefined, 'strong');
+    await write;
+    loaded();
+    expect(await shop.client.invokeWeak(get('x'))).toBe('new');
+    const dropped = open({ store });
+    await dropped.binding.invalidate('x');
+    await expect(dropped.client.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('closed in the meantime → a waiting read fails with UNAVAILABLE', async () => {
+    const { store, loaded } = slowStore();
+    const { client } = open({ store });
+    const read = client.invokeWeak(get('x'));
+    const closed = client.close();
+    loaded();
+    await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await closed;
+  });
+});
+
+describe('cache: a store that fails', () => {
+  test('load fails → reported, the cache works in memory', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const broken = new Error('no such database');
+    const shop = open({ store: { ...mapStore(), load: () => Promise.reject(broken) }, onError });
+    await shop.fill('x', 1);
+    expect(await shop.client.invokeWeak(get('x'))).toBe(1);
+    expect(onError).toHaveBeenCalledWith(broken);
+  });
+
+  test('write fails → reported, later writes go on', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const kept = mapStore();
+    const full = new Error('quota exceeded');
+    let isFull = true;
+    const store: CacheStore = { ...kept, write: (changes) => (isFull ? Promise.reject(full) : kept.write(changes)) };
+    const shop = open({ store, onError });
+    await shop.fill('x', 1);
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledWith(full));
+    isFull = false;
+    await shop.fill('y', 2);
+    await shop.client.close();
+    expect([...(await kept.load())].map(([, { value }]) => value)).toEqual([2]);
+  });
+
+  test('writes: one batch at a time, changes of one entry in the meantime collapse', async () => {
+    const batches: number[] = [];
+    let release: () => void = () => {};
+    const store: CacheStore = {
+      ...mapStore(),
+      write: (changes) => {
+        batches.push(changes.length);
+        return new Promise((resolve) => (release = resolve));
+      },
+    };
+    const shop = open({ store });
+    await shop.fill('x', 1);
+    await vi.waitFor(() => expect(batches).toEqual([1]));
+    for (const value of [2, 3, 4]) await shop.fill('x', value);
+    await shop.fill('y', 1);
+    expect(batches).toEqual([1]);
+    release();
+    await vi.waitFor(() => expect(batches).toEqual([1, 2]));
+    release();
+    await shop.client.close();
+  });
+
+  test('directoryStore: a damaged entry → a miss that leaves the directory, the others are read', async () => {
+    const path = await directory();
+    const before = open({ store: directoryStore({ directory: path }) });
+    await before.fill('x', 1);
+    await before.client.close();
+    const database = new ClassicLevel(path);
+    await database.put('damaged', 'not a view');
+    await database.close();
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+    const after = open({ store: directoryStore({ directory: path }) });
+    expect(await after.client.invokeWeak(get('x'))).toBe(1);
+    expect((await warned).message).toContain('dropped a view that cannot be read');
+    await after.client.close();
+    const again = new ClassicLevel(path);
+    expect(await again.get('damaged')).toBeUndefined();
+    await again.close();
+  });
+});
