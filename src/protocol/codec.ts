@@ -40,8 +40,8 @@ export interface Codec {
    * value is, for example `args`.
    */
   encodeValue(value: unknown, where?: string): Encoded;
-  /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`. */
-  encodeRow(row: readonly unknown[]): Encoded;
+  /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`; `fields` are their names. */
+  encodeRow(row: readonly unknown[], fields?: readonly string[]): Encoded;
   /** Size of an encoded row, in bytes. */
   byteLength(encoded: Encoded): number;
   /** Joins encoded rows to one frame. */
@@ -57,8 +57,8 @@ export interface Codec {
 export class OutsideDomain extends Error {
   readonly path: PropertyKey[] = [];
 
-  toError(where: string): CorrectableError {
-    const field = [where, ...this.path.map(String)].join('.');
+  toError(path: readonly PropertyKey[]): CorrectableError {
+    const field = path.map(String).join('.');
     return new CorrectableError('INVALID_VALUE', `${field}: ${this.message}`, { field });
   }
 }
@@ -66,32 +66,45 @@ export class OutsideDomain extends Error {
 /** Largest number of rows in one frame: lets the two ends work at the same time instead of taking turns. */
 const ROWS_PER_FRAME_MAX = 256;
 
+const ROW_OVERHEAD_BYTES = 1;
+const FRAME_OVERHEAD_BYTES = 8;
+
 /** Splits encoded rows into frames of at most `bytesMax`. Each row must fit on its own. */
 export function packFrames(codec: Codec, rows: readonly Encoded[], bytesMax: number): Encoded[] {
   const frames: Encoded[] = [];
+  for (let i = 0; i < rows.length; i += ROWS_PER_FRAME_MAX) {
+    const batch = rows.length <= ROWS_PER_FRAME_MAX ? rows : rows.slice(i, i + ROWS_PER_FRAME_MAX);
+    if (boundOf(batch) <= bytesMax) frames.push(codec.frame(batch));
+    else splitBySize(codec, batch, bytesMax, frames);
+  }
+  return frames;
+}
+
+function splitBySize(codec: Codec, rows: readonly Encoded[], bytesMax: number, frames: Encoded[]): void {
   let pending: Encoded[] = [];
-  let bytes = 0;
+  let bytes = FRAME_OVERHEAD_BYTES;
   for (const row of rows) {
     const size = codec.byteLength(row) + ROW_OVERHEAD_BYTES;
-    if (
-      pending.length > 0 &&
-      (bytes + size > bytesMax - FRAME_OVERHEAD_BYTES || pending.length === ROWS_PER_FRAME_MAX)
-    ) {
+    if (pending.length > 0 && bytes + size > bytesMax) {
       frames.push(codec.frame(pending));
       pending = [];
-      bytes = 0;
+      bytes = FRAME_OVERHEAD_BYTES;
     }
     pending.push(row);
     bytes += size;
   }
-  if (pending.length > 0) frames.push(codec.frame(pending));
-  return frames;
+  frames.push(codec.frame(pending));
 }
-
-const ROW_OVERHEAD_BYTES = 1;
-const FRAME_OVERHEAD_BYTES = 8;
 
 /** Whether a row fits into a frame of its own. */
 export function fitsFrame(codec: Codec, row: Encoded, bytesMax: number): boolean {
+  if (boundOf([row]) <= bytesMax) return true;
   return codec.byteLength(row) + ROW_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= bytesMax;
+}
+
+/** A size, in bytes, that the frame of these rows does not exceed; found without looking at the text. */
+function boundOf(rows: readonly Encoded[]): number {
+  let bytes = FRAME_OVERHEAD_BYTES;
+  for (const row of rows) bytes += (typeof row === 'string' ? 3 * row.length : row.length) + ROW_OVERHEAD_BYTES;
+  return bytes;
 }

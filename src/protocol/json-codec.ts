@@ -9,16 +9,14 @@ export const jsonCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+json`,
 
   encodeValue(value, where = 'value') {
-    return encodeField(value, where);
+    return stringify(value, (path) => [where, ...path]);
   },
 
-  encodeRow(row) {
-    let text = '[';
-    for (let i = 0; i < row.length; i++) {
-      if (i > 0) text += ',';
-      text += encodeField(row[i], `field ${i}`);
-    }
-    return `${text}]`;
+  encodeRow(row, fields = []) {
+    const spliced = row.some((field) => field instanceof EncodedField);
+    return spliced
+      ? splice(row, fields)
+      : stringify(row, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
   },
 
   byteLength(encoded) {
@@ -36,13 +34,27 @@ export const jsonCodec: Codec = {
   },
 };
 
-function encodeField(field: unknown, where: string): string {
-  if (typeof field === 'number' && Number.isFinite(field)) return `${field}`;
-  if (field instanceof EncodedField) return field.data as string;
+/** Text that JSON writes as it is, between quotes. */
+const PLAIN = /^[\w -]*$/;
+
+function splice(row: readonly unknown[], fields: readonly string[]): string {
+  let text = '[';
+  for (let i = 0; i < row.length; i++) {
+    if (i > 0) text += ',';
+    const field = row[i];
+    if (typeof field === 'number' && Number.isFinite(field)) text += field;
+    else if (typeof field === 'string' && PLAIN.test(field)) text += `"${field}"`;
+    else if (field instanceof EncodedField) text += field.data as string;
+    else text += stringify(field, (path) => [fields[i] ?? 'row', ...path]);
+  }
+  return `${text}]`;
+}
+
+function stringify(value: unknown, locate: (path: readonly PropertyKey[]) => readonly PropertyKey[]): string {
   try {
-    return JSON.stringify(toJsonValue(field));
+    return JSON.stringify(toJsonValue(value));
   } catch (error) {
-    throw error instanceof OutsideDomain ? error.toError(where) : error;
+    throw error instanceof OutsideDomain ? error.toError(locate(error.path)) : error;
   }
 }
 

@@ -3,16 +3,18 @@ import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isFatalClose } from '../protocol/close-codes.ts';
-import { EncodedField, fitsFrame, type Encoded } from '../protocol/codec.ts';
+import { fitsFrame, type Encoded } from '../protocol/codec.ts';
 import type { FailRow } from '../protocol/fail.ts';
 import { createRowCheck, serverKinds, type Row, type ServerRow } from '../protocol/rows.ts';
+import { submit as submitKind } from '../protocol/submit.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
+import { Cancellation } from './cancellation.ts';
 import { randomClientId } from './client-id.ts';
 import { refusalOf } from './close-reasons.ts';
 import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
-import { InFlight, type InFlightOperation } from './in-flight.ts';
+import { InFlight, InFlightOperation } from './in-flight.ts';
 import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
 import { Outbox } from '../protocol/outbox.ts';
 import { SocketHandle } from './socket-handle.ts';
@@ -31,7 +33,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** How many ended operations the server may remember for us before we acknowledge them. */
+/** After how many submissions to acknowledge those that have ended. */
 const ACK_STEP = 64;
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Malformed rows of a server before it is given up. */
@@ -57,6 +59,7 @@ class WebSocketConnection implements Connection {
   readonly #client = randomClientId();
   readonly #inFlight: InFlight;
   readonly #outbox: Outbox;
+  readonly #cancellation: Cancellation;
   readonly #ended: Promise<void>;
   #state: ConnectionState = 'connecting';
   #socket: SocketHandle | undefined;
@@ -65,6 +68,7 @@ class WebSocketConnection implements Connection {
   #failures = 0;
   #malformed = 0;
   #heard = false;
+  #unacknowledged = 0;
   #drainMs = 0;
   #reason: CorrectableError | undefined;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
@@ -75,6 +79,9 @@ class WebSocketConnection implements Connection {
     this.#target = target;
     this.#inFlight = new InFlight(target.levels);
     this.#outbox = new Outbox(settings.codec, settings.scheduling.afterTick, (frame) => this.#socket?.send(frame));
+    this.#cancellation = new Cancellation(this.#inFlight, settings.scheduling, (operation) =>
+      this.#cancelled(operation),
+    );
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
     // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
     this.ready.catch(() => {});
@@ -120,22 +127,19 @@ class WebSocketConnection implements Connection {
     }
     const indices = levels.map((level) => this.#target.levels.indexOf(level));
     const id = this.#inFlight.nextId();
-    const args = new EncodedField(codec.encodeValue(operation.args, 'args'));
-    const row = codec.encodeRow(submitRow({ id, operation, args, indices, context, nowMs: scheduling.now() }));
-    const submitted = { id, row, strongest: Math.max(...indices), sink, sent: false, seqs: [], release: undefined };
+    const row = codec.encodeRow(
+      submitRow({ id, operation, indices, context, nowMs: scheduling.now() }),
+      submitKind.fields,
+    );
+    const submitted = new InFlightOperation(id, row, { strongest: Math.max(...indices), sink, context });
     this.#inFlight.add(submitted);
-    this.#listen(submitted, context);
+    this.#cancellation.expect();
     return submitted;
   }
 
-  #listen(submitted: InFlightOperation, { signal }: InvocationContext): void {
-    const cancel = (): void => {
-      const { id, sent } = submitted;
-      this.#inFlight.remove(id);
-      if (sent) this.#push([id, 'cancel']);
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    submitted.release = () => signal.removeEventListener('abort', cancel);
+  #cancelled({ id, sent }: InFlightOperation): void {
+    this.#inFlight.remove(id);
+    if (sent) this.#push([id, 'cancel']);
   }
 
   #send(operation: InFlightOperation): void {
@@ -148,11 +152,12 @@ class WebSocketConnection implements Connection {
     }
     operation.sent = true;
     this.#outbox.push(operation.row);
-    this.#acknowledge(ACK_STEP);
+    if (++this.#unacknowledged >= ACK_STEP) this.#acknowledge();
   }
 
-  #acknowledge(step: number): void {
-    const watermark = this.#inFlight.takeWatermark(step);
+  #acknowledge(): void {
+    this.#unacknowledged = 0;
+    const watermark = this.#inFlight.takeWatermark();
     if (watermark !== undefined) this.#push([watermark, 'ack']);
   }
 
@@ -179,17 +184,18 @@ class WebSocketConnection implements Connection {
       case 'resume':
         return this.#resume();
       case 'ping':
-        this.#acknowledge(1);
+        this.#acknowledge();
         return this.#push([this.#attempt, 'ping']);
       case 'drop':
         return this.#drop();
       case 'farewell':
-        this.#acknowledge(1);
+        this.#acknowledge();
         this.#outbox.flush();
         return this.#socket?.close();
       case 'fail':
         return this.#inFlight.failAll(this.#reasonToFail());
       case 'end':
+        this.#cancellation.stop();
         this.#settleReady.reject(this.#reasonToFail());
         return this.#settleEnded();
     }
@@ -252,7 +258,7 @@ class WebSocketConnection implements Connection {
     this.#failures = 0;
     this.#reason = undefined;
     const operations = this.#inFlight.resubmissions();
-    this.#acknowledge(1);
+    this.#acknowledge();
     for (const operation of operations) this.#send(operation);
     this.#settleReady.resolve();
   }

@@ -1,5 +1,5 @@
 /** The operations that have no final yet, by number, and what the server's rows do to them. */
-import type { Sink, ViewDetails } from '../correctable/binding.ts';
+import type { InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { ConfirmRow } from '../protocol/confirm.ts';
@@ -8,18 +8,28 @@ import type { ViewRow } from '../protocol/view.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
 
 /** One operation under way. */
-export interface InFlightOperation {
+export class InFlightOperation {
   readonly id: number;
+  /** The submission as it is sent, and sent again after a reconnect. */
   readonly row: Encoded;
   /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
   readonly sink: Sink;
+  readonly context: InvocationContext;
   /** Whether it was submitted on the present connection. */
-  sent: boolean;
-  /** Sequence numbers of the sink by those of the server, for the present submission. */
-  seqs: number[];
+  sent = false;
+  /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
+  seqs: number[] | undefined = undefined;
   /** Stops listening to the caller's signal. */
-  release: (() => void) | undefined;
+  release: (() => void) | undefined = undefined;
+
+  constructor(id: number, row: Encoded, target: Pick<InFlightOperation, 'strongest' | 'sink' | 'context'>) {
+    this.id = id;
+    this.row = row;
+    this.strongest = target.strongest;
+    this.sink = target.sink;
+    this.context = target.context;
+  }
 }
 
 /** All operations of one connection that have no final yet. */
@@ -45,8 +55,9 @@ export class InFlight {
     this.#operations.set(operation.id, operation);
   }
 
-  has(id: number): boolean {
-    return this.#operations.has(id);
+  /** The operations, oldest first. */
+  [Symbol.iterator](): Iterator<InFlightOperation> {
+    return this.#operations.values();
   }
 
   /** Forgets an operation; what the server still says about it is ignored. */
@@ -62,15 +73,17 @@ export class InFlight {
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
-    if (level >= operation.strongest) this.remove(id);
-    operation.seqs[seq] = operation.sink.update(value, name, details(version, meta));
+    const last = level >= operation.strongest;
+    if (last) this.remove(id);
+    const given = operation.sink.update(value, name, details(version, meta));
+    if (!last) (operation.seqs ??= [])[seq] = given;
   }
 
   confirm([id, , level, seq, version, meta]: ConfirmRow): void {
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
-    const known = operation.seqs[seq];
+    const known = operation.seqs?.[seq];
     if (known === undefined) {
       this.failOne(id, new CorrectableError('PROTOCOL', `the server confirmed view ${seq}, which it never sent`));
       return;
@@ -81,9 +94,11 @@ export class InFlight {
 
   fail(row: FailRow): void {
     const [id, , , , level] = row;
+    const operation = this.#operations.get(id);
+    if (operation === undefined) return;
     const name = level === undefined || level === null ? undefined : this.#levels[level];
-    if (name === undefined) this.failOne(id, errorOf(row));
-    else this.#operations.get(id)?.sink.fail(errorOf(row, name), name);
+    if (name === undefined || (level ?? 0) >= operation.strongest) this.failOne(id, errorOf(row, name));
+    else operation.sink.fail(errorOf(row, name), name);
   }
 
   failOne(id: number, error: CorrectableError): void {
@@ -98,8 +113,7 @@ export class InFlight {
   resubmissions(): InFlightOperation[] {
     const operations = [...this.#operations.values()];
     for (const operation of operations) {
-      operation.seqs = [];
-      operation.sent = true;
+      operation.seqs = undefined;
     }
     // The old connection may have lost what was acknowledged on it.
     this.#acked = 0;
@@ -117,11 +131,11 @@ export class InFlight {
     for (const operation of this.#operations.values()) operation.sent = false;
   }
 
-  /** The number up to which all operations have ended, if it moved by at least `step` since the last call. */
-  takeWatermark(step: number): number | undefined {
+  /** The number up to which all operations have ended, if it moved since the last call. */
+  takeWatermark(): number | undefined {
     const oldest: number | undefined = this.#operations.keys().next().value;
     const watermark = oldest === undefined ? this.#lastId : oldest - 1;
-    if (watermark < this.#acked + step) return undefined;
+    if (watermark === this.#acked) return undefined;
     this.#acked = watermark;
     return watermark;
   }

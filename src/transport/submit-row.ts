@@ -1,14 +1,12 @@
 /** The row that submits an operation. */
 import type { InvocationContext } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
-import type { EncodedField } from '../protocol/codec.ts';
 import type { SubmitRow } from '../protocol/submit.ts';
 
 /** What goes into the row. */
 export interface Submission {
   readonly id: number;
   readonly operation: Operation;
-  readonly args: EncodedField;
   /** Indices of the requested levels. */
   readonly indices: readonly number[];
   readonly context: InvocationContext;
@@ -16,8 +14,8 @@ export interface Submission {
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, args, indices, context, nowMs }: Submission): SubmitRow {
-  const { name, effect, key } = operation;
+export function submitRow({ id, operation, indices, context, nowMs }: Submission): SubmitRow {
+  const { name, effect, args, key } = operation;
   const { deadlineAt, trace } = context;
   let levels = 0;
   for (const index of indices) levels |= 1 << index;

@@ -11,9 +11,10 @@ import { failRow } from '../../protocol/wire-errors.ts';
 import { compileSchema } from './compile-schema.ts';
 import type { ClientConnection, ClientRecord } from './client-table.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
+import { OVERLOADED_RETRY_MS } from './limits.ts';
 import { refuseHello } from './refuse-hello.ts';
 import type { ServerSocket } from './socket.ts';
-import type { Outlet, Submission } from './submission.ts';
+import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
 import { submit } from './submit.ts';
 
 const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
@@ -24,6 +25,7 @@ type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
 interface Guest {
   readonly record: ClientRecord;
   readonly principal: Principal;
+  readonly owner: SubmissionOwner;
 }
 
 /** What a connection is made from. */
@@ -154,7 +156,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       case 'submit':
         return this.#submit(row, guest);
       case 'cancel':
-        this.#running.get(row[0])?.cancel();
+        this.#running.get(row[0])?.abandon();
         this.#running.delete(row[0]);
         return this.#closeIfDrained();
       case 'ack':
@@ -168,7 +170,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     }
   }
 
-  #submit(row: SubmitRow, { record, principal }: Guest): void {
+  #submit(row: SubmitRow, { record, principal, owner }: Guest): void {
     // What crosses the goaway is submitted again on the next connection.
     if (this.#leaving) return;
     const { limits, counters } = this.#host;
@@ -176,7 +178,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       counters.overloaded++;
       return this.push(overloaded(row[0]));
     }
-    submit({ row, record, principal, codec: this.#codec, host: this.#host, outlet: this, running: this.#running });
+    submit({ row, record, principal, owner, host: this.#host, outlet: this, running: this.#running });
   }
 
   #greet(hello: Hello): void {
@@ -208,13 +210,23 @@ export class GatewayConnection implements ClientConnection, Outlet {
     record.connection = this;
     clearTimeout(this.#helloTimer);
     this.attempt = attempt;
-    this.#guest = { record, principal };
-    this.#phase = 'serving';
     const { levels, catalogue, limits } = this.#host;
+    this.#guest = { record, principal, owner: this.#ownerOf(record.key) };
+    this.#phase = 'serving';
     const contract = catalogue && { name: catalogue.name, hash: catalogue.hash };
     const { frameBytesMax, inFlightMax } = limits;
     this.push([0, 'welcome', { version: PROTOCOL_VERSION, levels, contract, limits: { frameBytesMax, inFlightMax } }]);
     if (this.#host.draining) this.drain(0);
+  }
+
+  #ownerOf(key: string): SubmissionOwner {
+    const host = this.#host;
+    return {
+      key,
+      codec: this.#codec,
+      levels: host.levels,
+      onAnomaly: (operation, what, error) => host.report(operation, what, error),
+    };
   }
 
   #countMalformed(id: number, error: unknown): void {
@@ -251,7 +263,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     const record = this.#guest?.record;
     for (const submission of this.#running.values()) {
       if (record?.find(submission.id) === submission) submission.detach();
-      else submission.cancel();
+      else submission.abandon();
     }
     this.#running.clear();
     if (record?.connection !== this) return;
@@ -263,6 +275,8 @@ export class GatewayConnection implements ClientConnection, Outlet {
 function overloaded(id: number): Row {
   return failRow(
     id,
-    new CorrectableError('OVERLOADED', 'too much is under way on this connection', { retryAfterMs: 100 }),
+    new CorrectableError('OVERLOADED', 'too much is under way on this connection', {
+      retryAfterMs: OVERLOADED_RETRY_MS,
+    }),
   );
 }

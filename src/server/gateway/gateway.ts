@@ -3,8 +3,9 @@
  * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
  */
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
+import type { Operation } from '../../correctable/operation.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
@@ -94,6 +95,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
+  readonly #levelSets = new Map<number, readonly string[]>();
   readonly #sweep: NodeJS.Timeout;
   #state: GatewayStatus['state'] = 'serving';
   #onEmpty: (() => void) | undefined;
@@ -133,6 +135,27 @@ class BindingGateway implements Gateway, GatewayHost {
   closed(connection: GatewayConnection): void {
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#onEmpty?.();
+  }
+
+  levelsOf(bits: number): readonly string[] {
+    let names = this.#levelSets.get(bits);
+    if (names === undefined) {
+      names = this.levels.filter((_, index) => (bits & (1 << index)) !== 0);
+      this.#levelSets.set(bits, names);
+    }
+    return names;
+  }
+
+  report({ name }: Operation, what: string, error: unknown): void {
+    if (error === undefined) {
+      this.counters.misuses++;
+      this.logger.warn({ operation: name }, what);
+    } else if (isCorrectableError(error)) {
+      this.logger.debug({ operation: name, code: error.code }, what);
+    } else {
+      // The client is told only that it failed: what a store throws may name its tables and machines.
+      this.logger.error({ operation: name, err: error }, what);
+    }
   }
 
   status(): GatewayStatus {

@@ -46,6 +46,10 @@ export interface GatewayHost {
   readonly clients: ClientTable;
   readonly counters: GatewayCounters;
   readonly draining: boolean;
+  /** The names of a set of levels, given as bits. */
+  levelsOf(bits: number): readonly string[];
+  /** What a binding did against its interface, or an operation's failure. */
+  report(operation: Operation, what: string, error: unknown): void;
   /** The connection has closed. */
   closed(connection: object): void;
 }

@@ -1,14 +1,14 @@
 /**
- * One operation in the hands of the hosted binding: the sink that turns its views into rows. A view whose encoded value
- * the client already has travels as `confirm`, without payload (Correctables, OSDI 2016, §5.2). The operation's own
- * `equals` plays no part in that: it says what means the same, not what is the same.
+ * One operation in the hands of the hosted binding: the sink that turns its views into rows, and the context that it
+ * runs in. A view whose encoded value the client already has travels as `confirm`, without payload (Correctables, OSDI
+ * 2016, §5.2). The operation's own `equals` plays no part in that: it says what means the same, not what is the same.
  */
-import type { Sink, ViewDetails } from '../../correctable/binding.ts';
+import type { InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
 import type { Row } from '../../protocol/rows.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
-import type { HostedContext } from './hosted-context.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
@@ -17,17 +17,25 @@ export interface Outlet {
   ended(submission: Submission): void;
 }
 
-/** What a submission is made from. */
-export interface SubmissionDetails {
-  readonly id: number;
+/** What all submissions of one client share. */
+export interface SubmissionOwner {
+  /** Unique name of the client: with an operation's number it names the operation. */
+  readonly key: string;
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
+  /** Told of failures, and of what a binding does against its interface. */
+  onAnomaly(operation: Operation, what: string, error?: unknown): void;
+}
+
+/** What a submission is made from. */
+export interface SubmissionParts {
+  readonly id: number;
+  readonly operation: Operation;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
-  readonly context: HostedContext;
-  /** Told of what a binding does against its interface, and of errors that are not passed on. */
-  readonly onAnomaly: (what: string, error?: unknown) => void;
+  readonly deadlineAt: number | undefined;
+  readonly trace: unknown;
 }
 
 interface HeldView {
@@ -40,25 +48,44 @@ interface HeldView {
 type Final = { readonly view: HeldView; readonly seq: number } | { readonly error: unknown };
 
 /** An operation under way, or ended with its reply kept for a repetition. */
-export class Submission implements Sink {
+export class Submission implements Sink, InvocationContext {
   readonly id: number;
-  readonly #details: SubmissionDetails;
+  readonly session = undefined;
+  readonly deadlineAt: number | undefined;
+  readonly trace: unknown;
+  readonly #owner: SubmissionOwner;
+  readonly #operation: Operation;
+  readonly #strongest: number;
   #outlet: Outlet | undefined;
-  /** By the sequence number given to the binding; a view outside the domain or after the end leaves a gap. */
-  #views: (HeldView | undefined)[] = [];
+  /** By the sequence number given to the binding; what could not be sent leaves a gap. */
+  #views: (HeldView | undefined)[] | undefined;
   #final: Final | undefined;
   #count = 0;
   /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
   #repeated = false;
+  #controller: AbortController | undefined;
+  #abandoned = false;
 
-  constructor(details: SubmissionDetails, outlet: Outlet) {
-    this.id = details.id;
-    this.#details = details;
+  constructor(owner: SubmissionOwner, parts: SubmissionParts, outlet: Outlet) {
+    this.id = parts.id;
+    this.deadlineAt = parts.deadlineAt;
+    this.trace = parts.trace;
+    this.#owner = owner;
+    this.#operation = parts.operation;
+    this.#strongest = parts.strongest;
     this.#outlet = outlet;
   }
 
-  get ended(): boolean {
-    return this.#final !== undefined;
+  get operationId(): string {
+    return `${this.#owner.key}/${this.id}`;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abandoned) this.#controller.abort();
+    }
+    return this.#controller.signal;
   }
 
   update(value: unknown, level: string, details?: ViewDetails): number {
@@ -67,24 +94,23 @@ export class Submission implements Sink {
     if (index === undefined) return seq;
     let encoded: Encoded;
     try {
-      encoded = this.#details.codec.encodeValue(value);
+      encoded = this.#owner.codec.encodeValue(value);
     } catch (error) {
       this.fail(error);
       return seq;
     }
     const view = { level: index, value: encoded, details };
     const same = this.#seqOfSame(view);
-    this.#views[seq] = view;
     if (same === undefined) this.#emit(view, seq);
     else this.#emitConfirm(view, same, details);
-    this.#endAt(view, seq);
+    this.#keep(view, seq);
     return seq;
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
     const index = this.#accept(level);
     if (index === undefined) return;
-    const known = this.#views[seq];
+    const known = this.#views?.[seq];
     if (known === undefined) {
       this.fail(new CorrectableError('PROTOCOL', `the store confirmed view ${seq}, which it never gave`));
       return;
@@ -92,14 +118,14 @@ export class Submission implements Sink {
     const view = { level: index, value: known.value, details: mergeDetails(known.details, details) };
     if (this.#repeated) this.#emit(view, seq);
     else this.#emitConfirm(view, seq, details);
-    this.#endAt(view, seq);
+    this.#keep(view, seq);
   }
 
   fail(error: unknown, level?: string): void {
-    if (this.#final !== undefined) return this.#details.onAnomaly('a failure after the end', error);
-    const index = level === undefined ? -1 : this.#details.levels.indexOf(level);
-    this.#details.onAnomaly('an operation failed', error);
-    if (index >= 0) {
+    if (this.#final !== undefined) return this.#anomaly('a failure after the end', error);
+    this.#anomaly('an operation failed', error);
+    const index = level === undefined ? -1 : this.#owner.levels.indexOf(level);
+    if (index >= 0 && index < this.#strongest) {
       this.#outlet?.push(failRow(this.id, error, index));
       return;
     }
@@ -118,7 +144,7 @@ export class Submission implements Sink {
     this.#outlet = outlet;
     this.#repeated = true;
     if (this.#final === undefined) {
-      this.#views.forEach((view, seq) => view !== undefined && this.#emit(view, seq));
+      this.#views?.forEach((view, seq) => view !== undefined && this.#emit(view, seq));
       return;
     }
     if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
@@ -132,25 +158,22 @@ export class Submission implements Sink {
   }
 
   /** Nobody wants the views any more. */
-  cancel(): void {
+  abandon(): void {
     this.#outlet = undefined;
-    this.#details.context.abort();
+    this.#abandoned = true;
+    this.#controller?.abort();
   }
 
   #accept(level: string): number | undefined {
-    if (this.#final !== undefined) {
-      this.#details.onAnomaly('a view after the end');
-      return undefined;
-    }
-    const index = this.#details.levels.indexOf(level);
-    if (index >= 0) return index;
-    this.#details.onAnomaly(`a view at the unknown level ${level}`);
+    const index = this.#owner.levels.indexOf(level);
+    if (this.#final === undefined && index >= 0) return index;
+    this.#anomaly(index >= 0 ? 'a view after the end' : 'a view at an unknown level');
     return undefined;
   }
 
   /** The number of a view that the client has and that is the same as `view` but for the level. */
   #seqOfSame(view: HeldView): number | undefined {
-    if (this.#repeated) return undefined;
+    if (this.#repeated || this.#views === undefined) return undefined;
     const seq = this.#views.findIndex((held) => held !== undefined && canConfirm(held, view));
     return seq < 0 ? undefined : seq;
   }
@@ -163,22 +186,31 @@ export class Submission implements Sink {
     this.#outlet?.push([this.id, 'confirm', level, seq, ...tail(details)]);
   }
 
-  #endAt(view: HeldView, seq: number): void {
-    if (view.level >= this.#details.strongest) this.#end({ view, seq });
+  #keep(view: HeldView, seq: number): void {
+    if (view.level >= this.#strongest) this.#end({ view, seq });
+    else (this.#views ??= [])[seq] = view;
   }
 
   #end(final: Final): void {
     this.#final = final;
-    this.#views = [];
+    this.#views = undefined;
     const outlet = this.#outlet;
     this.#outlet = undefined;
     outlet?.ended(this);
   }
+
+  #anomaly(what: string, error?: unknown): void {
+    this.#owner.onAnomaly(this.#operation, what, error);
+  }
 }
 
-function tail(details: ViewDetails | undefined): [version?: unknown, meta?: Readonly<Record<string, unknown>>] {
+const NO_TAIL: readonly [] = [];
+
+function tail(
+  details: ViewDetails | undefined,
+): readonly [version?: unknown, meta?: Readonly<Record<string, unknown>>] {
   if (details?.meta !== undefined) return [details.version ?? null, details.meta];
-  return details?.version === undefined ? [] : [details.version];
+  return details?.version === undefined ? NO_TAIL : [details.version];
 }
 
 function mergeDetails(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {

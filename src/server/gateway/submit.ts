@@ -3,21 +3,19 @@ import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkOperation } from '../../protocol/catalogue.ts';
-import type { Codec } from '../../protocol/codec.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import type { ClientRecord } from './client-table.ts';
-import { HostedContext } from './hosted-context.ts';
 import type { GatewayHost, Principal } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
-import { Submission, type Outlet } from './submission.ts';
+import { Submission, type Outlet, type SubmissionOwner } from './submission.ts';
 
 /** A row and where it came from. */
 export interface SubmitRequest {
   readonly row: SubmitRow;
   readonly record: ClientRecord;
   readonly principal: Principal;
-  readonly codec: Codec;
+  readonly owner: SubmissionOwner;
   readonly host: GatewayHost;
   readonly outlet: Outlet;
   /** The operations under way on this connection, by number. */
@@ -68,28 +66,20 @@ function checked([, , name, effect, , args, key]: SubmitRow, { catalogue, bindin
   throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
 }
 
-function start({ row, record, codec, host, outlet, running }: SubmitRequest, operation: Operation): void {
+function start({ row, record, owner, host, outlet, running }: SubmitRequest, operation: Operation): void {
   const [id, , , effect, levels, , , timeoutMs, trace] = row;
   const deadlineAt = timeoutMs === undefined || timeoutMs === null ? undefined : Date.now() + timeoutMs;
-  const context = new HostedContext(`${record.key}/${id}`, deadlineAt, trace);
   const strongest = 31 - Math.clz32(levels);
-  const onAnomaly = (what: string, error?: unknown): void => report(host, operation.name, what, error);
-  const submission = new Submission({ id, codec, levels: host.levels, strongest, context, onAnomaly }, outlet);
+  const submission = new Submission(owner, { id, operation, strongest, deadlineAt, trace }, outlet);
   running.set(id, submission);
   if (effect === 'update') record.record(submission);
   host.counters.submitted++;
-  execute(host.binding, operation, requested(host.levels, levels), submission, context);
+  execute(host.binding, operation, host.levelsOf(levels), submission);
 }
 
-function execute(
-  binding: Binding,
-  operation: Operation,
-  levels: readonly string[],
-  submission: Submission,
-  context: HostedContext,
-): void {
+function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: Submission): void {
   try {
-    const returned: unknown = binding.submitOperation(operation, levels, submission, context);
+    const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
     if (!(returned instanceof Promise)) return;
     returned.then(
       () => submission.close(),
@@ -97,21 +87,5 @@ function execute(
     );
   } catch (error) {
     submission.fail(error);
-  }
-}
-
-function requested(levels: readonly string[], bits: number): readonly string[] {
-  return levels.filter((_, index) => (bits & (1 << index)) !== 0);
-}
-
-function report({ logger, counters }: GatewayHost, operation: string, what: string, error: unknown): void {
-  if (error === undefined) {
-    counters.misuses++;
-    logger.warn({ operation }, what);
-  } else if (error instanceof CorrectableError) {
-    logger.debug({ operation, code: error.code }, what);
-  } else {
-    // The client is told only that it failed: what a store throws may name its tables and machines.
-    logger.error({ operation, err: error }, what);
   }
 }

@@ -1,0 +1,46 @@
+/**
+ * Notices cancelled operations. Looking at an operation's signal makes an `AbortController`, which costs more than all
+ * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
+ * are looked at that are still under way when a short while has passed.
+ */
+import type { InFlight, InFlightOperation } from './in-flight.ts';
+import type { Scheduling } from './scheduling.ts';
+
+const LOOK_AFTER_MS = 20;
+
+/** Tells `onCancelled` of every operation under way whose signal aborts. */
+export class Cancellation {
+  readonly #inFlight: InFlight;
+  readonly #scheduling: Scheduling;
+  readonly #onCancelled: (operation: InFlightOperation) => void;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(inFlight: InFlight, scheduling: Scheduling, onCancelled: (operation: InFlightOperation) => void) {
+    this.#inFlight = inFlight;
+    this.#scheduling = scheduling;
+    this.#onCancelled = onCancelled;
+  }
+
+  /** An operation was added. */
+  expect(): void {
+    this.#cancelTimer ??= this.#scheduling.setTimer(() => this.#look(), LOOK_AFTER_MS);
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #look(): void {
+    this.#cancelTimer = undefined;
+    for (const operation of this.#inFlight) if (operation.release === undefined) this.#listen(operation);
+  }
+
+  #listen(operation: InFlightOperation): void {
+    const { signal } = operation.context;
+    const cancel = (): void => this.#onCancelled(operation);
+    if (signal.aborted) return cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    operation.release = () => signal.removeEventListener('abort', cancel);
+  }
+}
