@@ -18,5 +18,5 @@ export default defineConfig({
   fixedExtension: false,
   dts: true,
   clean: true,
-  external: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'tsx', /^tsx\//],
+  deps: { neverBundle: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'tsx', /^tsx\//] },
 });

@@ -3,7 +3,7 @@ export type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } fr
 export { boxed, getSnapshot } from './correctable/boundary.ts';
 export type { Boxed, Snapshot } from './correctable/boundary.ts';
 export { createClient } from './correctable/client.ts';
-export type { Client, ClientOptions, CorrectableAt, InvokeOptions } from './correctable/client.ts';
+export type { AnyClient, Client, ClientOptions, CorrectableAt, InvokeOptions } from './correctable/client.ts';
 export { systemClock } from './correctable/clock.ts';
 export type { Clock, Timer } from './correctable/clock.ts';
 export type {
@@ -13,7 +13,6 @@ export type {
   SettleOptions,
   Speculation,
   Subscription,
-  ViewAtLeast,
   ViewObserver,
   WhenOptions,
 } from './correctable/correctable.ts';

@@ -29,9 +29,9 @@ export async function headlessSale(options: Options, progress: (text: string) =>
   const { tickets, retailers, threshold, client, wan } = options;
   progress(`starting three sites (delays: ${wan}); ${retailers} retailers beside ${client}`);
   const backend = await startBackend({ wan });
-  const shops = Array.from({ length: retailers }, (): Shop => {
-    return createClient(redblue(ticketShop, { url: backend.siteUrl(client), WebSocket })) as Shop;
-  });
+  const shops = Array.from({ length: retailers }, (): Shop =>
+    createClient(redblue(ticketShop, { url: backend.siteUrl(client), WebSocket })),
+  );
   try {
     await sale('warm-up', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress });
     await sale('warm-up-strong', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress, strongOnly: true });

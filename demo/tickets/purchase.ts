@@ -2,11 +2,11 @@
  * Selling one ticket (Correctables, OSDI 2016, Listing 5): say yes on the early view while plenty of tickets are left,
  * wait for the final one when few are.
  */
-import type { Client, Correctable, Levels } from 'correctables';
-import { dequeue, type Dequeued } from 'correctables/operations';
+import type { AnyClient, Correctable, Levels } from 'correctables';
+import { dequeue, type QueueItem } from 'correctables/operations';
 
 /** A place that sells: a client of any store that offers queues. */
-export type Shop = Client<Levels>;
+export type Shop = AnyClient;
 
 /** The answer that a customer gets. */
 export type Answer = 'yes' | 'no';
@@ -27,7 +27,7 @@ export interface PurchaseOptions {
 }
 
 /** Buys a ticket; the customer is told through `onEvent`, once. The Correctable closes with the final view. */
-export function purchaseTicket(shop: Shop, options: PurchaseOptions): Correctable<Dequeued<string>, Levels, string> {
+export function purchaseTicket(shop: Shop, options: PurchaseOptions): Correctable<QueueItem<string> | null, Levels, string> {
   const { event, threshold, strongOnly = false, onEvent } = options;
   let told = false;
   const tell = (level: string, item: string | null, early: boolean): void => {

@@ -1,8 +1,8 @@
 /** The ticket shop's backend in one process: three sites with the papers' delays, and the page for it. */
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { serve, type RunningServer } from 'correctables/server';
 import sirv from 'sirv';
-import type { Options } from './options.ts';
+import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
 import { service } from './service.ts';
 
@@ -26,6 +26,5 @@ export async function startShop(options: ShopOptions = {}): Promise<RunningShop>
 }
 
 function start({ port = 0, wan = 'paper' }: ShopOptions, page?: RequestListener): Promise<RunningShop> {
-  const server = page === undefined ? {} : { server: createServer(page) };
-  return serve({ service, sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan, port, ...server });
+  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page });
 }

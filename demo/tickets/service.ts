@@ -15,7 +15,7 @@ export const service = defineService(ticketShop, {
     ),
   }),
   generators: {
-    enqueue: (args, { shadow }) => shadow.push(args, null),
+    enqueue: (args, { shadow }) => shadow.push(args, undefined),
     dequeue: (args, { shadow }) => shadow.pop(args),
     peek: (args, { tables }) => {
       const { items } = tables.queues.row(args.queue);

@@ -90,6 +90,22 @@ export interface Client<L extends Levels> extends AsyncDisposable {
 }
 
 /**
+ * A client of any store: what portable code takes. It names levels by position only, through `invokeWeak` and
+ * `invokeStrong`.
+ *
+ * @example
+ * const buy = (shop: AnyClient) => shop.invoke(dequeue('tickets')).onUpdate(show).onFinal(confirm);
+ */
+export interface AnyClient extends AsyncDisposable {
+  readonly levels: Levels;
+  invoke<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeWeak<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeStrong<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  session(): Session;
+  close(): Promise<void>;
+}
+
+/**
  * A client of the store behind `binding`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for options out of range.

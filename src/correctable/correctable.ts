@@ -1,6 +1,6 @@
 /** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
 import type { CorrectableError } from './errors.ts';
-import type { AtLeast, Levels, Strongest } from './level.ts';
+import type { Levels, Strongest } from './level.ts';
 import type { FinalView, PreliminaryView, View } from './view.ts';
 
 /** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
@@ -67,9 +67,10 @@ export interface Speculation<T, L extends Levels, F extends string = Strongest<L
  * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
  * many consumers, one operation. `await` gives the final value.
  *
- * `T` is the value, `L` the requested levels, `F` the level that the final can have.
+ * `T` is the value, `L` the requested levels, `F` the level that the final can have. Covariant in all three, so that code
+ * for every store can take a `Correctable<T, Levels, string>`.
  */
-export interface Correctable<T, L extends Levels = Levels, F extends string = Strongest<L>>
+export interface Correctable<out T, out L extends Levels = Levels, out F extends string = Strongest<L>>
   extends PromiseLike<T>, AsyncIterable<View<T, L, F>>, Disposable {
   readonly state: CorrectableState;
   /** The last view delivered; after the end, the final one or the last before the failure. */
@@ -107,7 +108,7 @@ export interface Correctable<T, L extends Levels = Levels, F extends string = St
    */
   settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
   /** The first view at `level` or above; fails with `LEVEL_NOT_REACHED` where none comes. */
-  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<ViewAtLeast<T, L, K, F>>;
+  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>>;
   then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
@@ -117,8 +118,3 @@ export interface Correctable<T, L extends Levels = Levels, F extends string = St
   /** Ends the operation for every consumer. An update that was submitted may take effect all the same. */
   cancel(reason?: unknown): void;
 }
-
-/** A view at level `K` of `L` or above. */
-export type ViewAtLeast<T, L extends Levels, K extends string, F extends string> =
-  | (PreliminaryView<T, L> & { readonly level: AtLeast<L, K> })
-  | FinalView<T, L, F>;

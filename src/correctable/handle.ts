@@ -7,7 +7,6 @@ import type {
   SettleOptions,
   Speculation,
   Subscription,
-  ViewAtLeast,
   ViewObserver,
   WhenOptions,
 } from './correctable.ts';
@@ -89,8 +88,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return settled as Promise<AnyView<T>> as Promise<View<T, L, F>>;
   }
 
-  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<ViewAtLeast<T, L, K, F>> {
-    return when(this[SOURCE], level, options) as Promise<AnyView<T>> as Promise<ViewAtLeast<T, L, K, F>>;
+  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>> {
+    return when(this[SOURCE], level, options) as Promise<AnyView<T>> as Promise<View<T, L, F>>;
   }
 
   then<A = T, B = never>(

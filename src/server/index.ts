@@ -1,6 +1,13 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
 export type { Embedded, EmbeddedOptions } from './embedded.ts';
+export { serve } from './main.ts';
+export type { RunningServer, ServeOptions } from './main.ts';
+export { createGateway } from './gateway/gateway.ts';
+export type { Gateway, GatewayOptions, GatewayStatus } from './gateway/gateway.ts';
+export { listenGateways } from './gateway/listen.ts';
+export type { GatewayListener, ListenOptions } from './gateway/listen.ts';
+export type { Logger } from './gateway/logger.ts';
 export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './wan.ts';
 export type { Wan } from './wan.ts';
 export { defineContract, operation } from '../protocol/contract.ts';
@@ -11,6 +18,6 @@ export type { GeneratorContext, Invariants, Service, ServiceImplementation } fro
 export { blue, red } from './redblue/shadow-operation.ts';
 export { withMeta } from './redblue/reply.ts';
 export { cell, counter, log, queue, register, set, table } from './redblue/tables.ts';
-export type { Popped, Pushed, QueueView } from './redblue/fields/queue.ts';
+export type { Popped, Pushed, QueueView } from './redblue/fields/queue-view.ts';
 export { REDBLUE_LEVELS } from './redblue/site-binding.ts';
 export type { RedBlueLevel, RedBlueLevels } from './redblue/site-binding.ts';

@@ -11,3 +11,12 @@ export {
 export type { ConnectionState } from '../../transport/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';
+export {
+  defineContract,
+  operation,
+  type Contract,
+  type ContractInfo,
+  type OperationSpec,
+  type OperationSpecs,
+} from '../../protocol/contract.ts';
+export { keyValueOperations, queueOperations } from '../../protocol/portable.ts';

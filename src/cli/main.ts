@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/** The `correctables` command. */
+import { cac } from 'cac';
+import { isCorrectableError } from '../correctable/errors.ts';
+import { refuseUnknown, type Raw } from './options.ts';
+import { serveCommand } from './serve.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const cli = cac('correctables');
+const serve = cli
+  .command('serve', 'Serve a service from several sites in this process, over websockets')
+  .option('--service <module>', 'The service: a module that exports `service` (or a default) made by defineService')
+  .option('--sites <names>', 'The sites, separated by commas', { default: 'irl,frk,vrg' })
+  .option('--red-leader <site>', 'The site that orders red operations (default: the first)')
+  .option('--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', {
+    default: 'none',
+  })
+  .option('--host <address>', 'Address to listen on', { default: '127.0.0.1' })
+  .option('--port <n>', 'Port to listen on; 0 for any free one', { default: 7420 })
+  .option('--origins <list>', 'Origins of web pages that may connect, separated by commas')
+  .option('--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in')
+  .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
+  .option('--json', 'Print the addresses as one JSON line')
+  .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');
+cli.help();
+
+try {
+  const { options } = cli.parse(process.argv, { run: false });
+  if (options['help'] !== true) await run(cli.matchedCommandName, options, cli.args[0]);
+} catch (error) {
+  console.error(`correctables: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
+}
+
+async function run(command: string | undefined, options: Raw, argument: string | undefined): Promise<void> {
+  if (command === undefined) {
+    if (argument !== undefined) console.error(`correctables: no command "${argument}"`);
+    cli.outputHelp();
+    process.exitCode = EXIT_USAGE;
+    return;
+  }
+  refuseUnknown(options, new Set(serve.options.map((option) => option.name)));
+  await serveCommand(options);
+}

@@ -1,0 +1,59 @@
+/** `correctables serve`: loads a service and serves it until interrupted. */
+import { pino, destination } from 'pino';
+import { serve } from '../server/main.ts';
+import type { Wan } from '../server/wan.ts';
+import { loadService } from './load-service.ts';
+import { names, text, usageError, wholeNumber, type Raw } from './options.ts';
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const STDERR = 2;
+
+/**
+ * Serves until SIGINT or SIGTERM, then lets what is under way end.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
+ */
+export async function serveCommand(options: Raw): Promise<void> {
+  const sites = names(options, 'sites');
+  const redLeader = options['redLeader'] === undefined ? sites[0] : text(options, 'redLeader');
+  if (!sites.includes(redLeader)) throw usageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
+  const level = LOG_LEVELS.find((name) => name === options['logLevel']);
+  if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
+  const server = await serve({
+    service: await loadService(text(options, 'service')),
+    sites,
+    redLeader,
+    wan: wanOf(text(options, 'wan')),
+    host: text(options, 'host'),
+    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    origins: options['origins'] === undefined ? [] : text(options, 'origins').split(','),
+    allowUnauthenticated: options['allowUnauthenticated'] === true,
+    logger: pino({ level, base: null }, destination(STDERR)),
+  });
+  const addresses = sites.map((site) => [site, server.siteUrl(site)] as const);
+  if (options['json'] === true) {
+    console.log(JSON.stringify({ url: server.url, redLeader, sites: Object.fromEntries(addresses) }));
+  } else {
+    console.log(`serving at ${server.url} (health: ${server.url}/health)`);
+    for (const [site, url] of addresses) console.log(`  ${site}  ${url}${site === redLeader ? '  red leader' : ''}`);
+  }
+  await untilInterrupted();
+  await server.close();
+}
+
+function wanOf(given: string): Wan {
+  if (given === 'none' || given === 'paper') return given;
+  const roundTripsMs: Record<string, number> = {};
+  for (const pair of given.split(',')) {
+    const match = /^([a-z][a-z0-9-]*-[a-z][a-z0-9-]*)=(\d+(?:\.\d+)?)$/.exec(pair.trim());
+    if (match === null) throw usageError('wan', `takes none, paper, or round trips in ms as irl-frk=20, not "${pair}"`);
+    roundTripsMs[match[1] as string] = Number(match[2]);
+  }
+  return roundTripsMs;
+}
+
+function untilInterrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

@@ -1,0 +1,78 @@
+/** The composition root: a service at several sites, each behind a gateway, on one port. */
+import { createServer, type RequestListener } from 'node:http';
+import { createEmbedded, type EmbeddedOptions } from './embedded.ts';
+import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { listenGateways } from './gateway/listen.ts';
+import type { Logger } from './gateway/logger.ts';
+import type { Service } from './redblue/service.ts';
+
+/** What to serve, and where. */
+export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
+  readonly service: Service;
+  /** Address to bind. Default: 127.0.0.1, reachable from this machine only. */
+  readonly host?: string | undefined;
+  /** Default 0: any free port. */
+  readonly port?: number | undefined;
+  /** Origins of pages that may connect, beside pages of this server. */
+  readonly origins?: readonly string[] | undefined;
+  /** Listens also on addresses that others can reach, although everybody is let in. */
+  readonly allowUnauthenticated?: boolean | undefined;
+  /** Default: silence. */
+  readonly logger?: Logger | undefined;
+  /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. */
+  readonly page?: RequestListener | undefined;
+}
+
+/** A running server. */
+export interface RunningServer<N extends string = string> {
+  readonly sites: readonly N[];
+  /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
+  readonly url: string;
+  /** The websocket address of a site, for `redblue(contract, { url })`. */
+  siteUrl(name: N): string;
+  /** Lets what is under way end, then closes the connections, the sites and the port. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves a service from all its sites in this process. State lives in memory and is gone with it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; the system's error when the port is
+ * taken.
+ * @example
+ * const server = await serve({ service, sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper', port: 7400 });
+ * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));
+ */
+export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
+  const { service, page, host, port, origins, logger, allowUnauthenticated } = options;
+  const backend = createEmbedded(service, options);
+  const gateways: Record<string, Gateway> = {};
+  for (const name of backend.sites) {
+    gateways[name] = createGateway({ binding: backend.site(name), contract: service.contract, origins, logger });
+  }
+  const server = createServer();
+  try {
+    const listener = await listenGateways({ sites: gateways, server, host, port, allowUnauthenticated });
+    server.on('request', (request, response) => {
+      if (listener.handleHttp(request, response)) return;
+      if (page === undefined) response.writeHead(404).end();
+      else page(request, response);
+    });
+    return {
+      sites: backend.sites,
+      url: listener.url,
+      siteUrl: (name) => listener.siteUrl(name),
+      close: async (closing) => {
+        await listener.close(closing);
+        await backend.close();
+        const closed = new Promise((resolve) => server.close(resolve));
+        server.closeAllConnections();
+        await closed;
+      },
+    };
+  } catch (error) {
+    await Promise.all(Object.values(gateways).map((gateway) => gateway.close()));
+    await backend.close();
+    throw error;
+  }
+}
