@@ -1,0 +1,304 @@
+/** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
+import type { Client } from '../correctable/client.ts';
+import { createClient } from '../correctable/client.ts';
+import { isCorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { AnyView } from '../correctable/view.ts';
+
+/** The part of a test runner that the suite needs; vitest's own functions fit. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  test(name: string, body: () => Promise<void>): unknown;
+  expect(actual: unknown): Expectation;
+}
+
+export interface Expectation {
+  toBe(expected: unknown): void;
+  toEqual(expected: unknown): void;
+  toContain(expected: unknown): void;
+}
+
+/** A binding in a state of its own, and what releases it. */
+export interface OpenBinding {
+  readonly binding: Binding;
+  /** Stops what stands behind the binding, which the suite has closed by then. */
+  release?(): Promise<void>;
+}
+
+/** The binding under test, and operations by which it can be known. */
+export interface ContractSubject {
+  readonly name: string;
+  /** Makes a binding to a store without data. */
+  open(): Promise<OpenBinding>;
+  /** An update that `read` shows. */
+  readonly update: Operation;
+  readonly read: Operation;
+  /** What a read at the strongest level gives after `update` was done once. */
+  readonly expected: unknown;
+  /** An operation whose final view fails, where the store has one. */
+  readonly failing?: Operation;
+}
+
+const UNKNOWN_OPERATION: Operation = { name: 'contract-suite:no-such-operation', args: {}, effect: 'read' };
+
+/**
+ * Registers the contract suite for one binding with a test runner.
+ *
+ * @example
+ * import { describe, expect, test } from 'vitest';
+ * bindingContract(
+ *   {
+ *     name: 'memory',
+ *     open: async () => ({ binding: memory() }),
+ *     update: put('k', 1),
+ *     read: get('k'),
+ *     expected: 1,
+ *   },
+ *   { describe, test, expect },
+ * );
+ */
+export function bindingContract(subject: ContractSubject, runner: TestRunner): void {
+  const { describe, test } = runner;
+  const suite = new ContractSuite(subject, runner.expect);
+  describe(`binding contract: ${subject.name}`, () => {
+    test('levels: asked twice → one list of different names', () => suite.declaresLevels());
+    test('read: all levels → ordered views, one final at the strongest', () => suite.ordersViews());
+    test('read: one level requested → one final view at it or above', () => suite.answersEachLevel());
+    test('update: all levels → the strongest read shows it', () => suite.showsUpdates());
+    test('update: weakest level only → takes effect all the same', () => suite.levelsChooseViewsOnly());
+    test('update: cancelled under way → runs to its end', () => suite.runsCancelledUpdates());
+    test('read: cancelled → closes, and the binding stays usable', () => suite.survivesCancel());
+    test('sink: every call → a requested level or above, confirms only what was said', () => suite.speaksInOrder());
+    test('session: read after write → every view shows the write', () => suite.keepsSessions());
+    test('operation: unknown → UNSUPPORTED', () => suite.refusesUnknown());
+    test('close: operations under way and later → closed, none hangs', () => suite.closes());
+    if (subject.failing !== undefined) {
+      test('failure: the final fails → a typed error', () => suite.failsTyped(subject.failing!));
+    }
+  });
+}
+
+type AnyClient = Client<Levels>;
+
+class ContractSuite {
+  readonly #subject: ContractSubject;
+  readonly #expect: TestRunner['expect'];
+
+  constructor(subject: ContractSubject, expect: TestRunner['expect']) {
+    this.#subject = subject;
+    this.#expect = expect;
+  }
+
+  async declaresLevels(): Promise<void> {
+    await this.#withBinding(async (binding) => {
+      const levels = binding.consistencyLevels();
+      this.#expect(levels.length > 0).toBe(true);
+      this.#expect(new Set(levels).size).toBe(levels.length);
+      this.#expect([...binding.consistencyLevels()]).toEqual([...levels]);
+    });
+  }
+
+  async ordersViews(): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.invoke(this.#subject.update);
+      const views = await this.#viewsOf(client, this.#subject.read);
+      const ranks = views.map(({ level }) => client.levels.indexOf(level));
+      this.#expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b));
+      this.#expect(views.map(({ final }) => final)).toEqual(views.map((_, at) => at === views.length - 1));
+      this.#expect(views.at(-1)?.level).toBe(client.strongest);
+      this.#expect(client.drops).toEqual({ ...client.drops, 'unknown-level': 0, 'not-requested': 0, closed: 0 });
+    });
+  }
+
+  async answersEachLevel(): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.invoke(this.#subject.update);
+      for (const [rank, level] of client.levels.entries()) {
+        const views: AnyView[] = [];
+        for await (const view of client.invoke(this.#subject.read, { levels: [level] })) views.push(view);
+        this.#expect(views.map(({ final }) => final)).toEqual([true]);
+        this.#expect(client.levels.indexOf(views[0]!.level) >= rank).toBe(true);
+      }
+    });
+  }
+
+  async showsUpdates(): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.invoke(this.#subject.update);
+      this.#expect(await client.invokeStrong(this.#subject.read)).toEqual(this.#subject.expected);
+    });
+  }
+
+  async levelsChooseViewsOnly(): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.invokeWeak(this.#subject.update);
+      await this.#untilShown(client);
+    });
+  }
+
+  async runsCancelledUpdates(): Promise<void> {
+    await this.#withClient(async (client) => {
+      const update = client.invoke(this.#subject.update);
+      update.cancel('contract suite');
+      const error = await update.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      this.#expect(isCorrectableError(error, 'UNKNOWN')).toBe(true);
+      await this.#untilShown(client);
+    });
+  }
+
+  async survivesCancel(): Promise<void> {
+    await this.#withClient(async (client) => {
+      const read = client.invoke(this.#subject.read);
+      read.cancel('contract suite');
+      const error = await read.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      this.#expect(isCorrectableError(error, 'ABORTED')).toBe(true);
+      await client.invoke(this.#subject.update);
+      this.#expect(await client.invokeStrong(this.#subject.read)).toEqual(this.#subject.expected);
+    });
+  }
+
+  async speaksInOrder(): Promise<void> {
+    await this.#withBinding(async (binding) => {
+      const levels = binding.consistencyLevels();
+      for (const operation of [this.#subject.update, this.#subject.read]) {
+        const recorder = new SinkRecorder(levels.at(-1)!);
+        binding.submitOperation(operation, levels, recorder, plainContext());
+        await recorder.closed;
+        for (const level of recorder.levels) this.#expect(levels).toContain(level);
+        this.#expect(recorder.levels.at(-1)).toBe(levels.at(-1));
+        this.#expect(recorder.confirmed.filter((seq) => !(seq < recorder.updates))).toEqual([]);
+      }
+    });
+  }
+
+  async keepsSessions(): Promise<void> {
+    await this.#withClient(async (client, binding) => {
+      if (binding.openSession === undefined) {
+        this.#expect(errorOf(() => client.session())).toBe('UNSUPPORTED');
+        return;
+      }
+      using session = client.session();
+      await client.invokeStrong(this.#subject.update, { session });
+      for await (const view of client.invoke(this.#subject.read, { session })) {
+        this.#expect(view.value).toEqual(this.#subject.expected);
+      }
+      const weak = await client.invokeWeak(this.#subject.read, { session });
+      this.#expect(weak).toEqual(this.#subject.expected);
+    });
+  }
+
+  async refusesUnknown(): Promise<void> {
+    await this.#withClient(async (client, binding) => {
+      this.#expect(binding.supports(UNKNOWN_OPERATION)).toBe(false);
+      this.#expect(binding.supports(this.#subject.read)).toBe(true);
+      const error = await client.invoke(UNKNOWN_OPERATION).catch((reason: unknown) => reason);
+      this.#expect(isCorrectableError(error, 'UNSUPPORTED')).toBe(true);
+    });
+  }
+
+  async closes(): Promise<void> {
+    await this.#withClient(async (client, binding) => {
+      const underWay = client.invoke(this.#subject.read);
+      await client.close();
+      const ended = await underWay.then(
+        () => true,
+        (error: unknown) => isCorrectableError(error),
+      );
+      this.#expect(ended).toBe(true);
+      const late = await createClient(binding)
+        .invoke(this.#subject.read)
+        .catch((error: unknown) => error);
+      this.#expect(isCorrectableError(late, 'UNAVAILABLE')).toBe(true);
+    });
+  }
+
+  async failsTyped(failing: Operation): Promise<void> {
+    await this.#withClient(async (client) => {
+      const error = await client.invoke(failing).catch((reason: unknown) => reason);
+      this.#expect(isCorrectableError(error)).toBe(true);
+    });
+  }
+
+  /** Asks again and again: how long a detached update takes is the store's business. */
+  async #untilShown(client: AnyClient): Promise<void> {
+    let shown: unknown;
+    do shown = await client.invokeStrong(this.#subject.read);
+    while (JSON.stringify(shown) !== JSON.stringify(this.#subject.expected));
+    this.#expect(shown).toEqual(this.#subject.expected);
+  }
+
+  async #viewsOf(client: AnyClient, operation: Operation): Promise<AnyView[]> {
+    const views: AnyView[] = [];
+    for await (const view of client.invoke(operation)) views.push(view);
+    return views;
+  }
+
+  async #withBinding(body: (binding: Binding) => Promise<void>): Promise<void> {
+    const { binding, release } = await this.#subject.open();
+    try {
+      await body(binding);
+    } finally {
+      await binding.close();
+      await release?.();
+    }
+  }
+
+  #withClient(body: (client: AnyClient, binding: Binding) => Promise<void>): Promise<void> {
+    return this.#withBinding((binding) => body(createClient(binding), binding));
+  }
+}
+
+/** Writes down what a binding says, to be judged afterwards. */
+class SinkRecorder implements Sink {
+  readonly levels: string[] = [];
+  readonly confirmed: number[] = [];
+  readonly closed: Promise<void>;
+  updates = 0;
+  readonly #strongest: string;
+  #close!: () => void;
+
+  constructor(strongest: string) {
+    this.#strongest = strongest;
+    this.closed = new Promise((resolve) => (this.#close = resolve));
+  }
+
+  update(_value: unknown, level: string, _details?: ViewDetails): number {
+    this.#hear(level);
+    return this.updates++;
+  }
+
+  confirm(level: string, seq: number): void {
+    this.confirmed.push(seq);
+    this.#hear(level);
+  }
+
+  fail(_error: unknown, level?: string): void {
+    if (level === undefined || level === this.#strongest) this.#close();
+  }
+
+  #hear(level: string): void {
+    this.levels.push(level);
+    if (level === this.#strongest) this.#close();
+  }
+}
+
+function plainContext(): InvocationContext {
+  return { signal: new AbortController().signal, deadlineAt: undefined, session: undefined, trace: undefined };
+}
+
+function errorOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return isCorrectableError(error) ? error.code : String(error);
+  }
+}

@@ -1,0 +1,130 @@
+/** A binding played by hand: tests decide what the store says, and when. */
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
+import type { Levels } from '../correctable/level.ts';
+import type { Operation } from '../correctable/operation.ts';
+
+/** One submitted operation, to be answered by the test. */
+export interface ScriptedCall<Level extends string = string> {
+  readonly operation: Operation;
+  readonly levels: readonly Level[];
+  readonly context: InvocationContext;
+  /** Says a view; returns its number. */
+  view(value: unknown, level: Level, details?: ViewDetails): number;
+  confirm(level: Level, seq: number, details?: ViewDetails): void;
+  fail(error: unknown, level?: Level): void;
+}
+
+/** A binding whose calls wait for the test to answer them. */
+export interface ScriptedBinding<L extends Levels> extends Binding<L> {
+  /** Every submission so far, in order. */
+  readonly calls: readonly ScriptedCall<L[number]>[];
+  /** The next submission that `next` has not given yet. */
+  next(): Promise<ScriptedCall<L[number]>>;
+  readonly closed: boolean;
+}
+
+/** What a scripted binding can be made to do. */
+export interface ScriptedOptions {
+  /** Which operations it has; all unless given. */
+  readonly supports?: (operation: Operation) => boolean;
+  /** Answers a submission on the spot. */
+  readonly onCall?: (call: ScriptedCall) => void;
+  /** Whether it keeps sessions; it does not unless told so. */
+  readonly sessions?: boolean;
+  /** How versions compare. */
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+}
+
+/**
+ * A binding of `levels` that says what the test makes it say.
+ *
+ * @example
+ * const binding = scriptedBinding(['weak', 'strong']);
+ * const read = createClient(binding).invoke(get('k'));
+ * const call = await binding.next();
+ * call.view(1, 'weak');
+ * call.confirm('strong', 0);
+ * await read; // 1
+ */
+export function scriptedBinding<const L extends Levels>(levels: L, options: ScriptedOptions = {}): ScriptedBinding<L> {
+  return new Scripted(levels, options);
+}
+
+class Call implements ScriptedCall {
+  readonly operation: Operation;
+  readonly levels: readonly string[];
+  readonly context: InvocationContext;
+  readonly #sink: Sink;
+
+  constructor(operation: Operation, levels: readonly string[], context: InvocationContext, sink: Sink) {
+    this.operation = operation;
+    this.levels = levels;
+    this.context = context;
+    this.#sink = sink;
+  }
+
+  view(value: unknown, level: string, details?: ViewDetails): number {
+    return this.#sink.update(value, level, details);
+  }
+
+  confirm(level: string, seq: number, details?: ViewDetails): void {
+    this.#sink.confirm(level, seq, details);
+  }
+
+  fail(error: unknown, level?: string): void {
+    this.#sink.fail(error, level);
+  }
+}
+
+class Scripted<L extends Levels> implements ScriptedBinding<L> {
+  readonly name = 'scripted';
+  readonly calls: ScriptedCall<L[number]>[] = [];
+  closed = false;
+  readonly openSession?: () => object;
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  readonly #levels: L;
+  readonly #options: ScriptedOptions;
+  readonly #waiting: ((call: ScriptedCall<L[number]>) => void)[] = [];
+  #given = 0;
+
+  constructor(levels: L, options: ScriptedOptions) {
+    this.#levels = levels;
+    this.#options = options;
+    if (options.sessions === true) this.openSession = () => ({});
+    if (options.isOlder !== undefined) this.isOlder = options.isOlder;
+  }
+
+  consistencyLevels(): L {
+    return this.#levels;
+  }
+
+  supports(operation: Operation): boolean {
+    return this.#options.supports?.(operation) ?? true;
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly L[number][],
+    sink: Sink<T, L[number]>,
+    context: InvocationContext,
+  ): void {
+    const call: ScriptedCall<L[number]> = new Call(operation, levels, context, sink as Sink);
+    this.calls.push(call);
+    this.#options.onCall?.(call as ScriptedCall);
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) return;
+    this.#given++;
+    waiting(call);
+  }
+
+  next(): Promise<ScriptedCall<L[number]>> {
+    const call = this.calls[this.#given];
+    if (call === undefined) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#given++;
+    return Promise.resolve(call);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}

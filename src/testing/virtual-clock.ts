@@ -1,0 +1,95 @@
+/** A clock that stands still until told to move: tests of delays and deadlines without waiting for them. */
+import type { Clock, Timer } from '../correctable/clock.ts';
+
+/** A clock in the hands of a test. */
+export interface VirtualClock extends Clock {
+  /** How many timers wait. */
+  readonly pending: number;
+  /** Moves time on by `ms`: fires what falls due, in order, and lets promises settle after each timer. */
+  advance(ms: number): Promise<void>;
+  /** Moves time on to the last timer there is, those set meanwhile included. Throws after `timersMax` of them. */
+  runAll(timersMax?: number): Promise<void>;
+}
+
+interface VirtualTimer extends Timer {
+  readonly dueAt: number;
+  readonly fire: () => void;
+}
+
+const TIMERS_MAX_DEFAULT = 100_000;
+
+/**
+ * Makes a virtual clock that starts at `startsAt`, in milliseconds since the epoch.
+ *
+ * @example
+ * const clock = virtualClock();
+ * const store = createClient(memory({ clock }), { clock });
+ * const read = store.invoke(get('k'));
+ * await clock.advance(20);
+ * read.state; // 'final'
+ */
+export function virtualClock(startsAt = 0): VirtualClock {
+  return new TestClock(startsAt);
+}
+
+class TestClock implements VirtualClock {
+  #now: number;
+  /** Sorted by due time, then by age. */
+  readonly #timers: VirtualTimer[] = [];
+
+  constructor(startsAt: number) {
+    this.#now = startsAt;
+  }
+
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimer(fire: () => void, delayMs: number): Timer {
+    const dueAt = this.#now + Math.max(delayMs, 0);
+    const timer: VirtualTimer = { dueAt, fire, cancel: () => this.#remove(timer) };
+    const later = this.#timers.findIndex((other) => other.dueAt > dueAt);
+    this.#timers.splice(later < 0 ? this.#timers.length : later, 0, timer);
+    return timer;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    while (this.#timers.length > 0 && this.#timers[0]!.dueAt <= end) await this.#fireNext();
+    this.#now = end;
+    await settle();
+  }
+
+  async runAll(timersMax = TIMERS_MAX_DEFAULT): Promise<void> {
+    await settle();
+    for (let fired = 0; this.#timers.length > 0; fired++) {
+      if (fired === timersMax) throw new Error(`The clock fired ${timersMax} timers and there is always another`);
+      await this.#fireNext();
+    }
+  }
+
+  async #fireNext(): Promise<void> {
+    const timer = this.#timers.shift()!;
+    this.#now = Math.max(this.#now, timer.dueAt);
+    timer.fire();
+    await settle();
+  }
+
+  #remove(timer: VirtualTimer): void {
+    const at = this.#timers.indexOf(timer);
+    if (at >= 0) this.#timers.splice(at, 1);
+  }
+}
+
+/** Lets every promise that can settle do so: a macrotask comes after all microtasks. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}

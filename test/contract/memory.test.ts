@@ -1,0 +1,27 @@
+/** The memory binding keeps the contract of every binding, with two levels and with three. */
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { enqueue, get, peek, put } from '../../src/operations/index.ts';
+import { bindingContract } from '../../src/testing/index.ts';
+
+bindingContract(
+  {
+    name: 'memory, keys',
+    open: async () => ({ binding: memory({ delaysMs: { weak: 0, strong: 2 } }) }),
+    update: put('k', { n: 1 }),
+    read: get('k'),
+    expected: { n: 1 },
+  },
+  { describe, test, expect },
+);
+
+bindingContract(
+  {
+    name: 'memory, queues, three levels',
+    open: async () => ({ binding: memory({ levels: ['cached', 'backup', 'primary'], delaysMs: { primary: 3 } }) }),
+    update: enqueue('q', 'first'),
+    read: peek('q'),
+    expected: { item: 'first' },
+  },
+  { describe, test, expect },
+);
