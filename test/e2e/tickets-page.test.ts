@@ -1,6 +1,7 @@
 /** The ticket shop's page in a real browser, against the real demo server. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Counts } from '../../demo/tickets/report.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { launchChromium } from '../support/chromium.ts';
 
@@ -119,11 +120,14 @@ async function inPhase(page: Page, phase: string): Promise<void> {
   await page.locator(`#status[data-phase="${phase}"]`).waitFor({ timeout: 60_000 });
 }
 
-async function counts(page: Page): Promise<Record<string, number>> {
-  const cells = await page.locator('[data-count]').all();
-  const entries = cells.map(async (cell) => [
-    (await cell.getAttribute('data-count')) as string,
-    Number(await cell.textContent()),
-  ]);
-  return Object.fromEntries(await Promise.all(entries));
+async function counts(page: Page): Promise<Counts> {
+  const shown = async (name: keyof Counts): Promise<number> =>
+    Number(await page.locator(`[data-count="${name}"]`).textContent());
+  return {
+    confirmed: await shown('confirmed'),
+    confirmedEarly: await shown('confirmedEarly'),
+    revoked: await shown('revoked'),
+    oversold: await shown('oversold'),
+    duplicates: await shown('duplicates'),
+  };
 }

@@ -123,9 +123,9 @@ function aligned(data: PlotData): uPlot.AlignedData {
 /** From one tick to another, around the data; one to a hundred milliseconds while there is none. */
 function range(min: number | null, max: number | null): [number, number] {
   if (min === null || max === null) return [1, 100];
-  const all = ticks(MS_MIN, 10 ** Math.max(2, Math.ceil(Math.log10(max))));
+  const all = ticks(MS_MIN, 10 * max);
   const low = all.findLast((tick) => tick <= min) ?? MS_MIN;
-  const high = all.find((tick) => tick >= max * 1.1) ?? max * 2;
+  const high = all.find((tick) => tick >= max * 1.1) ?? 10 * max;
   return [Math.min(low, 1), Math.max(high, 100)];
 }
 

@@ -1,6 +1,7 @@
 /** The retailers: one websocket client each, to the site that it stands beside. */
 import { createClient, CorrectableError } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
+import { ticketShop } from '../contract.ts';
 import type { Shop } from '../purchase.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 
@@ -28,7 +29,7 @@ export async function openRetailers(names: readonly string[], watch: ConnectionW
   }
   return names.map((site, retailer) => {
     const onStateChange = (state: string): void => watch.note(retailer, site, state);
-    return { site, shop: createClient(redblue({ url: urls.get(site) as string, onStateChange })) };
+    return { site, shop: createClient(redblue(ticketShop, { url: urls.get(site) as string, onStateChange })) };
   });
 }
 
@@ -42,9 +43,16 @@ async function siteDirectory(): Promise<ReadonlyMap<string, string>> {
   try {
     const response = await fetch('/sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`GET /sites answered ${response.status}`);
-    const { sites } = (await response.json()) as { sites: readonly { name: string; url: string }[] };
-    return new Map(sites.map(({ name, url }) => [name, url]));
+    const { sites } = (await response.json()) as { sites: readonly { name: string; path: string }[] };
+    return new Map(sites.map(({ name, path }) => [name, webSocketUrl(path)]));
   } catch (cause) {
     throw new CorrectableError('UNAVAILABLE', 'The site directory does not answer.', { cause });
   }
+}
+
+/** The sites listen at the page's own origin. */
+function webSocketUrl(path: string): string {
+  const url = new URL(path, location.origin);
+  url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  return url.href;
 }
