@@ -78,7 +78,11 @@ class WebSocketConnection implements Connection {
     this.#settings = settings;
     this.#target = target;
     this.#inFlight = new InFlight(target.levels);
-    this.#outbox = new Outbox(settings.codec, settings.scheduling.afterTick, (frame) => this.#socket?.send(frame));
+    this.#outbox = new Outbox(
+      settings.codec,
+      (fn) => settings.scheduling.afterTick(fn),
+      (frame) => this.#socket?.send(frame),
+    );
     this.#cancellation = new Cancellation(this.#inFlight, settings.scheduling, (operation) =>
       this.#cancelled(operation),
     );

@@ -1,0 +1,429 @@
+/** The connection's shell, with sockets and time driven by hand. */
+import { describe, expect, test } from 'vitest';
+import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { neverReconnect } from '../../../src/transport/backoff.ts';
+import { connect, type Connection } from '../../../src/transport/connection.ts';
+import type { ConnectionOptions } from '../../../src/transport/options.ts';
+import { LEVELS, quietContext, readX, SinkDouble, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
+import { FakePlatform, settled } from './fake-platform.ts';
+
+const LIMITS = { frameBytesMax: 1 << 20, inFlightMax: 100 };
+const WELCOME = [0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, limits: LIMITS }];
+
+interface Fixture {
+  readonly platform: FakePlatform;
+  readonly connection: Connection;
+  readonly states: string[];
+}
+
+function start(options: Partial<ConnectionOptions> = {}): Fixture {
+  const platform = new FakePlatform();
+  const states: string[] = [];
+  const connection = connect(
+    {
+      url: 'ws://server.test/irl',
+      WebSocket: platform.WebSocket,
+      scheduling: platform,
+      random: () => 0,
+      onStateChange: (state) => states.push(state),
+      ...options,
+    },
+    { levels: LEVELS },
+  );
+  return { platform, connection, states };
+}
+
+async function welcome(platform: FakePlatform): Promise<void> {
+  platform.socket.open();
+  await settled();
+  platform.socket.receive(WELCOME);
+  platform.tick();
+}
+
+async function startOpen(options: Partial<ConnectionOptions> = {}): Promise<Fixture> {
+  const fixture = start(options);
+  await welcome(fixture.platform);
+  expect(fixture.connection.state).toBe('open');
+  return fixture;
+}
+
+function submit(connection: Connection, operation = readX, context = quietContext()): SinkDouble {
+  const sink = new SinkDouble();
+  connection.submit(operation, ['weak', 'strong'], sink, context);
+  return sink;
+}
+
+describe('connection: greeting', () => {
+  test('socket opens → says hello with version, levels, client and token; ready on welcome', async () => {
+    const { platform, connection } = start({ token: () => Promise.resolve('secret') });
+    expect(platform.socket.protocols).toEqual([SUBPROTOCOL_JSON]);
+    await welcome(platform);
+    const client = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
+    const hello = { version: PROTOCOL_VERSION, client, attempt: 1, levels: [...LEVELS], token: 'secret' };
+    expect(platform.socket.sent[0]).toEqual([0, 'hello', hello]);
+    await expect(connection.ready).resolves.toBeUndefined();
+  });
+
+  test('no token can be had → UNAUTHENTICATED, closed', async () => {
+    const { platform, connection } = start({ token: () => Promise.reject(new Error('expired')) });
+    const sink = submit(connection);
+    platform.socket.open();
+    await expect(connection.ready).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await sink.failure(0)).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(connection.state).toBe('closed');
+  });
+
+  test('other levels in the welcome → PROTOCOL, no operation sent, no further attempt', async () => {
+    const { platform, connection } = start();
+    const sink = submit(connection);
+    platform.socket.open();
+    await settled();
+    platform.socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: ['one'], limits: LIMITS }]);
+    expect(await sink.failure(0)).toMatchObject({ code: 'PROTOCOL' });
+    platform.advance(60_000);
+    expect(platform.sockets).toHaveLength(1);
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+
+  test('server silent → another attempt after the connect timeout', async () => {
+    const { platform } = start({ connectTimeoutMs: 1_000 });
+    platform.socket.open();
+    await settled();
+    platform.advance(1_000);
+    expect(platform.socket.closedByClient).toBe(true);
+    platform.advance(100);
+    expect(platform.sockets).toHaveLength(2);
+  });
+});
+
+describe('connection: operations', () => {
+  test('submitted in one tick → one frame', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection);
+    submit(connection, writeX);
+    expect(platform.socket.rows('submit')).toEqual([]);
+    platform.tick();
+    expect(platform.socket.rows('submit')).toEqual([
+      [1, 'submit', 'get', 'read', 3, { key: 'x' }],
+      [2, 'submit', 'put', 'update', 3, { key: 'x', value: 1 }],
+    ]);
+  });
+
+  test('deadline and trace → travel as time left and as they are', async () => {
+    const { platform, connection } = await startOpen();
+    submit(
+      connection,
+      { ...readX, key: 'x' },
+      quietContext({ deadlineAt: platform.now() + 250, trace: '00-ab-cd-01' }),
+    );
+    platform.tick();
+    expect(platform.socket.rows('submit')[0]?.slice(6)).toEqual(['x', 250, '00-ab-cd-01']);
+  });
+
+  test('arguments outside the value domain → INVALID_VALUE naming the field, nothing sent', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection, { ...readX, args: { keys: ['a', new Map()] } });
+    expect(await sink.failure(0)).toMatchObject({ code: 'INVALID_VALUE', field: 'args.keys.1' });
+    platform.tick();
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+
+  test('larger than the server reads → INVALID_ARGUMENT, the others go on', async () => {
+    const { platform, connection } = start();
+    platform.socket.open();
+    await settled();
+    platform.socket.receive([
+      0,
+      'welcome',
+      { ...(WELCOME[2] as object), limits: { frameBytesMax: 200, inFlightMax: 9 } },
+    ]);
+    const large = submit(connection, { ...readX, args: 'x'.repeat(200) });
+    submit(connection);
+    platform.tick();
+    expect(await large.failure(0)).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args' });
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+  });
+
+  test('more under way than allowed → OVERLOADED, retryable', async () => {
+    const { connection } = await startOpen({ inFlightMax: 1 });
+    submit(connection);
+    expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
+  });
+
+  test('confirm of a view that was never sent → PROTOCOL, never a guess', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection);
+    platform.tick();
+    platform.socket.receive([1, 'confirm', 1, 0]);
+    expect(await sink.failure(0)).toMatchObject({ code: 'PROTOCOL' });
+  });
+
+  test('malformed row → that operation fails, its neighbour in the frame does not', async () => {
+    const { platform, connection } = await startOpen();
+    const bad = submit(connection);
+    const good = submit(connection);
+    platform.tick();
+    platform.socket.receive([1, 'view', 'strong', 0, 'value'], [2, 'view', 1, 0, 'value']);
+    expect(await bad.failure(0)).toMatchObject({
+      code: 'PROTOCOL',
+      message: expect.stringContaining('level') as string,
+    });
+    expect(await good.call(0)).toMatchObject({ kind: 'update', value: 'value', level: 'strong' });
+  });
+
+  test('server sends nothing but nonsense → given up with PROTOCOL', async () => {
+    const { platform, connection } = await startOpen();
+    for (let i = 0; i < 8; i++) platform.socket.receiveText('{');
+    expect(connection.state).toBe('closed');
+    expect(await submit(connection).failure(0)).toMatchObject({ code: 'PROTOCOL' });
+  });
+
+  test('cancelled while under way → cancel is sent, later views are ignored', async () => {
+    const { platform, connection } = await startOpen();
+    const controller = new AbortController();
+    const sink = submit(connection, readX, quietContext({ signal: controller.signal }));
+    platform.tick();
+    platform.advance(20);
+    controller.abort();
+    platform.tick();
+    expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
+    platform.socket.receive([1, 'view', 1, 0, 'value']);
+    expect(sink.calls).toEqual([]);
+  });
+
+  test('cancelled before anybody looked → cancel is sent a moment later', async () => {
+    const { platform, connection } = await startOpen();
+    const controller = new AbortController();
+    submit(connection, readX, quietContext({ signal: controller.signal }));
+    platform.tick();
+    controller.abort();
+    platform.advance(20);
+    expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
+  });
+
+  test('answered at once → its signal is never looked at', async () => {
+    const { platform, connection } = await startOpen();
+    let looked = 0;
+    const context = quietContext();
+    Object.defineProperty(context, 'signal', { get: () => (looked++, new AbortController().signal) });
+    submit(connection, readX, context);
+    platform.tick();
+    platform.socket.receive([1, 'view', 1, 0, 'value']);
+    platform.advance(1_000);
+    expect(looked).toBe(0);
+  });
+
+  test('many operations ended → the server is told that it may forget their replies', async () => {
+    const { platform, connection } = await startOpen();
+    for (let id = 1; id <= 64; id++) {
+      submit(connection, writeX);
+      platform.tick();
+      if (id < 64) platform.socket.receive([id, 'view', 1, 0, null]);
+    }
+    expect(platform.socket.rows('ack')).toEqual([[63, 'ack']]);
+  });
+});
+
+describe('connection: loss and return', () => {
+  test('lost under way → submitted again under the same id; what was answered is not', async () => {
+    const { platform, connection } = await startOpen();
+    const done = submit(connection, writeX);
+    const open = submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([1, 'view', 1, 0, 'done'], [2, 'view', 0, 0, 'guess']);
+    await done.call(0);
+    platform.socket.lose();
+    expect(connection.state).toBe('waiting');
+    platform.advance(100);
+    await welcome(platform);
+    expect(platform.socket.rows('hello')[0]?.[2]).toMatchObject({ attempt: 2 });
+    expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([2]);
+    expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
+    platform.socket.receive([2, 'view', 0, 0, 'guess'], [2, 'confirm', 1, 0]);
+    expect(open.calls.map(({ kind }) => kind)).toEqual(['update', 'update', 'confirm']);
+    expect(open.calls[2]).toMatchObject({ level: 'strong', seq: 1 });
+  });
+
+  test('confirm after a reconnect of a view of the old connection → PROTOCOL', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection);
+    platform.tick();
+    platform.socket.receive([1, 'view', 0, 0, 'guess']);
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform);
+    platform.socket.receive([1, 'confirm', 1, 0]);
+    expect(await sink.failure(1)).toMatchObject({ code: 'PROTOCOL' });
+  });
+
+  test('submitted while offline → sent when the connection is back', async () => {
+    const { platform, connection } = await startOpen();
+    platform.socket.lose();
+    submit(connection);
+    platform.advance(100);
+    await welcome(platform);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+  });
+
+  test('server never comes back → attempts are further and further apart', () => {
+    const { platform } = start();
+    for (let i = 0; i < 4; i++) {
+      platform.socket.lose();
+      platform.advance(50 * 2 ** i - 1);
+      expect(platform.sockets).toHaveLength(i + 1);
+      platform.advance(1);
+      expect(platform.sockets).toHaveLength(i + 2);
+    }
+  });
+
+  test('wake while waiting → connects at once', () => {
+    const { platform, connection } = start();
+    platform.socket.lose();
+    connection.wake();
+    expect(platform.sockets).toHaveLength(2);
+  });
+
+  test('policy gives up → operations fail with UNAVAILABLE, and new ones too', async () => {
+    const { platform, connection } = await startOpen({ reconnect: neverReconnect });
+    const sink = submit(connection);
+    platform.socket.lose();
+    expect(await sink.failure(0)).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await submit(connection).failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(connection.state).toBe('closed');
+  });
+
+  test.each([
+    [4401, 'UNAUTHENTICATED'],
+    [4403, 'FORBIDDEN'],
+    [4406, 'PROTOCOL'],
+    [4400, 'PROTOCOL'],
+  ])('closed with %i → %s, for good', async (code, expected) => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection);
+    platform.socket.lose(code, 'refused');
+    expect(await sink.failure(0)).toMatchObject({ code: expected });
+    platform.advance(60_000);
+    expect(platform.sockets).toHaveLength(1);
+  });
+
+  test('goaway → answers still come, new submissions wait for the next connection', async () => {
+    const { platform, connection } = await startOpen();
+    const under = submit(connection);
+    platform.tick();
+    const first = platform.socket;
+    first.receive([0, 'goaway', 1_000]);
+    submit(connection, writeX);
+    platform.tick();
+    expect(first.rows('submit')).toHaveLength(1);
+    first.receive([1, 'view', 1, 0, 'value']);
+    expect(await under.call(0)).toMatchObject({ value: 'value' });
+    expect(first.closedByClient).toBe(true);
+    platform.advance(100);
+    await welcome(platform);
+    expect(platform.socket.rows('submit').map((row) => row[2])).toEqual(['put']);
+  });
+});
+
+describe('connection: heartbeat', () => {
+  test('silence → ping; a pong → goes on', async () => {
+    const { platform, connection } = await startOpen({ heartbeatMs: 1_000, pongTimeoutMs: 500 });
+    platform.advance(1_000);
+    expect(platform.socket.rows('ping')).toHaveLength(1);
+    expect(connection.state).toBe('probing');
+    platform.socket.receive([1, 'pong']);
+    expect(connection.state).toBe('open');
+  });
+
+  test('traffic → no ping', async () => {
+    const { platform } = await startOpen({ heartbeatMs: 1_000 });
+    for (let i = 0; i < 5; i++) {
+      platform.advance(900);
+      platform.socket.receive([7, 'pong']);
+    }
+    expect(platform.socket.rows('ping')).toEqual([]);
+  });
+
+  test('half-open connection → dropped and opened again', async () => {
+    const { platform } = await startOpen({ heartbeatMs: 1_000, pongTimeoutMs: 500 });
+    const first = platform.socket;
+    platform.advance(1_600);
+    expect(first.closedByClient).toBe(true);
+    expect(platform.sockets).toHaveLength(2);
+  });
+
+  test('ping of the server → answered with its number', async () => {
+    const { platform } = await startOpen();
+    platform.socket.receive([42, 'ping']);
+    platform.tick();
+    expect(platform.socket.rows('pong')).toEqual([[42, 'pong']]);
+  });
+});
+
+describe('connection: end', () => {
+  test('closed by the application → operations fail with UNAVAILABLE, the socket closes, no timer is left', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection);
+    platform.tick();
+    const closing = connection.close();
+    expect(await sink.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(platform.socket.closedByClient).toBe(true);
+    platform.socket.lose(1000);
+    await closing;
+    expect(platform.timers).toBe(0);
+    expect(connection.state).toBe('closed');
+  });
+
+  test('closed twice, and after the end → both are fulfilled', async () => {
+    const { platform, connection } = start();
+    await Promise.all([connection.close(), connection.close()]);
+    await connection.close();
+    expect(platform.timers).toBe(0);
+    await expect(connection.ready).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('server does not answer the close → ends all the same', async () => {
+    const { platform, connection } = await startOpen();
+    const closing = connection.close();
+    platform.advance(1_000);
+    await closing;
+  });
+});
+
+describe('connection: options', () => {
+  test.each([
+    ['nonsense', 'url'],
+    ['http://server.test/', 'url'],
+    ['ws://user:password@server.test/', 'url'],
+  ])('url %s → INVALID_ARGUMENT naming the field', (url, field) => {
+    expect(() => start({ url })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error);
+  });
+
+  test('negative time → INVALID_ARGUMENT naming the field', () => {
+    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'heartbeatMs' }) as Error;
+    expect(() => start({ heartbeatMs: -1 })).toThrow(expected);
+  });
+
+  test('no WebSocket on the platform → UNSUPPORTED that says how to pass one', () => {
+    const message = expect.stringContaining("from 'ws'") as string;
+    const original = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket');
+    Object.defineProperty(globalThis, 'WebSocket', { value: undefined, configurable: true, writable: true });
+    try {
+      expect(() => connect({ url: 'ws://server.test/' }, { levels: LEVELS })).toThrow(
+        expect.objectContaining({ code: 'UNSUPPORTED', message }) as Error,
+      );
+    } finally {
+      if (original === undefined) delete (globalThis as { WebSocket?: unknown }).WebSocket;
+      else Object.defineProperty(globalThis, 'WebSocket', original);
+    }
+  });
+
+  test('platform refuses the socket → UNSUPPORTED, not thrown', async () => {
+    class Refusing {
+      constructor() {
+        throw new Error('mixed content');
+      }
+    }
+    const { connection } = start({ WebSocket: Refusing as unknown as FakePlatform['WebSocket'] });
+    expect(await submit(connection).failure(0)).toMatchObject({ code: 'UNSUPPORTED' });
+  });
+});
