@@ -7,7 +7,7 @@ const STYLE = 'background: #fff; color: #1b1f24; font-family: system-ui, sans-se
 /** A self-contained SVG document of a plot, with its title inside. */
 export function figure(title: string, options: Plot.PlotOptions): string {
   const { document } = parseHTML('<html><body></body></html>');
-  const plot = Plot.plot({ width: 760, marginTop: 48, marginBottom: 44, style: STYLE, ...options, document });
+  const plot = Plot.plot({ width: 760, marginTop: 48, marginBottom: 44, ...options, document });
   const svg = plot.tagName.toLowerCase() === 'svg' ? plot : plot.querySelector('svg');
   if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
   const heading = document.createElementNS('http://www.w3.org/2000/svg', 'text');
@@ -15,6 +15,7 @@ export function figure(title: string, options: Plot.PlotOptions): string {
   for (const [name, value] of Object.entries({ ...attributes, fill: '#1b1f24' })) heading.setAttribute(name, value);
   heading.textContent = title;
   svg.append(heading);
+  svg.setAttribute('style', STYLE);
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   return `${svg.outerHTML}\n`;
 }

@@ -1,0 +1,140 @@
+/**
+ * One asynchronous result, as a Promise, as a Correctable and as an RxJS subject: made, kept in a map by id among a
+ * thousand others, and completed later, as a client of a store does it. (Without the map an optimiser may remove the
+ * objects altogether.)
+ */
+import { correctable, createClient, type Sink } from 'correctables';
+import { memory } from 'correctables/bindings/memory';
+import { get, put } from 'correctables/operations';
+import { lastValueFrom, ReplaySubject } from 'rxjs';
+
+export const OUTSTANDING = 1000;
+const LEVELS = ['weak', 'strong'] as const;
+type Level = (typeof LEVELS)[number];
+
+/** A way to wait for a result. `start` makes one, `finish` completes it with a preliminary and a final value. */
+export interface Way {
+  start(id: number): void;
+  finish(id: number, preliminary: unknown, final: unknown): void;
+}
+
+/** What callbacks do with a value, so that no optimiser drops the call. */
+const seen = { count: 0 };
+const see = (): void => {
+  seen.count += 1;
+};
+
+/** A Promise that one callback waits for: the baseline. It sees one value only. */
+export function promise(): Way {
+  const pending = new Map<number, (value: unknown) => void>();
+  return {
+    start(id) {
+      void new Promise((resolve) => pending.set(id, resolve)).then(see);
+    },
+    finish(id, _preliminary, final) {
+      const resolve = pending.get(id) as (value: unknown) => void;
+      pending.delete(id);
+      resolve(final);
+    },
+  };
+}
+
+/** A Correctable with what `attach` hangs on it. Both views are delivered, their values compared. */
+function viaCorrectable(attach: (made: ReturnType<typeof pendingCorrectable>) => unknown): Way {
+  const pending = new Map<number, Sink<unknown, Level>>();
+  return {
+    start(id) {
+      attach(pendingCorrectable((sink) => pending.set(id, sink)));
+    },
+    finish(id, preliminary, final) {
+      const sink = pending.get(id) as Sink<unknown, Level>;
+      pending.delete(id);
+      sink.update(preliminary, 'weak');
+      sink.update(final, 'strong');
+    },
+  };
+}
+
+function pendingCorrectable(keep: (sink: Sink<unknown, Level>) => void) {
+  return correctable<unknown, typeof LEVELS>(LEVELS, (sink) => keep(sink));
+}
+
+export const callbacks = (): Way => viaCorrectable((made) => made.onUpdate(see).onFinal(see));
+export const awaited = (): Way => viaCorrectable((made) => void made.then(see));
+export const speculateHit = (): Way => viaCorrectable((made) => made.speculate(twice).onFinal(see));
+
+function twice(value: unknown): unknown {
+  return [value, value];
+}
+
+/** RxJS: a subject that remembers its value, awaited for the last one. */
+export function rxjs(): Way {
+  const pending = new Map<number, ReplaySubject<unknown>>();
+  return {
+    start(id) {
+      const subject = new ReplaySubject<unknown>(1);
+      void lastValueFrom(subject).then(see);
+      pending.set(id, subject);
+    },
+    finish(id, preliminary, final) {
+      const subject = pending.get(id) as ReplaySubject<unknown>;
+      pending.delete(id);
+      subject.next(preliminary);
+      subject.next(final);
+      subject.complete();
+    },
+  };
+}
+
+/** `operations` results, one a step, a thousand on their way at any time; returns nanoseconds per operation. */
+export async function drive(way: Way, values: Values, operations: number): Promise<number> {
+  const { preliminary, final } = values;
+  for (let id = 0; id < OUTSTANDING; id += 1) way.start(id);
+  const from = performance.now();
+  for (let id = OUTSTANDING; id < operations + OUTSTANDING; id += 1) {
+    const done = id - OUTSTANDING;
+    way.finish(done, preliminary[done % OUTSTANDING], final[done % OUTSTANDING]);
+    way.start(id);
+    // Lets the callbacks run, as the end of a tick does.
+    if (id % OUTSTANDING === 0) await null;
+  }
+  const nanoseconds = ((performance.now() - from) * 1e6) / operations;
+  for (let id = operations; id < operations + OUTSTANDING; id += 1) way.finish(id, preliminary[0], final[0]);
+  await null;
+  return nanoseconds;
+}
+
+/** `client.invoke` on the memory binding, both views, one callback each, a thousand at a time. */
+export async function invokeMemory(operations: number): Promise<number> {
+  const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
+  await store.invoke(put('key', valuesOf('string').final[0]));
+  const read = get('key');
+  const from = performance.now();
+  for (let done = 0; done < operations; done += OUTSTANDING) {
+    let left = OUTSTANDING;
+    await new Promise<void>((resolve) => {
+      const finished = (): void => {
+        if ((left -= 1) === 0) resolve();
+      };
+      for (let n = 0; n < OUTSTANDING; n += 1) store.invoke(read).onUpdate(see).onFinal(finished);
+    });
+  }
+  const nanoseconds = ((performance.now() - from) * 1e6) / operations;
+  await store.close();
+  return nanoseconds;
+}
+
+export interface Values {
+  readonly preliminary: readonly unknown[];
+  readonly final: readonly unknown[];
+}
+
+/** Equal pairs of values of 100 bytes which are not identical, so that comparing them is work. */
+export function valuesOf(kind: 'string' | 'object'): Values {
+  const make = (n: number): unknown => {
+    const text = `value ${n} `.padEnd(kind === 'string' ? 100 : 60, 'abcdefghij');
+    return kind === 'string' ? Buffer.from(text).toString() : { id: `user:${n}`, text, at: 1_700_000_000_000 + n };
+  };
+  const list = (): unknown[] => Array.from({ length: OUTSTANDING }, (_, n) => make(n));
+  return { preliminary: list(), final: list() };
+}

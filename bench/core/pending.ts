@@ -1,0 +1,36 @@
+/**
+ * Bytes that one pending result holds, printed as a number: run in a process of its own with `--expose-gc`.
+ * Arguments: the name of the way, and how many.
+ */
+import * as ways from './contenders.ts';
+
+const [name = '', count = '100000'] = process.argv.slice(2);
+const makers: Readonly<Record<string, () => ways.Way>> = {
+  promise: ways.promise,
+  callbacks: ways.callbacks,
+  awaited: ways.awaited,
+  rxjs: ways.rxjs,
+};
+const make = makers[name];
+if (make === undefined || globalThis.gc === undefined) throw new Error(`usage: --expose-gc pending.ts ${Object.keys(makers).join('|')} [count]`);
+
+/** The map that a way keeps its results in is not the result: its share, measured with the same keys, is taken off. */
+const held = new Map<number, object>();
+const shared = {};
+const way = make();
+const bare = measure(() => {
+  for (let id = 0; id < Number(count); id += 1) held.set(id, shared);
+});
+held.clear();
+const full = measure(() => {
+  for (let id = 0; id < Number(count); id += 1) way.start(id);
+});
+console.log(Math.round((full - bare) / Number(count)));
+
+function measure(fill: () => void): number {
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  fill();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed - before;
+}
