@@ -1,0 +1,93 @@
+/** Every inbound row is checked; a bad one is reported with the path of the bad field. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { clientKinds, createRowCheck, serverKinds, type Row } from '../../../src/protocol/rows.ts';
+import { compileSchema } from '../../../src/server/gateway/compile-schema.ts';
+import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+
+const kinds = [...clientKinds, ...serverKinds];
+const check = createRowCheck<Row>(kinds);
+const compiled = createRowCheck<Row>(kinds, compileSchema);
+
+const hello = { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'] };
+const welcome = { version: 1, levels: ['weak'], limits: { frameBytesMax: 1, inFlightMax: 1 } };
+
+const GOOD: readonly unknown[][] = [
+  [0, 'hello', hello],
+  [0, 'hello', { ...hello, token: 't', contract: { name: 'shop', hash: 'ff' } }],
+  [0, 'welcome', welcome],
+  [1, 'submit', 'get', 'read', 3, { key: 'x' }],
+  [1, 'submit', 'get', 'read', 3, undefined, null, 100, 'trace'],
+  [1, 'view', 0, 0, undefined],
+  [1, 'view', 0, 0, 'v', 7, { remaining: 1 }],
+  [1, 'view', 0, 0, 'v', null, null],
+  [1, 'confirm', 1, 0],
+  [1, 'confirm', 1, 0, null, { remaining: 0 }],
+  [1, 'fail', 'CONFLICT', 'again', null, { retryable: true, retryAfterMs: 5, field: 'args.x' }],
+  [0, 'fail', 'PROTOCOL', 'x'],
+  [1, 'cancel'],
+  [0, 'ack'],
+  [1, 'ping'],
+  [1, 'pong'],
+  [0, 'goaway', 5],
+];
+
+const BAD: readonly [row: unknown, field: string][] = [
+  [null, ''],
+  [{}, ''],
+  [[], 'kind'],
+  [[1], 'kind'],
+  [[1, 'nonsense'], 'kind'],
+  [[1, '__proto__'], 'kind'],
+  [[0, 'submit', 'get', 'read', 1, null], 'id'],
+  [[1.5, 'cancel'], 'id'],
+  [['1', 'cancel'], 'id'],
+  [[1, 'submit', '', 'read', 1, null], 'name'],
+  [[1, 'submit', 'get', 'write', 1, null], 'effect'],
+  [[1, 'submit', 'get', 'read', 0, null], 'levels'],
+  [[1, 'submit', 'get', 'read', 2 ** 31, null], 'levels'],
+  [[1, 'submit', 'get', 'read', 1, null, 5], 'key'],
+  [[1, 'submit', 'get', 'read', 1, null, 'k', -1], 'timeoutMs'],
+  [[1, 'cancel', 1], ''],
+  [[1, 'view', 'strong', 0, 'v'], 'level'],
+  [[1, 'view', 0, 0, 'v', 1, 'meta'], 'meta'],
+  [[1, 'fail', 'CONFLICT', 'x', null, { extra: 1 }], 'details'],
+  [[0, 'hello', { ...hello, client: 'short' }], 'hello.client'],
+  [[0, 'hello', { ...hello, levels: [] }], 'hello.levels'],
+  [[0, 'hello', { ...hello, extra: 1 }], 'hello'],
+];
+
+describe('rows', () => {
+  test.each(GOOD)('%j %j → accepted', (...row) => {
+    expect(check(row).problem).toBeUndefined();
+  });
+
+  test.each(BAD)('%j → refused, naming "%s"', (row, field) => {
+    expect(check(row).problem?.field).toBe(field);
+    expect(check(row).problem?.reason).not.toBe('');
+  });
+
+  test('row with an undecodable value → refused, naming the field by its name', () => {
+    const [row] = jsonCodec.decode('[[9,"submit","put","update",1,{"a":{"$x":1}}]]');
+    expect(check(row).problem).toMatchObject({ id: 9, field: 'args.a' });
+  });
+
+  test('compiled check → accepts and refuses the same as the plain one, with the same field', () => {
+    const seeds = [...GOOD, ...BAD.map(([row]) => row)];
+    const mutated = fc
+      .tuple(fc.constantFrom(...seeds), fc.nat(9), fc.anything(), fc.boolean())
+      .map(([row, index, replacement, cut]) => {
+        if (!Array.isArray(row)) return replacement;
+        const copy: unknown[] = [...(row as unknown[])];
+        if (cut) copy.length = Math.min(index, copy.length);
+        else copy[index] = replacement;
+        return copy;
+      });
+    fc.assert(
+      fc.property(fc.oneof(mutated, fc.constantFrom(...seeds)), (row) => {
+        expect(compiled(row)).toEqual(check(row));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
