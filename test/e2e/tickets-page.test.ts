@@ -59,7 +59,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   test('stop by keyboard, then a new sale → a fresh stock', async () => {
-    await using visit = await open('?tickets=200&pace=20');
+    await using visit = await open('?tickets=500&pace=100');
     const { page } = visit;
     await inPhase(page, 'selling');
     await page.locator('#purchases tr').first().waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await inPhase(page, 'stopped');
     const { confirmed } = await counts(page);
     expect(confirmed).toBeGreaterThan(0);
-    expect(await page.textContent('#left')).toBe(String(200 - confirmed));
+    expect(await page.textContent('#left')).toBe(String(500 - confirmed));
 
     await page.focus('#start');
     await page.keyboard.press('Enter');
@@ -90,7 +90,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await visit.page.textContent('#failure-detail')).toContain('no site "tky"');
   });
 
-  test('the backend goes away in the middle of a sale → says how to start it again', async () => {
+  test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
     await using visit = await open('?tickets=500&pace=50', other.url);
     const { page } = visit;
@@ -98,6 +98,13 @@ describe.skipIf(browser === undefined)(subject, () => {
     await other.close();
     await inPhase(page, 'failed');
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
+
+    const again = await startShop({ port: Number(new URL(other.url).port) });
+    await page.click('#start');
+    await inPhase(page, 'selling');
+    await page.locator('#purchases tr').nth(10).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await again.close();
   });
 
   /** Opens the page at `query` in a context of its own; collects what goes wrong in it. */

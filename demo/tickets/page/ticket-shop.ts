@@ -38,10 +38,7 @@ export class TicketShop {
   #retailers: readonly Retailer[] = [];
   #sale: OpenSale = openSale();
   #handBought = 0;
-  readonly #connections: ConnectionWatch = new ConnectionWatch({
-    onChange: () => this.#changed(),
-    onGone: (site) => void this.#fail(new CorrectableError('UNAVAILABLE', `Site ${site} is out of reach.`)),
-  });
+  #connections: ConnectionWatch | undefined;
 
   /** @param changed called after every change; several may come in one turn of the event loop */
   constructor(settings: Settings, changed: () => void) {
@@ -60,7 +57,7 @@ export class TicketShop {
 
   /** The sites that the page has no connection to at the moment. */
   get lostSites(): readonly string[] {
-    return this.#connections.lost();
+    return this.#connections?.lost() ?? [];
   }
 
   get sale(): SaleRecord {
@@ -115,7 +112,15 @@ export class TicketShop {
 
   async #connect(): Promise<void> {
     this.#enter('connecting');
-    this.#retailers = await openRetailers(this.settings.retailers, this.#connections);
+    const connections = new ConnectionWatch({
+      onChange: () => this.#changed(),
+      onGone: (site) => {
+        const gone = new CorrectableError('UNAVAILABLE', `Site ${site} is out of reach.`);
+        if (this.#connections === connections) void this.#fail(gone);
+      },
+    });
+    this.#connections = connections;
+    this.#retailers = await openRetailers(this.settings.retailers, connections);
   }
 
   async #stock({ event }: OpenSale): Promise<void> {
@@ -143,8 +148,8 @@ export class TicketShop {
         },
       },
     );
-    if (this.#sale === sale && this.#phase === 'selling')
-      this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
+    const isOver = this.#sale === sale && this.#phase === 'selling';
+    if (isOver) this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
   }
 
   /** Runs a step of `sale`, the current one from now on. A failure is shown, unless a later sale has begun. */
