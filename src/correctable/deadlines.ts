@@ -4,13 +4,28 @@
  */
 import type { Clock, Timer } from './clock.ts';
 
-/** An operation in a list of deadlines. The lists own the links. */
-export interface Expiring {
-  deadlineAt: number | undefined;
-  deadlineList: DeadlineList | undefined;
-  earlier: Expiring | undefined;
-  later: Expiring | undefined;
-  expire(): void;
+/** The deadline of one operation: a link of the list for its time limit. */
+export class Deadline {
+  readonly at: number;
+  before: Deadline | undefined = undefined;
+  after: Deadline | undefined = undefined;
+  readonly #expire: { expire(): void };
+  readonly #list: DeadlineList;
+
+  constructor(at: number, target: { expire(): void }, list: DeadlineList) {
+    this.at = at;
+    this.#expire = target;
+    this.#list = list;
+  }
+
+  /** To be called once, when the operation closes in time. */
+  cancel(): void {
+    this.#list.remove(this);
+  }
+
+  expire(): void {
+    this.#expire.expire();
+  }
 }
 
 export class Deadlines {
@@ -21,27 +36,22 @@ export class Deadlines {
     this.#clock = clock;
   }
 
-  /** Calls `node.expire()` after `durationMs`, unless `cancelDeadline(node)` comes first. */
-  add(node: Expiring, durationMs: number): void {
+  /** Calls `target.expire()` after `durationMs`; `expire` is expected to cancel the deadline. */
+  add(target: { expire(): void }, durationMs: number): Deadline {
     let list = this.#lists.get(durationMs);
     if (list === undefined) {
       list = new DeadlineList(this.#clock, () => this.#lists.delete(durationMs));
       this.#lists.set(durationMs, list);
     }
-    node.deadlineAt = this.#clock.now() + durationMs;
-    list.push(node, durationMs);
+    return list.add(target, durationMs);
   }
-}
-
-export function cancelDeadline(node: Expiring): void {
-  node.deadlineList?.remove(node);
 }
 
 class DeadlineList {
   readonly #clock: Clock;
   readonly #onIdle: () => void;
-  #head: Expiring | undefined;
-  #tail: Expiring | undefined;
+  #head: Deadline | undefined;
+  #tail: Deadline | undefined;
   #timer: Timer | undefined;
 
   constructor(clock: Clock, onIdle: () => void) {
@@ -49,28 +59,24 @@ class DeadlineList {
     this.#onIdle = onIdle;
   }
 
-  push(node: Expiring, durationMs: number): void {
-    node.deadlineList = this;
-    node.earlier = this.#tail;
-    if (this.#tail === undefined) {
-      this.#head = node;
+  add(target: { expire(): void }, durationMs: number): Deadline {
+    const deadline = new Deadline(this.#clock.now() + durationMs, target, this);
+    deadline.before = this.#tail;
+    if (this.#tail !== undefined) this.#tail.after = deadline;
+    else {
+      this.#head = deadline;
       if (this.#timer === undefined) this.#arm(durationMs);
       else this.#timer.hold?.(true);
-    } else {
-      this.#tail.later = node;
     }
-    this.#tail = node;
+    this.#tail = deadline;
+    return deadline;
   }
 
-  remove(node: Expiring): void {
-    const { earlier, later } = node;
-    if (earlier === undefined) this.#head = later;
-    else earlier.later = later;
-    if (later === undefined) this.#tail = earlier;
-    else later.earlier = earlier;
-    node.deadlineList = undefined;
-    node.earlier = undefined;
-    node.later = undefined;
+  remove({ before, after }: Deadline): void {
+    if (before === undefined) this.#head = after;
+    else before.after = after;
+    if (after === undefined) this.#tail = before;
+    else after.before = before;
     // The timer stays for the operations to come, but an idle client must not keep the process alive.
     if (this.#head === undefined) this.#timer?.hold?.(false);
   }
@@ -82,16 +88,9 @@ class DeadlineList {
   #fire(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
-    for (let node = this.#head; node !== undefined && (node.deadlineAt ?? 0) <= now; node = this.#head) {
-      this.remove(node);
-      node.expire();
-    }
-    if (this.#head === undefined) {
-      if (this.#timer === undefined) this.#onIdle();
-    } else if (this.#timer === undefined) {
-      this.#arm((this.#head.deadlineAt ?? 0) - now);
-    }
+    for (let due = this.#head; due !== undefined && due.at <= now; due = this.#head) due.expire();
+    if (this.#timer !== undefined) return;
+    if (this.#head === undefined) this.#onIdle();
+    else this.#arm(this.#head.at - now);
   }
 }
-
-export type { DeadlineList };

@@ -4,6 +4,7 @@
 const UNTRACKED_DEPTH_MAX = 64;
 
 type Pairs = Map<object, object>;
+type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
@@ -13,14 +14,11 @@ type Pairs = Map<object, object>;
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
-  return Object.is(a, b) || equalObjects(a, b, 0, undefined);
+  return equal(a, b, 0, undefined);
 }
 
-function equal(a: unknown, b: unknown, depth: number, pairs: Pairs | undefined): boolean {
-  return Object.is(a, b) || equalObjects(a, b, depth, pairs);
-}
-
-function equalObjects(a: unknown, b: unknown, depth: number, known: Pairs | undefined): boolean {
+function equal(a: unknown, b: unknown, depth: number, known: Pairs | undefined): boolean {
+  if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   let pairs = known;
   if (depth > UNTRACKED_DEPTH_MAX) {
@@ -29,10 +27,13 @@ function equalObjects(a: unknown, b: unknown, depth: number, known: Pairs | unde
   }
   if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, pairs);
   const prototype: unknown = Object.getPrototypeOf(a);
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return equalBytes(a, b);
-  if (prototype !== Object.getPrototypeOf(b)) return false;
-  if (prototype === Object.prototype || prototype === null) return equalProperties(a, b, depth + 1, pairs);
-  return equalBuiltIns(a, b, depth + 1, pairs);
+  const samePrototype = prototype === Object.getPrototypeOf(b);
+  if (prototype === Object.prototype || prototype === null) {
+    return samePrototype && equalProperties(a, b, depth + 1, pairs);
+  }
+  // Stores may answer in a subclass, as Node's Buffer is one.
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b);
+  return samePrototype && equalBuiltIns(a, b, depth + 1, pairs);
 }
 
 function equalArrays(a: readonly unknown[], b: readonly unknown[], depth: number, pairs: Pairs | undefined): boolean {
@@ -41,64 +42,44 @@ function equalArrays(a: readonly unknown[], b: readonly unknown[], depth: number
   return true;
 }
 
+/** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
 function equalProperties(a: object, b: object, depth: number, pairs: Pairs | undefined): boolean {
-  const left: Record<string, unknown> = Object(a);
-  const right: Record<string, unknown> = Object(b);
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  for (const key of keys) {
-    if (!Object.hasOwn(right, key) || !equal(left[key], right[key], depth, pairs)) return false;
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  let surplus = 0;
+  for (const key in left) {
+    const value = right[key];
+    if (value === undefined && !Object.hasOwn(right, key)) return false;
+    if (!equal(left[key], value, depth, pairs)) return false;
+    surplus--;
   }
-  return true;
+  for (const _key in right) surplus++;
+  return surplus === 0;
 }
 
 /** Both have one prototype, which is not that of plain objects. */
 function equalBuiltIns(a: object, b: object, depth: number, pairs: Pairs | undefined): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
-  if (a instanceof Map) return equalMaps(a, b as Map<unknown, unknown>, depth, pairs);
-  if (a instanceof Set) return equalSets(a, b as Set<unknown>, depth, pairs);
+  if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, pairs);
   if (ArrayBuffer.isView(a)) return equalBytes(bytesOf(a), bytesOf(b as ArrayBufferView));
-  if (a instanceof ArrayBuffer) return equalBytes(new Uint8Array(a), new Uint8Array(b as ArrayBuffer));
-  return false;
+  return a instanceof ArrayBuffer && equalBytes(new Uint8Array(a), new Uint8Array(b as ArrayBuffer));
 }
 
-type AnyMap = ReadonlyMap<unknown, unknown>;
-
-function equalMaps(a: AnyMap, b: AnyMap, depth: number, pairs: Pairs | undefined): boolean {
+/** Keys and items that are objects may have an equal instead of themselves on the other side. */
+function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pairs | undefined): boolean {
   if (a.size !== b.size) return false;
-  const unmatched: [unknown, unknown][] = [];
-  for (const entry of a) {
-    if (!b.has(entry[0])) unmatched.push(entry);
-    else if (!equal(entry[1], b.get(entry[0]), depth, pairs)) return false;
+  const strangers = [...b.entries()].filter(([key]) => !a.has(key));
+  for (const entry of a.entries()) {
+    const [key, value] = entry;
+    if (b.has(key)) {
+      if (b instanceof Map && !equal(value, b.get(key), depth, pairs)) return false;
+    } else {
+      const at = strangers.findIndex((other) => equal(entry, other, depth, pairs));
+      if (at < 0) return false;
+      strangers.splice(at, 1);
+    }
   }
-  if (unmatched.length === 0) return true;
-  return matchAll(
-    unmatched,
-    [...b].filter(([key]) => !a.has(key)),
-    depth,
-    pairs,
-  );
-}
-
-function equalSets(a: Set<unknown>, b: Set<unknown>, depth: number, pairs: Pairs | undefined): boolean {
-  if (a.size !== b.size) return false;
-  const unmatched = [...a].filter((item) => !b.has(item));
-  if (unmatched.length === 0) return true;
-  return matchAll(
-    unmatched,
-    [...b].filter((item) => !a.has(item)),
-    depth,
-    pairs,
-  );
-}
-
-/** Whether every item of `left` equals another one of `right`; for items that are objects, so that `has` missed them. */
-function matchAll(left: readonly unknown[], right: unknown[], depth: number, pairs: Pairs | undefined): boolean {
-  return left.every((item) => {
-    const at = right.findIndex((candidate) => equal(item, candidate, depth, pairs));
-    if (at >= 0) right.splice(at, 1);
-    return at >= 0;
-  });
+  return true;
 }
 
 function bytesOf(view: ArrayBufferView): Uint8Array {
@@ -106,7 +87,5 @@ function bytesOf(view: ArrayBufferView): Uint8Array {
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

@@ -3,7 +3,7 @@ import type { Binding, BindingSession, InvocationContext } from './binding.ts';
 import type { Environment } from './environment.ts';
 import { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
-import { feed } from './make.ts';
+import { closeAfter } from './make.ts';
 import type { Operation } from './operation.ts';
 import type { SourceOptions } from './source.ts';
 import { Source } from './source.ts';
@@ -32,7 +32,11 @@ export class Invocation<T> extends Source<T> implements InvocationContext {
 
   submitTo(binding: Binding, operation: Operation<T>): void {
     this.#submitted = true;
-    feed(this, () => binding.submitOperation(operation, this.ladder.requested, this, this));
+    try {
+      closeAfter(this, binding.submitOperation(operation, this.ladder.requested, this, this));
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   /** Counts each level that is late as failed; the strongest one fails the operation. */

@@ -19,7 +19,9 @@ export class Ladder {
 
   /** How strong `level` is, from 0; -1 for a name that the binding does not have. */
   rankOf(level: string): number {
-    return this.all.indexOf(level);
+    const { all } = this;
+    for (let rank = 0; rank < all.length; rank++) if (all[rank] === level) return rank;
+    return -1;
   }
 
   isRequested(level: string): boolean {

@@ -55,30 +55,23 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   return new Handle<T, L, Strongest<L>>(source);
 }
 
-/** Runs what feeds `source`; its failure, and its end where it is a promise, close the source. */
-export function feed<T>(source: Source<T>, work: () => unknown): void {
-  let result: unknown;
+function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
   try {
-    result = work();
+    // A signal costs more than the rest together: only executors that can see it get one.
+    const sinkOnly = executor as (sink: Sink<T>) => unknown;
+    closeAfter(source, executor.length === 1 ? sinkOnly(source) : executor(source, source.signal));
   } catch (error) {
     source.fail(error);
-    return;
   }
-  if (isThenable(result))
-    result.then(
-      () => closeUnfinished(source),
-      (error: unknown) => source.fail(error),
-    );
 }
 
-function closeUnfinished<T>(source: Source<T>): void {
-  source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view; make it report its strongest level');
-}
-
-function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
-  // A signal costs more than the rest together: only executors that can see it get one.
-  if (executor.length === 1) feed(source, () => (executor as (sink: Sink<T>) => unknown)(source));
-  else feed(source, () => executor(source, source.signal));
+/** Where the work that feeds `source` is a promise, its end is the end of the source, its rejection the failure. */
+export function closeAfter<T>(source: Source<T>, work: unknown): void {
+  if (!isThenable(work)) return;
+  work.then(
+    () => source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view: report the strongest level'),
+    (error: unknown) => source.fail(error),
+  );
 }
 
 let lastLadder: Ladder | undefined;
@@ -104,7 +97,7 @@ function guard<T>(source: Source<T>, options: { readonly timeoutMs?: number; rea
 /** Sets the deadline of `source`; `undefined` and `Infinity` mean none. */
 export function limit<T>(source: Source<T>, timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || timeoutMs === Infinity) return;
-  if (timeoutMs > 0) source.environment.deadlines.add(source, timeoutMs);
+  if (timeoutMs > 0) source.limit(timeoutMs);
   else {
     source.close('INVALID_ARGUMENT', 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit');
   }

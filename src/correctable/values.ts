@@ -29,20 +29,10 @@ export function mergeDetails(kept: ViewDetails, details: ViewDetails | undefined
   return meta === undefined ? { version } : { version, meta };
 }
 
-/** A view record: few shapes, and optional keys only where they say something. */
-export function makeView<T>(
-  value: T,
-  level: string,
-  final: boolean,
-  seq: number,
-  confirms: boolean,
-  at: number,
-  details: ViewDetails | undefined,
-  regressed: boolean,
-): AnyView<T> {
-  if (details === undefined) return { value, level, final, seq, confirms, at };
-  const view = { value, level, final, seq, confirms, at, version: details.version };
-  const { meta } = details;
-  if (regressed) return { ...view, ...(meta && { meta }), regressed: true, final: true };
-  return meta === undefined ? view : { ...view, meta };
+/** The view with what the binding said beside it; optional keys only where they say something. */
+export function withDetails<T>(view: AnyView<T>, { version, meta }: ViewDetails, regressed: boolean): AnyView<T> {
+  if (regressed) return { ...view, final: true, version, ...(meta && { meta }), regressed: true };
+  const { value, level, final, seq, confirms, at } = view;
+  if (meta === undefined) return { value, level, final, seq, confirms, at, version };
+  return { value, level, final, seq, confirms, at, version, meta };
 }
