@@ -1,0 +1,64 @@
+/**
+ * Listing 7 over HTTP, with axios: `cache` is a shared cache close by (a CDN, a reverse proxy) that answers from what it
+ * has, `origin` the server behind it.
+ */
+import axios, { isAxiosError, type AxiosInstance } from 'axios';
+import { CorrectableError, type Binding, type Operation } from 'correctables';
+import { answer, noAnswer, primaryBackup, type TierContext } from 'correctables/bindings/primary-backup';
+
+export const article = (id: string): Operation<{ title: string }> => ({
+  name: 'article',
+  args: { id },
+  effect: 'read',
+  key: `/articles/${id}`,
+});
+
+export const rename = (id: string, title: string): Operation<{ title: string }> => ({
+  name: 'rename',
+  args: { title },
+  effect: 'update',
+  key: `/articles/${id}`,
+});
+
+/** Articles behind an HTTP cache. */
+export function articles(urls: { cache: string; origin: string }): Binding<readonly ['cache', 'origin']> {
+  const cache = axios.create({ baseURL: urls.cache, headers: { 'Cache-Control': 'only-if-cached' } });
+  const origin = axios.create({ baseURL: urls.origin, headers: { 'Cache-Control': 'no-cache' } });
+  return primaryBackup({
+    levels: ['cache', 'origin'],
+    tiers: {
+      cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),
+      origin: (operation, context) => ask(origin, operation, context).catch(explain),
+    },
+    supports: ({ name }) => name === 'article' || name === 'rename',
+  });
+}
+
+async function ask(
+  server: AxiosInstance,
+  { key = '', args, effect }: Operation,
+  context: TierContext,
+): Promise<unknown> {
+  const { data, headers } = await server.request({
+    method: effect === 'read' ? 'GET' : 'PATCH',
+    url: key,
+    ...(effect === 'update' && { data: args }),
+    signal: context.signal,
+  });
+  const revision: unknown = headers['x-revision'];
+  return answer(data, revision === undefined ? {} : { version: Number(revision) });
+}
+
+/** 504 is how a cache says "not cached" to `only-if-cached`: no answer, which is no failure. */
+function missOrThrow(error: unknown): typeof noAnswer {
+  if (isAxiosError(error) && error.response?.status === 504) return noAnswer;
+  throw error;
+}
+
+/** No response at all: the caller may try again. */
+function explain(error: unknown): never {
+  if (isAxiosError(error) && error.response === undefined) {
+    throw new CorrectableError('UNAVAILABLE', 'the origin cannot be reached: try again', { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,53 @@
+/**
+ * Listing 7 on PostgreSQL: `weak` is a read replica, `strong` the primary. The shape only: `Pool` is the part of
+ * node-postgres' pool that is used, so that any client, or a test, can stand in.
+ */
+import type { Binding, Operation } from 'correctables';
+import { answer, primaryBackup } from 'correctables/bindings/primary-backup';
+
+/** What is needed of `pg.Pool`. */
+export interface Pool {
+  query(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  end(): Promise<void>;
+}
+
+/** A statement with its parameters. The statements stay in this file; callers name operations. */
+type Statement = (args: never) => readonly [text: string, values: readonly unknown[]];
+
+const STATEMENTS: Readonly<Record<string, Statement>> = {
+  page: ({ id }: { id: string }) => ['SELECT body, revision FROM pages WHERE id = $1', [id]],
+  edit: ({ id, body }: { id: string; body: string }) => [
+    'UPDATE pages SET body = $2, revision = revision + 1 WHERE id = $1 RETURNING body, revision',
+    [id, body],
+  ],
+};
+
+export const page = (id: string): Operation<string | null> => ({ name: 'page', args: { id }, effect: 'read', key: id });
+
+export const edit = (id: string, body: string): Operation<string | null> => ({
+  name: 'edit',
+  args: { id, body },
+  effect: 'update',
+  key: id,
+});
+
+/** Wikis on a PostgreSQL primary and one of its replicas. Reads go to both at once, updates to the primary. */
+export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly ['weak', 'strong']> {
+  const ask = async (pool: Pool, { name, args }: Operation): Promise<unknown> => {
+    const [text, values] = (STATEMENTS[name] as Statement)(args as never);
+    const [row] = (await pool.query(text, values)).rows;
+    // The revision orders the answers: a replica that lags behind is seen to do so.
+    return row === undefined ? null : answer(row['body'], { version: row['revision'] });
+  };
+  return primaryBackup({
+    levels: ['weak', 'strong'],
+    tiers: {
+      weak: (operation) => ask(pools.replica, operation),
+      strong: (operation) => ask(pools.primary, operation),
+    },
+    supports: ({ name }) => Object.hasOwn(STATEMENTS, name),
+    close: async () => {
+      await Promise.all([pools.replica.end(), pools.primary.end()]);
+    },
+  });
+}

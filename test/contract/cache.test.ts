@@ -1,0 +1,40 @@
+/** A cache in front keeps the contract of every binding, whatever is behind it. */
+import { describe, expect, test } from 'vitest';
+import { cached, mapStore } from '../../src/bindings/cache/index.ts';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
+import { enqueue, get, peek, put } from '../../src/operations/index.ts';
+import { bindingContract, type ContractSubject } from '../../src/testing/index.ts';
+
+const delaysMs = { weak: 0, strong: 2 };
+const keys = { update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } };
+
+const subjects: readonly ContractSubject[] = [
+  { name: 'cache in front of memory, keys', open: async () => ({ binding: cached(memory({ delaysMs })) }), ...keys },
+  {
+    name: 'cache in front of memory, queues',
+    // Nothing writes a queue's head through: asked alone, the cache has to fetch it.
+    open: async () => ({ binding: cached(memory({ delaysMs }), { onMiss: 'fetch' }) }),
+    update: enqueue('q', 'first'),
+    read: peek('q'),
+    expected: { item: 'first' },
+  },
+  {
+    name: 'cache in front of memory, kept in a store',
+    open: async () => ({ binding: cached(memory({ delaysMs }), { store: mapStore() }) }),
+    ...keys,
+  },
+  {
+    name: 'cache in front of one level without sessions',
+    open: async () => {
+      const values = new Map<string, unknown>();
+      const only = async ({ name, key = '', args }: { name: string; key?: string; args: unknown }): Promise<unknown> =>
+        name === 'put' ? void values.set(key, (args as { value: unknown }).value) : values.get(key);
+      const supports = ({ name }: { name: string }): boolean => name === 'get' || name === 'put';
+      return { binding: cached(primaryBackup({ levels: ['only'], tiers: { only }, supports })) };
+    },
+    ...keys,
+  },
+];
+
+for (const subject of subjects) bindingContract(subject, { describe, test, expect });

@@ -1,0 +1,51 @@
+/** The primary-backup binding keeps the contract of every binding, however its tiers are asked. */
+import { describe, expect, test } from 'vitest';
+import { answer, noAnswer, primaryBackup, type Mode, type Tier } from '../../src/bindings/primary-backup/index.ts';
+import type { Binding } from '../../src/correctable/binding.ts';
+import { get, put } from '../../src/operations/index.ts';
+import { bindingContract } from '../../src/testing/index.ts';
+
+type Copy = Map<string, { value: unknown; version: number }>;
+
+function read(copy: Copy, whenAbsent: unknown): Tier {
+  return ({ key = '' }) => {
+    const found = copy.get(key);
+    return found === undefined ? whenAbsent : answer(found.value, { version: found.version });
+  };
+}
+
+/** A cache that knows what the backup knows, a backup one turn of the event loop behind, and a primary. */
+function threeTiers(mode: Mode): Binding<readonly ['cache', 'backup', 'primary']> {
+  const primary: Copy = new Map();
+  const backup: Copy = new Map();
+  const update: Tier = async ({ key = '', args }) => {
+    const next = { value: (args as { value: unknown }).value, version: (primary.get(key)?.version ?? 0) + 1 };
+    await Promise.resolve();
+    primary.set(key, next);
+    setImmediate(() => backup.set(key, next));
+  };
+  const readPrimary = read(primary, undefined);
+  return primaryBackup({
+    levels: ['cache', 'backup', 'primary'],
+    mode,
+    tiers: {
+      cache: read(backup, noAnswer),
+      backup: read(backup, undefined),
+      primary: (operation, context) => (operation.effect === 'update' ? update : readPrimary)(operation, context),
+    },
+    supports: ({ name }) => name === 'get' || name === 'put',
+  });
+}
+
+for (const mode of ['parallel', 'sequential'] as const) {
+  bindingContract(
+    {
+      name: `primary-backup, ${mode}`,
+      open: async () => ({ binding: threeTiers(mode) }),
+      update: put('k', { n: 1 }),
+      read: get('k'),
+      expected: { n: 1 },
+    },
+    { describe, test, expect },
+  );
+}
