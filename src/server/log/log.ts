@@ -20,8 +20,8 @@ export type LogMessage<R> =
       readonly entries: readonly LogEntry<R>[];
       readonly committed: number;
     }
-  /** All entries before `length` are synced at the sender. */
-  | { readonly kind: 'log.appended'; readonly length: number };
+  /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
+  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number };
 
 /** One entry of the log: a record and the proposal that it came from. */
 export interface LogEntry<R> {

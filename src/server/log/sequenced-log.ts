@@ -27,6 +27,18 @@ interface Proposal<R> {
   readonly record: R;
 }
 
+/** What the leader knows of another site's node. */
+interface Follower {
+  /** How long its synced log is; unknown until it has answered. */
+  matched: number | undefined;
+  /** Up to where it knows that entries are committed. */
+  committed: number;
+  /** Up to where entries were sent to it. */
+  sent: number;
+  /** When it last got on, or was last reminded. */
+  movedAtMs: number;
+}
+
 interface Progress {
   readonly epoch: number;
   next: number;
@@ -53,21 +65,18 @@ export class SequencedLog<R> implements Log<R> {
   #proposedAtMs = 0;
   /** At the leader: what it expects from each proposer. */
   readonly #progress = new Map<number, Progress>();
-  /** At the leader: how long each follower's synced log is, up to where it was sent, and when it last got on. */
-  readonly #matched: number[];
-  readonly #sent: number[];
-  readonly #movedAtMs: number[];
-  /** Which followers have answered since the start: only then is it known how much they have. */
-  readonly #heard = new Set<number>();
+  /** At the leader: the other sites. */
+  readonly #followers = new Map<number, Follower>();
   #outputs: LogOutput<R>[] = [];
 
   constructor(options: SequencedLogOptions<R>) {
     this.options = options;
     this.#entries = [...(options.entries ?? [])];
     this.synced = this.#entries.length;
-    this.#matched = Array.from({ length: options.siteCount }, () => 0);
-    this.#sent = Array.from({ length: options.siteCount }, () => this.synced);
-    this.#movedAtMs = Array.from({ length: options.siteCount }, () => 0);
+    for (let site = 0; site < options.siteCount; site += 1) {
+      if (site === options.site || !this.#isLeader) continue;
+      this.#followers.set(site, { matched: undefined, committed: 0, sent: this.synced, movedAtMs: 0 });
+    }
     for (const entry of this.#entries) this.#noteProposal(entry);
     this.#advanceCommitted();
   }
@@ -81,7 +90,11 @@ export class SequencedLog<R> implements Log<R> {
 
   /** Whether something is under way that a lost message could hold up. */
   get busy(): boolean {
-    return this.#proposals.size > 0 || this.#delivered < this.#length || (this.#isLeader && this.#someoneLags());
+    return (
+      this.#proposals.size > 0 ||
+      this.#delivered < this.length ||
+      [...this.#followers.values()].some((follower) => this.#lags(follower))
+    );
   }
 
   propose(record: R, nowMs: number): void {
@@ -102,7 +115,7 @@ export class SequencedLog<R> implements Log<R> {
       case 'log.append':
         return this.#onAppend(message);
       case 'log.appended':
-        return this.#onAppended(from, message.length, nowMs);
+        return this.#onAppended(from, message, nowMs);
     }
   }
 
@@ -111,17 +124,16 @@ export class SequencedLog<R> implements Log<R> {
     if (length <= this.synced) return;
     this.synced = length;
     if (this.#isLeader) this.#sendNews();
-    else this.#send(this.options.leader, { kind: 'log.appended', length });
+    else this.#confirm();
     this.#advanceCommitted();
   }
 
   /** Sends again what may have been lost. */
   tick(nowMs: number): void {
     const { leader, epoch, resendAfterMs } = this.options;
-    if (this.#isLeader) {
-      this.#resendToFollowers(nowMs);
-      return;
-    }
+    this.#remindFollowers(nowMs);
+    // Held entries of which it is not known that they count: the leader answers.
+    if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     if (this.#proposalsMoved) this.#proposedAtMs = nowMs;
     this.#proposalsMoved = false;
     if (this.#proposals.size === 0 || nowMs - this.#proposedAtMs < resendAfterMs) return;
@@ -138,13 +150,12 @@ export class SequencedLog<R> implements Log<R> {
 
   /** How many of the first entries a majority holds, as far as this node knows. */
   protected majorityLength(): number {
-    const { siteCount, leader, site } = this.options;
-    const majority = Math.floor(siteCount / 2) + 1;
+    const majority = Math.floor(this.options.siteCount / 2) + 1;
     if (!this.#isLeader) {
       // What a follower has is synced at the leader too: two of three are a majority.
       return majority <= 2 ? this.synced : this.#committed;
     }
-    const lengths = this.#matched.map((length, index) => (index === leader || index === site ? this.synced : length));
+    const lengths = [this.synced, ...this.#matchedLengths()];
     return lengths.toSorted((a, b) => b - a)[majority - 1] ?? 0;
   }
 
@@ -152,12 +163,22 @@ export class SequencedLog<R> implements Log<R> {
     return this.options.site === this.options.leader;
   }
 
-  get #length(): number {
+  protected get length(): number {
     return this.#forgotten + this.#entries.length;
   }
 
-  #someoneLags(): boolean {
-    return this.#matched.some((length, site) => site !== this.options.site && length < this.#length);
+  #matchedLengths(): number[] {
+    return [...this.#followers.values()].map(({ matched }) => matched ?? 0);
+  }
+
+  #lags({ matched, committed }: Follower): boolean {
+    if (this.length === 0) return false;
+    return matched === undefined || matched < this.length || (this.#mustAnnounce && committed < this.#committed);
+  }
+
+  /** With more than three sites a follower cannot tell from its own log what a majority has. */
+  get #mustAnnounce(): boolean {
+    return this.options.siteCount > 3;
   }
 
   #onPropose(from: number, message: LogMessage<R> & { kind: 'log.propose' }): void {
@@ -170,24 +191,31 @@ export class SequencedLog<R> implements Log<R> {
   }
 
   #onAppend({ position, entries, committed }: LogMessage<R> & { kind: 'log.append' }): void {
-    const news = entries.slice(Math.max(0, this.#length - position));
-    if (position <= this.#length && news.length > 0) this.#store(news);
+    const news = entries.slice(Math.max(0, this.length - position));
+    const isNext = position <= this.length;
+    if (isNext && news.length > 0) this.#store(news);
     // Said even when nothing is new: the last answer may have been lost.
-    if (news.length === 0 || position > this.#length) {
-      this.#send(this.options.leader, { kind: 'log.appended', length: this.synced });
-    }
+    const answers = news.length === 0 || !isNext;
     this.#committed = Math.max(this.#committed, committed);
+    this.#advanceCommitted();
+    if (answers) this.#confirm();
+  }
+
+  #onAppended(from: number, { length, committed }: LogMessage<R> & { kind: 'log.appended' }, nowMs: number): void {
+    const follower = this.#followers.get(from);
+    if (follower === undefined) return;
+    // A restarted follower knows less than before: believe what it says last.
+    follower.committed = committed;
+    if (length > (follower.matched ?? -1)) {
+      follower.matched = length;
+      follower.movedAtMs = nowMs;
+      follower.sent = Math.max(follower.sent, length);
+    }
     this.#advanceCommitted();
   }
 
-  #onAppended(from: number, length: number, nowMs: number): void {
-    this.#heard.add(from);
-    if (length > (this.#matched[from] ?? 0)) {
-      this.#matched[from] = length;
-      this.#movedAtMs[from] = nowMs;
-      this.#sent[from] = Math.max(this.#sent[from] ?? 0, length);
-    }
-    this.#advanceCommitted();
+  #confirm(): void {
+    this.#send(this.options.leader, { kind: 'log.appended', length: this.synced, committed: this.#committed });
   }
 
   #store(entries: readonly LogEntry<R>[]): void {
@@ -206,28 +234,25 @@ export class SequencedLog<R> implements Log<R> {
   }
 
   #sendNews(): void {
-    for (let site = 0; site < this.options.siteCount; site += 1) {
-      if (site !== this.options.site) this.#sendFrom(site, this.#sent[site] ?? 0);
+    for (const [site, follower] of this.#followers) this.#sendFrom(site, follower, follower.sent);
+  }
+
+  #sendFrom(site: number, follower: Follower, from: number): void {
+    const sendable = this.sendable();
+    for (let position = from; position < sendable; position += APPEND_MAX) {
+      const end = Math.min(sendable, position + APPEND_MAX);
+      const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
+      this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });
+      follower.sent = end;
     }
   }
 
-  #sendFrom(site: number, from: number): void {
-    const end = Math.min(this.sendable(), from + APPEND_MAX);
-    const entries = this.#entries.slice(from - this.#forgotten, end - this.#forgotten);
-    if (entries.length === 0) return;
-    this.#sent[site] = end;
-    this.#send(site, { kind: 'log.append', position: from, entries, committed: this.#committed });
-    if (end < this.sendable()) this.#sendFrom(site, end);
-  }
-
-  #resendToFollowers(nowMs: number): void {
-    for (let site = 0; site < this.options.siteCount; site += 1) {
-      const matched = this.#matched[site] ?? 0;
-      if (site === this.options.site || matched >= this.#length) continue;
-      if (nowMs - (this.#movedAtMs[site] ?? 0) < this.options.resendAfterMs) continue;
-      this.#movedAtMs[site] = nowMs;
-      if (this.#heard.has(site)) this.#sendFrom(site, matched);
-      else this.#announceCommittedTo(site);
+  #remindFollowers(nowMs: number): void {
+    for (const [site, follower] of this.#followers) {
+      if (!this.#lags(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs) continue;
+      follower.movedAtMs = nowMs;
+      if (follower.matched === undefined || follower.matched === this.length) this.#announceTo(site, follower);
+      else this.#sendFrom(site, follower, follower.matched);
     }
   }
 
@@ -235,7 +260,7 @@ export class SequencedLog<R> implements Log<R> {
     const majority = this.majorityLength();
     if (majority > this.#committed) {
       this.#committed = majority;
-      if (this.#isLeader && this.options.siteCount > 3) this.#announceCommitted();
+      if (this.#mustAnnounce) for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
     const end = Math.min(this.#committed, this.synced);
     for (; this.#delivered < end; this.#delivered += 1) {
@@ -245,23 +270,14 @@ export class SequencedLog<R> implements Log<R> {
     this.#forgetOld();
   }
 
-  /** Needed with more than three sites, where a follower cannot tell from its own log what a majority has. */
-  #announceCommitted(): void {
-    for (let site = 0; site < this.options.siteCount; site += 1) {
-      if (site !== this.options.site) this.#announceCommittedTo(site);
-    }
-  }
-
   /** An append without entries: it tells what is committed, and is answered by how much the follower has. */
-  #announceCommittedTo(site: number): void {
-    const position = this.#sent[site] ?? 0;
-    this.#send(site, { kind: 'log.append', position, entries: [], committed: this.#committed });
+  #announceTo(site: number, { sent }: Follower): void {
+    this.#send(site, { kind: 'log.append', position: sent, entries: [], committed: this.#committed });
   }
 
   /** Forgets what is delivered here and, at the leader, synced everywhere. */
   #forgetOld(): void {
-    const followers = this.#isLeader ? this.#matched.filter((_, site) => site !== this.options.site) : [];
-    const count = Math.min(this.#delivered, ...followers) - this.#forgotten;
+    const count = Math.min(this.#delivered, ...this.#matchedLengths()) - this.#forgotten;
     if (count < FORGET_MIN || count * 2 < this.#entries.length) return;
     this.#entries = this.#entries.slice(count);
     this.#forgotten += count;

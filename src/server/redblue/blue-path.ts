@@ -80,7 +80,7 @@ export class BluePath {
       for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
         waiting.shift();
         this.core.state.applyBlue(next);
-        this.core.options.observer?.applied?.(next);
+        this.core.options.observer?.applied?.(next, this.core.state);
         this.#onApplied(next);
         moved = true;
       }

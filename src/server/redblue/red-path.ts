@@ -251,7 +251,7 @@ export class RedPath {
     // Out of the overlay before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#core.state.overlay.remove(request.submission.token);
     const answer = this.#core.state.applyRed(operation, stamp);
-    this.#core.options.observer?.applied?.(operation);
+    this.#core.options.observer?.applied?.(operation, this.#core.state);
     this.#end(operation.id, answer);
   }
 
@@ -273,6 +273,11 @@ export class RedPath {
     const submission = this.#reads.get(id);
     if (submission === undefined) return;
     this.#reads.delete(id);
+    this.answerRead(submission);
+  }
+
+  /** Executes a strong read on the stable snapshot. */
+  protected answerRead(submission: Submission): void {
     try {
       const { reply } = this.#core.state.stableRunner.run(this.#host.inputOf(submission));
       this.#host.answer(submission, 'strong', reply);

@@ -49,7 +49,7 @@ export interface ReplicaObserver {
   /** A generator run became an operation of this site. */
   created?(operation: BlueOperation | RedOperation): void;
   /** An operation became part of the stable snapshot of this site. */
-  applied?(operation: BlueOperation | RedOperation): void;
+  applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
   rejected?(operation: RedOperation): void;
 }

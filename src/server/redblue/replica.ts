@@ -48,7 +48,7 @@ export class Replica implements ReplicaCore, RedPathHost {
   constructor(options: ReplicaOptions, entries: readonly LocalEntry[] = [], nowMs = 0) {
     this.options = options;
     this.nowMs = nowMs;
-    this.state = new SiteState(options.service, options.sites.length);
+    this.state = this.createState();
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
     for (const entry of entries) this.#restore(entry);
@@ -130,6 +130,10 @@ export class Replica implements ReplicaCore, RedPathHost {
 
   ownBlue(): { readonly applied: number; readonly durable: number } {
     return this.blue.own;
+  }
+
+  protected createState(): SiteState {
+    return new SiteState(this.options.service, this.options.sites.length);
   }
 
   protected createBluePath(): BluePath {

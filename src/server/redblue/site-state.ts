@@ -2,6 +2,7 @@
  * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
+import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
 import type { BlueOperation, RedOperation, ShadowRecord } from './records.ts';
@@ -45,12 +46,12 @@ export class SiteState {
     return this.#stable.at(-1) ?? 0;
   }
 
+  /** Applies a blue operation that has become visible. */
   applyBlue(operation: BlueOperation): void {
     const { site, vector, effects } = operation;
-    const version = vector[site] ?? 0;
-    const stamp = { time: version, site, entry: site, version, seen: vector };
+    const stamp = this.stampOf(operation);
     for (const effect of effects) this.store.apply(effect, stamp);
-    this.#stable[site] = version;
+    this.#stable[site] = vector[site] ?? 0;
   }
 
   /** Applies a committed red operation and gives its answer. */
@@ -73,5 +74,11 @@ export class SiteState {
       const message = `The reply of shadow operation '${String(shadow)}' threw: ${String(error)}. Its effects stand.`;
       return new CorrectableError('FINAL_FAILED', message, { cause: error });
     }
+  }
+
+  /** Where a blue operation stands: its own entry is its time too. */
+  protected stampOf({ site, vector }: BlueOperation): Stamp {
+    const version = vector[site] ?? 0;
+    return { time: version, site, entry: site, version, seen: vector };
   }
 }

@@ -5,7 +5,7 @@
 import type { Effect } from './effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
-import type { Popped, Pushed, QueueView } from './fields/queue.ts';
+import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
 
 declare const valueType: unique symbol;
 declare const effectsType: unique symbol;

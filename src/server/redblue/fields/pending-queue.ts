@@ -9,7 +9,7 @@
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
 import type { PendingEffects } from './field.ts';
-import type { Popped, Pushed, QueueView } from './queue.ts';
+import type { Popped, Pushed, QueueView } from './queue-view.ts';
 
 /** L → max(L + shift, floor). */
 interface LengthChange {

@@ -1,0 +1,74 @@
+/** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
+import { Random } from './random.ts';
+
+/** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
+export interface SimulationOptions {
+  readonly siteCount: number;
+  readonly clientCount: number;
+  readonly operationsPerClient: number;
+  /** What clients mostly do. */
+  readonly workload: 'mixed' | 'bank' | 'queues';
+  readonly queueCount: number;
+  readonly delayMinMs: number;
+  readonly delayMeanMs: number;
+  readonly lossChance: number;
+  readonly duplicateChance: number;
+  /** Whether messages of one link keep their order. */
+  readonly isOrdered: boolean;
+  /** Mean time between partitions; `Infinity` for none. */
+  readonly partitionEveryMs: number;
+  readonly partitionMeanMs: number;
+  /** Whether partitions cut one direction only. */
+  readonly isPartitionOneWay: boolean;
+  /** Mean time between crashes; `Infinity` for none. */
+  readonly crashEveryMs: number;
+  readonly downMeanMs: number;
+  /** Mean time between pauses, in which a site does nothing and loses nothing; `Infinity` for none. */
+  readonly pauseEveryMs: number;
+  readonly pauseMeanMs: number;
+  readonly syncMeanMs: number;
+  /** How far a site's clock may be off. */
+  readonly skewMaxMs: number;
+  readonly thinkMeanMs: number;
+  /** How long a client waits for a final before it submits the operation again. */
+  readonly clientTimeoutMs: number;
+  readonly attemptsMax: number;
+}
+
+/** Kinds of runs. */
+export const PROFILES = ['calm', 'lossy', 'partitions', 'crashes', 'swarm'] as const;
+/** A kind of run. */
+export type Profile = (typeof PROFILES)[number];
+
+/** The options of a run, drawn from its seed within what its profile allows. */
+export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
+  const random = new Random(seed ^ 0x5eed);
+  const has = (feature: Profile): boolean => profile === feature || (profile === 'swarm' && random.chance(0.6));
+  const lossy = has('lossy');
+  const partitions = has('partitions');
+  const crashes = has('crashes');
+  return {
+    siteCount: random.pick([1, 2, 3, 3, 3, 5]),
+    clientCount: random.between(2, 10),
+    operationsPerClient: random.between(5, 20),
+    workload: random.pick(['mixed', 'bank', 'queues']),
+    queueCount: random.between(1, 2),
+    delayMinMs: random.between(0, 20),
+    delayMeanMs: random.between(1, 60),
+    lossChance: lossy ? random.fraction() * 0.3 : 0,
+    duplicateChance: lossy ? random.fraction() * 0.3 : 0,
+    isOrdered: !lossy || random.chance(0.3),
+    partitionEveryMs: partitions ? random.between(200, 2000) : Infinity,
+    partitionMeanMs: random.between(50, 1000),
+    isPartitionOneWay: random.chance(0.5),
+    crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
+    downMeanMs: random.between(20, 600),
+    pauseEveryMs: has('partitions') ? random.between(300, 3000) : Infinity,
+    pauseMeanMs: random.between(50, 500),
+    syncMeanMs: random.pick([0, 1, 5, 20, 100]),
+    skewMaxMs: random.pick([0, 0, 20, 500]),
+    thinkMeanMs: random.between(1, 100),
+    clientTimeoutMs: random.between(100, 2000),
+    attemptsMax: random.pick([2, 5, 10]),
+  };
+}

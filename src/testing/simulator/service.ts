@@ -1,0 +1,82 @@
+/** The service that simulations run: queues and accounts, with fields of every kind. */
+import { z } from 'zod';
+import { defineContract } from '../../protocol/contract.ts';
+import { withMeta } from '../../server/redblue/reply.ts';
+import { defineService } from '../../server/redblue/service.ts';
+import type { Service } from '../../server/redblue/service.ts';
+import { blue, red } from '../../server/redblue/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, table } from '../../server/redblue/tables.ts';
+
+const key = z.object({ key: z.string() });
+const amount = z.object({ key: z.string(), amount: z.number() });
+const text = z.object({ key: z.string(), text: z.string() });
+
+const contract = defineContract('simulated', {
+  enqueue: { effect: 'update', args: text, result: z.void() },
+  dequeue: { effect: 'update', args: key, result: z.string().nullable() },
+  size: { effect: 'read', args: key, result: z.number() },
+  deposit: { effect: 'update', args: amount, result: z.null() },
+  withdraw: { effect: 'update', args: amount, result: z.object({ paid: z.boolean() }) },
+  balance: { effect: 'read', args: key, result: z.number() },
+  write: { effect: 'update', args: text, result: z.null() },
+  tag: { effect: 'update', args: text, result: z.null() },
+  untag: { effect: 'update', args: text, result: z.null() },
+  note: { effect: 'update', args: text, result: z.null() },
+  assign: { effect: 'update', args: text, result: z.string().nullable() },
+});
+
+interface Named {
+  readonly key: string;
+}
+interface Amount extends Named {
+  readonly amount: number;
+}
+interface Text extends Named {
+  readonly text: string;
+}
+
+/**
+ * The service, with withdrawals of the given colour. Red is right; blue is the labelling that lets a balance go below
+ * zero (RedBlue, OSDI 2012, Figure 5).
+ */
+export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
+  return defineService(contract, {
+    tables: {
+      queues: table({ items: queue<string>() }),
+      accounts: table({ balance: counter() }),
+      notes: table({ title: register<string>(), tags: set<string>(), lines: log<string>(), owner: cell<string>() }),
+    },
+    shadowOperations: ({ queues, accounts, notes }) => ({
+      push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
+      pop: red(
+        (a: Named) => [queues.row(a.key).items.pop()],
+        ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
+      ),
+      deposit: blue((a: Amount) => [accounts.row(a.key).balance.add(a.amount)]),
+      withdraw: (withdrawals === 'red' ? red : blue)((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
+      write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
+      tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
+      untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
+      note: blue((a: Text) => [notes.row(a.key).lines.append(a.text)]),
+      assign: red(
+        (a: Text) => [notes.row(a.key).owner.assign(a.text)],
+        ([previous]) => previous ?? null,
+      ),
+    }),
+    generators: {
+      enqueue: (args, { shadow }) => shadow.push(args, undefined),
+      dequeue: (args, { shadow }) => shadow.pop(args),
+      size: (args, { tables }) => tables.queues.row(args.key).items.size,
+      deposit: (args, { shadow }) => shadow.deposit(args, null),
+      withdraw: (args, { tables, shadow }) =>
+        tables.accounts.row(args.key).balance < args.amount ? { paid: false } : shadow.withdraw(args, { paid: true }),
+      balance: (args, { tables }) => tables.accounts.row(args.key).balance,
+      write: (args, { shadow }) => shadow.write(args, null),
+      tag: (args, { shadow }) => shadow.tag(args, null),
+      untag: (args, { shadow }) => shadow.untag(args, null),
+      note: (args, { shadow }) => shadow.note(args, null),
+      assign: (args, { shadow }) => shadow.assign(args),
+    },
+    invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
+  });
+}
