@@ -1,0 +1,74 @@
+/** The code of the documentation type-checks against the public entries, under the project's own strict settings. */
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { sourceOf } from './bundle.ts';
+import { readPage } from './guide.ts';
+
+const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
+const tsconfig = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
+
+/** Where each public entry that the documentation imports lives in the sources. */
+function entriesIn(codes: Iterable<string>): Record<string, string[]> {
+  const names = [...codes].flatMap((code) =>
+    [...code.matchAll(/from '(correctables[^']*)'/g)].map(([, name]) => name ?? ''),
+  );
+  return Object.fromEntries([...new Set(names)].map((name) => [name, [sourceOf(name)]]));
+}
+
+/** The programs of the documentation by path, as files that need not exist. */
+async function programs(): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const file of await readdir(`${docs}guide`)) {
+    if (!file.endsWith('.md')) continue;
+    const { checked } = await readPage(file.slice(0, -'.md'.length));
+    found.set(`${docs}guide/${file}.ts`, checked);
+  }
+  for (const file of await readdir(`${docs}listings`)) {
+    const path = `${docs}listings/${file}`;
+    found.set(path, await readFile(path, 'utf8'));
+  }
+  return found;
+}
+
+function check(files: ReadonlyMap<string, string>): string[] {
+  const { config } = ts.readConfigFile(tsconfig, (path) => ts.sys.readFile(path));
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, docs);
+  options.paths = entriesIn(files.values());
+  const disk = ts.createCompilerHost(options);
+  const program = ts.createProgram([...files.keys()], options, {
+    ...disk,
+    fileExists: (name) => files.has(name) || disk.fileExists(name),
+    readFile: (name) => files.get(name) ?? disk.readFile(name),
+    getSourceFile: (name, version, ...rest) => {
+      const text = files.get(name);
+      return text === undefined ? disk.getSourceFile(name, version, ...rest) : ts.createSourceFile(name, text, version);
+    },
+  });
+  return [...files.keys()].flatMap((name) => {
+    const file = program.getSourceFile(name);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(describeProblem);
+  });
+}
+
+function describeProblem({ file, start = 0, messageText }: ts.Diagnostic): string {
+  const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
+  return `${file?.fileName.slice(docs.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+}
+
+test('documentation: every program → no type errors', { timeout: 60_000 }, async () => {
+  const files = await programs();
+  expect(files.size).toBeGreaterThan(10);
+  expect(check(files)).toEqual([]);
+});
+
+test('documentation: a program with a wrong level → is caught', { timeout: 60_000 }, () => {
+  const wrong = `import { createClient } from 'correctables';
+    import { memory } from 'correctables/bindings/memory';
+    import { get } from 'correctables/operations';
+    createClient(memory()).invoke(get('x'), { levels: ['stronk'] });`;
+  expect(check(new Map([[`${docs}guide/wrong.md.ts`, wrong]]))).toEqual([
+    expect.stringContaining('guide/wrong.md.ts:4'),
+  ]);
+});
