@@ -6,8 +6,12 @@ export default defineConfig({
     index: 'src/index.ts',
     'operations/index': 'src/operations/index.ts',
     'bindings/memory/index': 'src/bindings/memory/index.ts',
+    'bindings/primary-backup/index': 'src/bindings/primary-backup/index.ts',
+    'bindings/cache/index': 'src/bindings/cache/index.ts',
+    'bindings/cache/node': 'src/bindings/cache/node.ts',
     'bindings/remote/index': 'src/bindings/remote/index.ts',
     'bindings/redblue/index': 'src/bindings/redblue/index.ts',
+    'rxjs/index': 'src/rxjs/index.ts',
     'server/index': 'src/server/index.ts',
     'testing/index': 'src/testing/index.ts',
     'cli/main': 'src/cli/main.ts',
@@ -18,5 +22,7 @@ export default defineConfig({
   fixedExtension: false,
   dts: true,
   clean: true,
-  deps: { neverBundle: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'tsx', /^tsx\//] },
+  deps: {
+    neverBundle: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'idb', 'classic-level', 'tsx', /^tsx\//],
+  },
 });

@@ -13,8 +13,19 @@ export type Answer = 'yes' | 'no';
 
 /** What happens in the course of one purchase, in order. */
 export type PurchaseEvent =
-  | { readonly kind: 'preliminary' | 'final'; readonly level: string; readonly item: string | null; readonly ticketsLeft?: number }
-  | { readonly kind: 'told'; readonly level: string; readonly item: string | null; readonly told: Answer; readonly early: boolean };
+  | {
+      readonly kind: 'preliminary' | 'final';
+      readonly level: string;
+      readonly item: string | null;
+      readonly ticketsLeft?: number;
+    }
+  | {
+      readonly kind: 'told';
+      readonly level: string;
+      readonly item: string | null;
+      readonly told: Answer;
+      readonly early: boolean;
+    };
 
 export interface PurchaseOptions {
   /** The queue that holds the tickets. */
@@ -27,7 +38,10 @@ export interface PurchaseOptions {
 }
 
 /** Buys a ticket; the customer is told through `onEvent`, once. The Correctable closes with the final view. */
-export function purchaseTicket(shop: Shop, options: PurchaseOptions): Correctable<QueueItem<string> | null, Levels, string> {
+export function purchaseTicket(
+  shop: Shop,
+  options: PurchaseOptions,
+): Correctable<QueueItem<string> | null, Levels, string> {
   const { event, threshold, strongOnly = false, onEvent } = options;
   let told = false;
   const tell = (level: string, item: string | null, early: boolean): void => {

@@ -1,0 +1,56 @@
+/** The `correctables` command as a user runs it, from the built package. */
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createClient } from 'correctables';
+import { redblue } from 'correctables/bindings/redblue';
+import { dequeue, enqueue } from 'correctables/operations';
+import { ticketShop } from '../../demo/tickets/contract.ts';
+import { Program, runProgram } from '../support/run-program.ts';
+
+const CLI = 'dist/cli/main.js';
+const SERVICE = 'demo/tickets/service.ts';
+
+describe('correctables serve', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('serves three sites, %s → ends cleanly', async (signal) => {
+    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json']);
+    const { url, redLeader, sites } = JSON.parse(await server.line()) as {
+      url: string;
+      redLeader: string;
+      sites: Record<string, string>;
+    };
+    expect(redLeader).toBe('irl');
+    expect(Object.keys(sites)).toEqual(['irl', 'frk', 'vrg']);
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'ok' });
+    const irl = createClient(redblue(ticketShop, { url: sites['irl'] as string, WebSocket }));
+    const vrg = createClient(redblue(ticketShop, { url: sites['vrg'] as string, WebSocket }));
+    await irl.invoke(enqueue('concert', 'seat 1'));
+    expect(await vrg.invokeStrong(dequeue('concert'))).toEqual({ item: 'seat 1' });
+    await Promise.all([irl.close(), vrg.close()]);
+    server.signal(signal);
+    const { code, stderr } = await server.ended();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test.each([
+    [['serve'], '--service is required'],
+    [['serve', '--service', 'nowhere.js'], 'there is no such file'],
+    [['serve', '--service', 'demo/tickets/contract.ts'], 'exports no service'],
+    [['serve', '--service', SERVICE, '--red-leader', 'mars'], '--red-leader takes one of irl, frk, vrg'],
+    [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
+    [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
+    [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
+    [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0'], 'reachable by others'],
+    [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
+    [['sevre'], 'no command "sevre"'],
+  ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
+    const { code, stderr } = await runProgram([CLI, ...args]);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('--help → the flags, exit code 0', async () => {
+    const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
+    expect(code).toBe(0);
+    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port']) expect(stdout).toContain(flag);
+  });
+});

@@ -1,0 +1,59 @@
+/** Runs a program of this package as a user would, in a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const root: string = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running program, killed if it is still there when the test ends. */
+export class Program implements Disposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<Ended>;
+  readonly #lines: AsyncIterator<string>;
+
+  /** Starts `node` with `args` in the package's folder. */
+  constructor(args: readonly string[]) {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+    }
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#ended = new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, ...output }));
+    });
+  }
+
+  /** The next line on stdout. */
+  async line(): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    if (done === true) throw new Error(`the program ended: ${(await this.#ended).stderr}`);
+    return value;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  ended(): Promise<Ended> {
+    return this.#ended;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
+  }
+}
+
+/** Runs a program to its end. */
+export async function runProgram(args: readonly string[]): Promise<Ended> {
+  using program = new Program(args);
+  return await program.ended();
+}
