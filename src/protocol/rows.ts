@@ -1,18 +1,15 @@
-/** All rows of the protocol by direction, and the check that every inbound row passes. */
-import * as z from 'zod/mini';
-import { ack, type AckRow } from './ack.ts';
-import { cancel, type CancelRow } from './cancel.ts';
-import { UndecodableRow } from './codec.ts';
-import { confirm, type ConfirmRow } from './confirm.ts';
-import { fail, type FailRow } from './fail.ts';
-import { goaway, type GoawayRow } from './goaway.ts';
-import { hello, type HelloRow } from './hello.ts';
-import type { MessageKind } from './message-kind.ts';
-import { ping, type PingRow } from './ping.ts';
-import { pong, type PongRow } from './pong.ts';
-import { submit, type SubmitRow } from './submit.ts';
-import { view, type ViewRow } from './view.ts';
-import { welcome, type WelcomeRow } from './welcome.ts';
+/** All rows of the protocol, by direction. */
+import type { AckRow } from './ack.ts';
+import type { CancelRow } from './cancel.ts';
+import type { ConfirmRow } from './confirm.ts';
+import type { FailRow } from './fail.ts';
+import type { GoawayRow } from './goaway.ts';
+import type { HelloRow } from './hello.ts';
+import type { PingRow } from './ping.ts';
+import type { PongRow } from './pong.ts';
+import type { SubmitRow } from './submit.ts';
+import type { ViewRow } from './view.ts';
+import type { WelcomeRow } from './welcome.ts';
 
 /** A row that a client sends. */
 export type ClientRow = HelloRow | SubmitRow | CancelRow | AckRow | PingRow | PongRow;
@@ -20,86 +17,3 @@ export type ClientRow = HelloRow | SubmitRow | CancelRow | AckRow | PingRow | Po
 export type ServerRow = WelcomeRow | ViewRow | ConfirmRow | FailRow | GoawayRow | PingRow | PongRow;
 /** Any row. */
 export type Row = ClientRow | ServerRow;
-
-/** The kinds that a server accepts. */
-export const clientKinds: readonly MessageKind<ClientRow>[] = [hello, submit, cancel, ack, ping, pong];
-/** The kinds that a client accepts. */
-export const serverKinds: readonly MessageKind<ServerRow>[] = [welcome, view, confirm, fail, goaway, ping, pong];
-
-/** What is wrong with a row. */
-export interface RowProblem {
-  /** The operation that the row seems to be about; 0 if that cannot be told. */
-  readonly id: number;
-  /** Path of the bad field, for example `args.queue`. */
-  readonly field: string;
-  readonly reason: string;
-}
-
-/** Either the row, known to be well-formed, or what is wrong with it. */
-export type Checked<R> =
-  | { readonly row: R; readonly problem?: never }
-  | { readonly row?: never; readonly problem: RowProblem };
-
-/** Turns a schema into a faster one that accepts the same: `compile` of zod where code generation is allowed. */
-export type Compile = (schema: z.ZodMiniType) => z.ZodMiniType;
-
-interface Checker {
-  readonly fields: readonly string[];
-  readonly schema: z.ZodMiniType;
-}
-
-/**
- * Makes the check for the rows of one direction.
- *
- * @example
- * const check = createRowCheck(serverKinds);
- * const checked = check([7, 'view', 0, 0, 'value']);
- * if (checked.problem) console.warn(checked.problem.field, checked.problem.reason);
- */
-export function createRowCheck<R>(
-  kinds: readonly MessageKind<R>[],
-  compile: Compile = (schema) => schema,
-): (row: unknown) => Checked<R> {
-  const checkers = new Map<unknown, Checker>();
-  for (const { kind, fields, schema } of kinds) checkers.set(kind, { fields, schema: compile(schema) });
-  return (row) => {
-    if (row instanceof UndecodableRow) return { problem: undecodable(row, checkers) };
-    const checker = Array.isArray(row) ? checkers.get(row[1]) : undefined;
-    if (checker === undefined) return { problem: unknownKind(row, checkers) };
-    const result = z.safeParse(checker.schema, row);
-    if (result.success) return { row: row as R };
-    return { problem: describe(row as unknown[], checker, result.error.issues[0]) };
-  };
-}
-
-/** The number of the operation that a possibly malformed row is about; 0 if it has none. */
-export function operationNumberOf(row: unknown): number {
-  const id: unknown = Array.isArray(row) ? row[0] : undefined;
-  return Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : 0;
-}
-
-function unknownKind(row: unknown, checkers: ReadonlyMap<unknown, Checker>): RowProblem {
-  if (!Array.isArray(row)) return { id: 0, field: '', reason: 'a row must be an array' };
-  const known = [...checkers.keys()].join(', ');
-  return { id: operationNumberOf(row), field: 'kind', reason: `the second element must be one of ${known}` };
-}
-
-function undecodable({ row, path, reason }: UndecodableRow, checkers: ReadonlyMap<unknown, Checker>): RowProblem {
-  const checker = Array.isArray(row) ? checkers.get(row[1]) : undefined;
-  return { id: operationNumberOf(row), field: fieldPath(path, checker?.fields ?? []), reason };
-}
-
-type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
-
-function describe(row: readonly unknown[], { fields }: Checker, issue: Issue | undefined): RowProblem {
-  const id = operationNumberOf(row);
-  const field = fieldPath(issue?.path ?? [], fields);
-  if (field !== '') return { id, field, reason: issue?.message ?? 'invalid' };
-  return { id, field, reason: `a ${String(row[1])} row has up to ${fields.length} elements, got ${row.length}` };
-}
-
-function fieldPath([first, ...rest]: readonly PropertyKey[], fields: readonly string[]): string {
-  if (first === undefined) return '';
-  const name = typeof first === 'number' ? (fields[first] ?? first) : first;
-  return [name, ...rest].map(String).join('.');
-}

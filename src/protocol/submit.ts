@@ -1,6 +1,7 @@
 /** `submit`: one operation, which will be answered by a view at each requested level (Correctables, OSDI 2016, §5.1). */
 import * as z from 'zod/mini';
 import { count, maybe, operationNumber, shortText, type MessageKind } from './message-kind.ts';
+import { submitFields } from './submit-fields.ts';
 
 /**
  * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?]`, from the client.
@@ -23,7 +24,7 @@ export type SubmitRow = readonly [
 /** The kind `submit`. */
 export const submit: MessageKind<SubmitRow> = {
   kind: 'submit',
-  fields: ['id', 'kind', 'name', 'effect', 'levels', 'args', 'key', 'timeoutMs', 'trace'],
+  fields: submitFields,
   schema: z.tuple([
     operationNumber,
     z.literal('submit'),

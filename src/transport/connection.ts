@@ -5,8 +5,10 @@ import type { Operation } from '../correctable/operation.ts';
 import { isFatalClose } from '../protocol/close-codes.ts';
 import { fitsFrame, type Encoded } from '../protocol/codec.ts';
 import type { FailRow } from '../protocol/fail.ts';
-import { createRowCheck, serverKinds, type Row, type ServerRow } from '../protocol/rows.ts';
-import { submit as submitKind } from '../protocol/submit.ts';
+import { createRowCheck } from '../protocol/row-check.ts';
+import type { ClientRow, ServerRow } from '../protocol/rows.ts';
+import { serverKinds } from '../protocol/server-kinds.ts';
+import { submitFields } from '../protocol/submit-fields.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
@@ -131,10 +133,7 @@ class WebSocketConnection implements Connection {
     }
     const indices = levels.map((level) => this.#target.levels.indexOf(level));
     const id = this.#inFlight.nextId();
-    const row = codec.encodeRow(
-      submitRow({ id, operation, indices, context, nowMs: scheduling.now() }),
-      submitKind.fields,
-    );
+    const row = codec.encodeRow(submitRow({ id, operation, indices, context, nowMs: scheduling.now() }), submitFields);
     const submitted = new InFlightOperation(id, row, { strongest: Math.max(...indices), sink, context });
     this.#inFlight.add(submitted);
     this.#cancellation.expect();
@@ -165,7 +164,7 @@ class WebSocketConnection implements Connection {
     if (watermark !== undefined) this.#push([watermark, 'ack']);
   }
 
-  #push(row: Row): void {
+  #push(row: ClientRow): void {
     this.#outbox.push(this.#settings.codec.encodeRow(row));
   }
 

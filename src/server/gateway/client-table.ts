@@ -64,6 +64,13 @@ export class ClientTable {
     return this.#clients.size;
   }
 
+  /** Updates, under way or ended, of all clients. */
+  get replies(): number {
+    let replies = 0;
+    for (const record of this.#clients.values()) replies += record.size;
+    return replies;
+  }
+
   /** The record of a client, made on its first visit. A principal never sees the operations of another. */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
     const key = `${encodeURIComponent(principal)}/${client}`;
@@ -75,11 +82,11 @@ export class ClientTable {
     return record;
   }
 
-  /** Forgets clients without a connection since `before`; returns how many of them had replies left. */
-  forgetGoneBefore(before: number): number {
+  /** Forgets clients that are gone: those with replies since `before`, the others at once. Returns how many had some. */
+  forgetGone(before: number): number {
     let forgotten = 0;
     for (const [key, record] of this.#clients) {
-      if (record.connection !== undefined || record.goneAt >= before) continue;
+      if (record.connection !== undefined || (record.size > 0 && record.goneAt >= before)) continue;
       this.#clients.delete(key);
       if (record.size > 0) forgotten++;
     }

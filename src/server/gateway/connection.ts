@@ -1,10 +1,13 @@
 /** One client's connection, from `hello` to the close. */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { clientKinds } from '../../protocol/client-kinds.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 import type { Codec, Encoded } from '../../protocol/codec.ts';
 import type { Hello } from '../../protocol/hello.ts';
 import { Outbox } from '../../protocol/outbox.ts';
-import { clientKinds, createRowCheck, type ClientRow, type Row } from '../../protocol/rows.ts';
+import { createRowCheck } from '../../protocol/row-check.ts';
+import type { ClientRow, ServerRow } from '../../protocol/rows.ts';
+import { fieldsOf } from '../../protocol/server-kinds.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { PROTOCOL_VERSION } from '../../protocol/version.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
@@ -105,9 +108,9 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#socket.terminate();
   }
 
-  push(row: Row): void {
+  push(row: ServerRow): void {
     try {
-      this.#outbox.push(this.#codec.encodeRow(row));
+      this.#outbox.push(this.#codec.encodeRow(row, fieldsOf(row)));
     } catch (error) {
       // Only a version or meta outside the value domain gets here: the store's fault, and the end of the operation.
       this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
@@ -272,7 +275,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
   }
 }
 
-function overloaded(id: number): Row {
+function overloaded(id: number): ServerRow {
   return failRow(
     id,
     new CorrectableError('OVERLOADED', 'too much is under way on this connection', {

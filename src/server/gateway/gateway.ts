@@ -40,6 +40,8 @@ export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly inFlight: number;
   /** Clients whose replies are kept, connected or not. */
   readonly clients: number;
+  /** Updates whose replies are kept. */
+  readonly replies: number;
 }
 
 /** Hosts one binding. */
@@ -162,7 +164,14 @@ class BindingGateway implements Gateway, GatewayHost {
     let inFlight = 0;
     for (const connection of this.#connections) inFlight += connection.inFlight;
     const { counters, clients } = this;
-    return { state: this.#state, connections: this.#connections.size, inFlight, clients: clients.size, ...counters };
+    return {
+      state: this.#state,
+      connections: this.#connections.size,
+      inFlight,
+      clients: clients.size,
+      replies: clients.replies,
+      ...counters,
+    };
   }
 
   async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
@@ -192,7 +201,7 @@ class BindingGateway implements Gateway, GatewayHost {
 
   #checkAll(): void {
     for (const connection of this.#connections) connection.checkAlive();
-    const forgotten = this.clients.forgetGoneBefore(Date.now() - this.limits.clientIdleMs);
+    const forgotten = this.clients.forgetGone(Date.now() - this.limits.clientIdleMs);
     if (forgotten > 0) this.logger.warn({ clients: forgotten }, 'forgot the replies of clients that did not come back');
   }
 }

@@ -7,12 +7,12 @@ import type { InvocationContext, Sink, ViewDetails } from '../../correctable/bin
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
-import type { Row } from '../../protocol/rows.ts';
+import type { ServerRow } from '../../protocol/rows.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
-  push(row: Row): void;
+  push(row: ServerRow): void;
   /** The last row about the operation was pushed. */
   ended(submission: Submission): void;
 }

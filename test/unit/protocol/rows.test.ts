@@ -1,7 +1,10 @@
 /** Every inbound row is checked; a bad one is reported with the path of the bad field. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientKinds, createRowCheck, serverKinds, type Row } from '../../../src/protocol/rows.ts';
+import { clientKinds } from '../../../src/protocol/client-kinds.ts';
+import { createRowCheck } from '../../../src/protocol/row-check.ts';
+import type { Row } from '../../../src/protocol/rows.ts';
+import { serverKinds } from '../../../src/protocol/server-kinds.ts';
 import { compileSchema } from '../../../src/server/gateway/compile-schema.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 

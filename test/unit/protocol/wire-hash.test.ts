@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { clientKinds, serverKinds } from '../../../src/protocol/rows.ts';
+import { clientKinds } from '../../../src/protocol/client-kinds.ts';
+import { serverKinds } from '../../../src/protocol/server-kinds.ts';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 
 /** One line a version, for ever. A new hash needs a new version: an old peer would misread the new rows. */

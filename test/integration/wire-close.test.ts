@@ -1,0 +1,93 @@
+/** A gateway that closes: what is under way ends first, what has no final goes to the next server. */
+import { WebSocket } from 'ws';
+import { expect, test } from 'vitest';
+import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
+import { CutProxy } from '../support/cut-proxy.ts';
+import { LEVELS, quietContext, RawClient, readX, SinkDouble, startGateway, writeX } from '../support/wire.ts';
+
+test('close: operation under way → goaway, its final, then 1001', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'get', 'read', 3, null]);
+  const { sink } = await server.store.next();
+  const closed = server.listener.close({ drainMs: 5_000 });
+  expect(await client.row()).toEqual([0, 'goaway', 5_000]);
+  sink.update('v', 'strong');
+  expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+  expect(await client.closed).toMatchObject({ code: 1001 });
+  await closed;
+  expect(server.gateway.status()).toMatchObject({ state: 'closed', connections: 0 });
+});
+
+test('close: operation that does not end → closed all the same after the time to drain', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'put', 'update', 3, null]);
+  await server.store.next();
+  await server.listener.close({ drainMs: 10 });
+  expect(await client.closed).toMatchObject({ code: 1001 });
+});
+
+test('close: submission that crosses the goaway → not executed here', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'get', 'read', 3, null]);
+  const { sink } = await server.store.next();
+  const closed = server.listener.close({ drainMs: 5_000 });
+  await client.row();
+  client.send([2, 'submit', 'put', 'update', 3, null], [3, 'ping']);
+  expect(await client.row()).toEqual([3, 'pong']);
+  sink.update('v', 'strong');
+  await closed;
+  expect(server.store.submitted).toHaveLength(1);
+});
+
+test('close: client with more to do → moves to the server that comes next, nothing is lost', async () => {
+  const first = await startGateway();
+  await using proxy = await CutProxy.start(first.url);
+  const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+  const store = remote({ url: proxy.url(first.url), levels: LEVELS, WebSocket, reconnect });
+  const under = new SinkDouble();
+  store.submitOperation(readX, LEVELS, under, quietContext());
+  const { sink } = await first.store.next();
+  await using second = await startGateway();
+  proxy.retarget(second.url);
+  const closed = first.listener.close({ drainMs: 5_000 });
+  await expect.poll(() => store.connectionState).toBe('draining');
+  const later = new SinkDouble();
+  store.submitOperation(writeX, LEVELS, later, quietContext());
+  sink.update('old server', 'strong');
+  expect(await under.call(0)).toMatchObject({ value: 'old server' });
+  (await second.store.next()).sink.update('new server', 'strong');
+  expect(await later.call(0)).toMatchObject({ value: 'new server' });
+  expect(first.store.submitted).toHaveLength(1);
+  await closed;
+  await store.close();
+});
+
+test('close: connections while draining → HTTP 503', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'get', 'read', 3, null]);
+  const { sink } = await server.store.next();
+  const closed = server.listener.close({ drainMs: 5_000 });
+  await using late = new RawClient(server.url);
+  await expect(late.opened()).rejects.toThrow('HTTP 503');
+  sink.update('v', 'strong');
+  await closed;
+});
+
+test('close: client says goodbye → the server has nothing left of its replies', async () => {
+  await using server = await startGateway();
+  server.store.answer = ({ sink }) => sink.update('v', 'strong');
+  const store = remote({ url: server.url, levels: LEVELS, WebSocket });
+  const sink = new SinkDouble();
+  store.submitOperation(writeX, LEVELS, sink, quietContext());
+  await sink.call(0);
+  await store.close();
+  await expect.poll(() => server.gateway.status()).toMatchObject({ connections: 0, inFlight: 0, replies: 0 });
+});

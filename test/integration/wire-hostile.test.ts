@@ -1,0 +1,375 @@
+/** Clients that break the rules: each is told so, none takes the gateway down. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Catalogue } from '../../src/protocol/catalogue.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
+
+const GET = ['get', 'read', 3, { key: 'x' }];
+const PUT = ['put', 'update', 3, { key: 'x' }];
+
+/** The gateway is well if it still serves somebody else. */
+async function expectServing(server: RunningGateway): Promise<void> {
+  await using client = new RawClient(server.url);
+  expect(await client.greet({ client: 'b'.repeat(32) })).toMatchObject([0, 'welcome', {}]);
+  server.store.answer = ({ sink }) => sink.update('fine', 'strong');
+  client.send([1, 'submit', ...GET]);
+  expect(await client.row()).toEqual([1, 'view', 1, 0, 'fine']);
+}
+
+describe('wire: greeting', () => {
+  test('welcome → version, levels, limits', async () => {
+    await using server = await startGateway({ limits: { frameBytesMax: 5_000, inFlightMax: 7 } });
+    await using client = new RawClient(server.url);
+    const limits = { frameBytesMax: 5_000, inFlightMax: 7 };
+    expect(await client.greet()).toEqual([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, limits }]);
+  });
+
+  test('no hello → closed with 4408', async () => {
+    await using server = await startGateway({ limits: { helloTimeoutMs: 20 } });
+    await using client = new RawClient(server.url);
+    expect(await client.closed).toMatchObject({ code: 4408 });
+  });
+
+  test('operation before hello → closed with 4400', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.opened();
+    client.send([1, 'submit', ...GET]);
+    expect(await client.closed).toMatchObject({ code: 4400 });
+    expect(server.store.submitted).toEqual([]);
+  });
+
+  test.each([
+    ['another version', { version: PROTOCOL_VERSION + 1 }, 'hello.version'],
+    ['other levels', { levels: ['strong', 'weak'] }, 'hello.levels'],
+    ['a contract that the server does not have', { contract: { name: 'shop', hash: 'x' } }, 'hello.contract'],
+  ])('%s → told why, closed with 4406', async (_, overrides, field) => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    expect(await client.greet(overrides)).toMatchObject([0, 'fail', 'PROTOCOL', expect.any(String), null, { field }]);
+    expect(await client.closed).toMatchObject({ code: 4406 });
+  });
+
+  test.each(['correctables.v9+json', 'mqtt'])('subprotocol %s → HTTP 400', async (subprotocol) => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url, { subprotocol });
+    await expect(client.opened()).rejects.toThrow('HTTP 400');
+  });
+
+  test('unknown site → HTTP 404', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url.replace('/here', '/nowhere'));
+    await expect(client.opened()).rejects.toThrow('HTTP 404');
+  });
+});
+
+describe('wire: who may connect', () => {
+  test.each([
+    ['a page of elsewhere', { origin: 'https://evil.example' }],
+    ['a page of another port of this machine', { origin: 'http://127.0.0.1:1' }],
+    ['a page without origin of its own', { origin: 'null' }],
+    ['a name that was rebound to this machine', { host: 'evil.example:80' }],
+  ])('%s → HTTP 403', async (_, options) => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url, options);
+    await expect(client.opened()).rejects.toThrow('HTTP 403');
+  });
+
+  test.each([
+    ['a listed page', () => ({ origin: 'https://shop.example' })],
+    ['a page of this server', (url: string) => ({ origin: `http://${new URL(url).host}` })],
+    ['no page at all', () => ({})],
+  ])('%s → welcome', async (_, options) => {
+    await using server = await startGateway({ origins: ['https://shop.example'] });
+    await using client = new RawClient(server.url, options(server.url));
+    expect(await client.greet()).toMatchObject([0, 'welcome', {}]);
+  });
+
+  test('token refused → closed with 4401; accepted → welcome', async () => {
+    await using server = await startGateway({
+      authenticate: (token) => {
+        if (token !== 'good') throw new Error('no');
+        return { id: 'ada' };
+      },
+    });
+    await using stranger = new RawClient(server.url);
+    await stranger.opened();
+    stranger.send([0, 'hello', { ...RawClient.hello(), token: 'bad' }]);
+    expect(await stranger.closed).toMatchObject({ code: 4401 });
+    await using friend = new RawClient(server.url);
+    expect(await friend.greet({ token: 'good' })).toMatchObject([0, 'welcome', {}]);
+  });
+
+  test("another principal with the same client id → does not see the first one's replies", async () => {
+    await using server = await startGateway({ authenticate: (token) => ({ id: token ?? '' }) });
+    server.store.answer = ({ sink, context }) => sink.update(context.operationId, 'strong');
+    await using ada = new RawClient(server.url);
+    await ada.greet({ token: 'ada' });
+    ada.send([1, 'submit', ...PUT]);
+    await ada.row();
+    await using eve = new RawClient(server.url);
+    await eve.greet({ token: 'eve', attempt: 2 });
+    eve.send([1, 'submit', ...PUT]);
+    expect(await eve.row()).toMatchObject([1, 'view', 1, 0, expect.stringMatching(/^eve\//)]);
+    expect(server.store.submitted).toHaveLength(2);
+  });
+
+  test('operation that the principal may not execute → FORBIDDEN, not executed', async () => {
+    await using server = await startGateway({ authorise: (_, { name }) => name !== 'put' });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...PUT]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FORBIDDEN']);
+    expect(server.store.submitted).toEqual([]);
+  });
+});
+
+describe('wire: operations', () => {
+  const shop: Catalogue = {
+    name: 'shop',
+    hash: 'f00',
+    operations: { dequeue: { effect: 'update', args: z.object({ queue: z.string() }) } },
+  };
+
+  test('unknown to the store → UNSUPPORTED', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', 'unknown', 'read', 1, null]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNSUPPORTED']);
+  });
+
+  test.each([
+    ['not in the contract', ['get', 'read', 1, null], 'UNSUPPORTED', undefined],
+    ['with a bad argument', ['dequeue', 'update', 1, { queue: 5 }], 'INVALID_ARGUMENT', 'args.queue'],
+    ['with another effect', ['dequeue', 'read', 1, { queue: 'q' }], 'INVALID_ARGUMENT', 'effect'],
+    ['at a level that does not exist', ['dequeue', 'update', 4, { queue: 'q' }], 'UNKNOWN_LEVEL', 'levels'],
+  ])('%s → refused, not executed', async (_, row, code, field) => {
+    await using server = await startGateway({ contract: shop });
+    await using client = new RawClient(server.url);
+    await client.greet({ contract: { name: 'shop', hash: 'f00' } });
+    client.send([1, 'submit', ...row]);
+    const [, , got, , , details] = await client.row();
+    expect(got).toBe(code);
+    expect((details as { field?: string }).field).toBe(field);
+    expect(server.store.submitted).toEqual([]);
+  });
+
+  test('store throws → FINAL_FAILED without its text', async () => {
+    await using server = await startGateway();
+    server.store.answer = () => {
+      throw new Error('password of the database');
+    };
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FINAL_FAILED']);
+    expect(client.frames.join()).not.toContain('password');
+  });
+
+  test('value outside the domain from the store → INVALID_VALUE', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update({ when: new Map() }, 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'INVALID_VALUE']);
+  });
+
+  test('version outside the domain from the store → INVALID_VALUE', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update('v', 'strong', { version: Symbol('v') });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'INVALID_VALUE']);
+  });
+
+  test('submitted twice on one connection → executed once, answered in full', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...PUT], [1, 'submit', ...PUT]);
+    const { sink } = await server.store.next();
+    sink.update('v', 'weak');
+    sink.update('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 0, 0, 'v']);
+    expect(await client.row()).toEqual([1, 'view', 1, 1, 'v']);
+    client.send([1, 'submit', ...PUT]);
+    expect(await client.row()).toEqual([1, 'view', 1, 1, 'v']);
+    expect(server.store.submitted).toHaveLength(1);
+  });
+
+  test('number that was acknowledged → EXPIRED_ID, not executed again', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([5, 'submit', ...PUT]);
+    await client.row();
+    client.send([5, 'ack'], [5, 'submit', ...PUT], [3, 'submit', ...PUT]);
+    expect((await client.row()).slice(0, 3)).toEqual([5, 'fail', 'EXPIRED_ID']);
+    expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'EXPIRED_ID']);
+    expect(server.store.submitted).toHaveLength(1);
+  });
+
+  test('cancelled → the store is told, the slot is free, nothing more is sent', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 1 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET]);
+    const first = await server.store.next();
+    const stopped = new Promise((resolve) => first.context.signal.addEventListener('abort', resolve));
+    client.send([1, 'cancel'], [2, 'submit', ...GET]);
+    await stopped;
+    first.sink.update('late', 'strong');
+    (await server.store.next()).sink.update('v', 'strong');
+    expect(await client.row()).toEqual([2, 'view', 1, 0, 'v']);
+  });
+});
+
+describe('wire: limits', () => {
+  test('more under way than allowed → OVERLOADED, retryable, with a delay; the others go on', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 2 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET], [2, 'submit', ...GET], [3, 'submit', ...GET]);
+    const details = { retryable: true, retryAfterMs: expect.any(Number) as number };
+    expect(await client.row()).toMatchObject([3, 'fail', 'OVERLOADED', expect.any(String), null, details]);
+    (await server.store.next()).sink.update('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+  });
+
+  test('more unacknowledged updates than are remembered → OVERLOADED, not executed', async () => {
+    await using server = await startGateway({ limits: { repliesMax: 2 } });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...PUT], [2, 'submit', ...PUT], [3, 'submit', ...PUT]);
+    await client.row();
+    await client.row();
+    expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'OVERLOADED']);
+    client.send([2, 'ack'], [3, 'submit', ...PUT]);
+    expect(await client.row()).toEqual([3, 'view', 1, 0, 'v']);
+    expect(server.store.submitted).toHaveLength(3);
+  });
+
+  test('frame beyond the limit → closed with 1009, others are served', async () => {
+    await using server = await startGateway({ limits: { frameBytesMax: 1_000 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', 'get', 'read', 1, 'x'.repeat(2_000)]);
+    expect(await client.closed).toMatchObject({ code: 1009 });
+    await expectServing(server);
+  });
+
+  test('client that never reads → cut off, memory bounded', async () => {
+    await using server = await startGateway({ limits: { sendBufferBytesMax: 100_000 } });
+    server.store.answer = ({ sink }) => sink.update('x'.repeat(50_000), 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.socket.pause();
+    for (let id = 1; id <= 400; id++) client.send([id, 'submit', ...GET]);
+    await expect.poll(() => server.gateway.status().connections, { timeout: 10_000 }).toBe(0);
+    await expectServing(server);
+  });
+
+  test('connections beyond the limit → HTTP 503', async () => {
+    await using server = await startGateway({ limits: { connectionsMax: 1 } });
+    await using first = new RawClient(server.url);
+    await first.greet();
+    await using second = new RawClient(server.url);
+    await expect(second.opened()).rejects.toThrow('HTTP 503');
+  });
+});
+
+describe('wire: one client, two connections', () => {
+  test('newer connection → the older is closed with 4409 and its updates answer on the newer', async () => {
+    await using server = await startGateway();
+    await using older = new RawClient(server.url);
+    await older.greet({ attempt: 1 });
+    older.send([1, 'submit', ...PUT]);
+    const { sink } = await server.store.next();
+    await using newer = new RawClient(server.url);
+    await newer.greet({ attempt: 2 });
+    expect(await older.closed).toMatchObject({ code: 4409 });
+    newer.send([1, 'submit', ...PUT], [7, 'ping']);
+    expect(await newer.row()).toEqual([7, 'pong']);
+    sink.update('v', 'strong');
+    expect(await newer.row()).toEqual([1, 'view', 1, 0, 'v']);
+  });
+
+  test('older connection that arrives late → refused, the newer stays', async () => {
+    await using server = await startGateway();
+    await using newer = new RawClient(server.url);
+    await newer.greet({ attempt: 2 });
+    await using older = new RawClient(server.url);
+    await older.opened();
+    older.send([0, 'hello', { ...RawClient.hello(), attempt: 1 }]);
+    expect(await older.closed).toMatchObject({ code: 4409 });
+    newer.send([7, 'ping']);
+    expect(await newer.row()).toEqual([7, 'pong']);
+  });
+});
+
+describe('wire: malformed', () => {
+  test('bad row → fails alone with the path of the field, its neighbours are served', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET], [2, 'submit', 'get', 'destroy', 3, null], [3, 'submit', ...GET]);
+    const rows = [await client.row(), await client.row(), await client.row()];
+    expect(rows.find(([id]) => id === 2)).toMatchObject([
+      2,
+      'fail',
+      'PROTOCOL',
+      expect.any(String),
+      null,
+      { field: 'effect' },
+    ]);
+    expect(rows.filter(([, kind]) => kind === 'view').map(([id]) => id)).toEqual([1, 3]);
+  });
+
+  test('again and again → closed with 4400', async () => {
+    await using server = await startGateway({ limits: { malformedMax: 3 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    for (let i = 0; i < 3; i++) client.sendText('{');
+    expect(await client.closed).toMatchObject({ code: 4400 });
+  });
+
+  test('binary frame on the text protocol → malformed, connection goes on', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.socket.send(Buffer.from([1, 2, 3]));
+    expect((await client.row()).slice(0, 3)).toEqual([0, 'fail', 'PROTOCOL']);
+  });
+
+  test('any nonsense → the gateway lives', async () => {
+    await using server = await startGateway({ limits: { malformedMax: 1e9 }, store: new StoreDouble() });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    const row = fc.tuple(
+      fc.oneof(fc.nat(9), fc.anything()),
+      fc.constantFrom('submit', 'cancel', 'ack', 'ping', 'pong', 'view', 'x'),
+      fc.anything(),
+      fc.anything(),
+      fc.oneof(fc.nat(5), fc.anything()),
+      fc.anything(),
+    );
+    const frames = fc.sample(fc.oneof(fc.string(), fc.json(), fc.array(row).map(toJson)), { numRuns: 3_000, seed: 7 });
+    for (const frame of frames) client.sendText(frame);
+    client.send([99, 'ping']);
+    for (;;) if ((await client.row()).toString() === '99,pong') break;
+    await expectServing(server);
+  });
+});
+
+function toJson(rows: unknown): string {
+  return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)) ?? '';
+}

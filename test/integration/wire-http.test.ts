@@ -1,0 +1,133 @@
+/** HTTP beside the websockets. */
+import { createServer, request, type IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import { describe, expect, test } from 'vitest';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { headers, method }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => {
+        const body: unknown = text === '' ? undefined : JSON.parse(text);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+    });
+    outgoing.on('error', reject).end();
+  });
+}
+
+describe('HTTP', () => {
+  test('/health while serving → 200 with what each site is doing', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    const sites = { here: expect.objectContaining({ state: 'serving', connections: 1 }) as unknown };
+    expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 200, body: { status: 'ok', sites } });
+  });
+
+  test('/health while draining → 503', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', 'get', 'read', 3, null]);
+    const { sink } = await server.store.next();
+    const closed = server.listener.close({ drainMs: 5_000 });
+    expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 503, body: { status: 'draining' } });
+    sink.update('v', 'strong');
+    await closed;
+  });
+
+  test('/sites → name, path, levels and contract of every site', async () => {
+    const binding = new StoreDouble();
+    const contract = { name: 'shop', hash: 'f00', operations: {} };
+    const sites = { irl: createGateway({ binding }), frk: createGateway({ binding, contract }) };
+    const listener = await listenGateways({ sites });
+    const levels = ['weak', 'strong'];
+    expect((await get(`${listener.url}/sites`)).body).toEqual({
+      sites: [
+        { name: 'irl', path: '/irl', levels },
+        { name: 'frk', path: '/frk', levels, contract: { name: 'shop', hash: 'f00' } },
+      ],
+    });
+    expect(listener.siteUrl('frk')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/frk$/);
+    expect(() => listener.siteUrl('vrg')).toThrow(/no site vrg, only irl, frk/);
+    await listener.close();
+  });
+
+  test.each([
+    ['/nowhere', {}, 'GET', 404],
+    ['/health', {}, 'POST', 405],
+    ['/health', { origin: 'https://evil.example' }, 'GET', 403],
+    ['/sites', { host: 'rebound.example' }, 'GET', 403],
+  ])('%s %j %s → %i', async (path, headers, method, status) => {
+    await using server = await startGateway();
+    expect((await get(server.listener.url + path, headers, method)).status).toBe(status);
+  });
+
+  test('listed page → may read the answer', async () => {
+    const origin = 'https://shop.example';
+    await using server = await startGateway({ origins: [origin] });
+    const { headers } = await get(`${server.listener.url}/sites`, { origin });
+    expect(headers['access-control-allow-origin']).toBe(origin);
+  });
+});
+
+describe('listening', () => {
+  test('where others can reach it, without authentication → INVALID_ARGUMENT that says what to do', async () => {
+    const sites = { here: createGateway({ binding: new StoreDouble() }) };
+    await expect(listenGateways({ sites, host: '0.0.0.0' })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'host',
+      message: expect.stringContaining('allowUnauthenticated') as string,
+    });
+  });
+
+  test.each(['health', 'a/b', ''])('site called "%s" → INVALID_ARGUMENT', async (name) => {
+    const sites = { [name]: createGateway({ binding: new StoreDouble() }) };
+    await expect(listenGateways({ sites })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'sites' });
+  });
+
+  test('port in use → rejected', async () => {
+    await using server = await startGateway();
+    const port = Number(new URL(server.url).port);
+    await expect(startGateway({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  test("on the application's own server → its other paths and upgrades stay its own", async () => {
+    const own = createServer((request, response) => {
+      if (!listener.handleHttp(request, response)) response.end('"the application"');
+    });
+    const gateway = createGateway({ binding: new StoreDouble() });
+    const listener = await listenGateways({ sites: { here: gateway }, server: own });
+    expect(await get(`${listener.url}/`)).toMatchObject({ body: 'the application' });
+    expect(await get(`${listener.url}/health`)).toMatchObject({ body: { status: 'ok' } });
+    await using client = new RawClient(listener.siteUrl('here'));
+    expect(await client.greet()).toMatchObject([0, 'welcome', {}]);
+    own.on('upgrade', (request, socket) => {
+      if (request.url === '/own') socket.end('HTTP/1.1 418 Teapot\r\n\r\n');
+    });
+    const other = new WebSocket(listener.siteUrl('here').replace('/here', '/own'));
+    const status = await new Promise((resolve) => {
+      other.on('unexpected-response', (_, response) => resolve(response.statusCode));
+    });
+    expect(status).toBe(418);
+    other.on('error', () => {});
+    other.terminate();
+    await listener.close({ drainMs: 0 });
+    expect(own.listening).toBe(true);
+    await new Promise((resolve) => {
+      own.close(resolve);
+      own.closeAllConnections();
+    });
+  });
+});

@@ -1,0 +1,99 @@
+/** A TCP proxy between client and gateway, which can cut, swallow or crumble what passes. */
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** What happens to the bytes of a direction. */
+type Mode = 'pass' | 'swallow' | 'crumble';
+
+/** A proxy in front of one port of this machine. */
+export class CutProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #onSwallowed: (() => void)[] = [];
+  #target: number;
+  #mode: Mode = 'pass';
+  /** Connections so far. */
+  connections = 0;
+
+  private constructor(server: Server, target: number) {
+    this.#server = server;
+    this.#target = target;
+    server.on('connection', (client) => this.#join(client));
+  }
+
+  static async start(targetUrl: string): Promise<CutProxy> {
+    const server = createServer();
+    const proxy = new CutProxy(server, Number(new URL(targetUrl).port));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  /** The proxy's address for a path of the target. */
+  url(targetUrl: string): string {
+    const url = new URL(targetUrl);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  /** From now on leads to another port. */
+  retarget(targetUrl: string): void {
+    this.#target = Number(new URL(targetUrl).port);
+  }
+
+  /** Cuts all connections, as a pulled cable that both ends notice. */
+  cut(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  /** Bytes vanish, connections stay: neither end notices. Fulfilled when the first have vanished. */
+  swallow(): Promise<void> {
+    this.#mode = 'swallow';
+    return new Promise((resolve) => this.#onSwallowed.push(resolve));
+  }
+
+  /** Bytes arrive one by one. */
+  crumble(): void {
+    this.#mode = 'crumble';
+  }
+
+  /** Bytes of new connections pass again. */
+  pass(): void {
+    this.#mode = 'pass';
+  }
+
+  /** Fulfilled when the connection number `count` has been made. */
+  async connected(count: number): Promise<void> {
+    while (this.connections < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #join(client: Socket): void {
+    const server = connect(this.#target, '127.0.0.1');
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    for (const [from, to] of [pair, [server, client] as const]) {
+      from.setNoDelay(true);
+      from.on('data', (bytes: Buffer) => this.#forward(bytes, to));
+      from.on('error', () => {});
+      from.on('close', () => {
+        to.destroy();
+        this.#pairs.delete(pair);
+      });
+    }
+    this.connections++;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #forward(bytes: Buffer, to: Socket): void {
+    if (this.#mode === 'swallow') {
+      for (const resolve of this.#onSwallowed.splice(0)) resolve();
+      return;
+    }
+    if (this.#mode === 'pass') to.write(bytes);
+    else for (let i = 0; i < bytes.length; i++) to.write(bytes.subarray(i, i + 1));
+  }
+}

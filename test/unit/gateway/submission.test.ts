@@ -1,0 +1,151 @@
+/** Views of the hosted binding as rows. */
+import { describe, expect, test } from 'vitest';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
+import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+import type { ServerRow } from '../../../src/protocol/rows.ts';
+import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
+import { writeX } from '../../support/wire.ts';
+
+class OutletDouble implements Outlet {
+  readonly rows: unknown[][] = [];
+  ends = 0;
+
+  push(row: ServerRow): void {
+    this.rows.push(...(jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeRow(row)])) as unknown[][]));
+  }
+
+  ended(): void {
+    this.ends++;
+  }
+}
+
+function start(strongest = 2): { submission: Submission; outlet: OutletDouble; anomalies: string[] } {
+  const outlet = new OutletDouble();
+  const anomalies: string[] = [];
+  const owner = {
+    key: 'ada/1',
+    codec: jsonCodec,
+    levels: ['tentative', 'causal', 'strong'],
+    onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
+  };
+  const parts = { id: 7, operation: writeX, strongest, deadlineAt: undefined, trace: undefined };
+  return { submission: new Submission(owner, parts, outlet), outlet, anomalies };
+}
+
+describe('submission', () => {
+  test('same value at a stronger level → confirm of the first view, which ends it', () => {
+    const { submission, outlet } = start();
+    submission.update({ a: 1 }, 'tentative');
+    submission.update({ a: 1 }, 'causal');
+    submission.update({ a: 1 }, 'strong');
+    expect(outlet.rows).toEqual([
+      [7, 'view', 0, 0, { a: 1 }],
+      [7, 'confirm', 1, 0],
+      [7, 'confirm', 2, 0],
+    ]);
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('confirmation with metadata that changed → carries it', () => {
+    const { submission, outlet } = start();
+    submission.update('ticket', 'tentative', { meta: { remaining: 5 } });
+    submission.update('ticket', 'strong', { meta: { remaining: 3 } });
+    expect(outlet.rows[1]).toEqual([7, 'confirm', 2, 0, null, { remaining: 3 }]);
+  });
+
+  test('same value, but a detail of the first view is gone → sent in full: a confirmation would keep it', () => {
+    const { submission, outlet } = start();
+    submission.update('v', 'tentative', { meta: { remaining: 5 } });
+    submission.update('v', 'strong');
+    expect(outlet.rows[1]).toEqual([7, 'view', 2, 1, 'v']);
+  });
+
+  test('0 and -0, undefined and null → undefined is no null', () => {
+    const { submission, outlet } = start();
+    submission.update(undefined, 'tentative');
+    submission.update(null, 'strong');
+    expect(outlet.rows.map(([, kind]) => kind)).toEqual(['view', 'view']);
+  });
+
+  test('the store confirms → confirm; a view it never gave → PROTOCOL', () => {
+    const { submission, outlet } = start();
+    const seq = submission.update('v', 'tentative');
+    submission.confirm('causal', seq, { version: 9 });
+    submission.confirm('strong', 5);
+    expect(outlet.rows.slice(1, 2)).toEqual([[7, 'confirm', 1, 0, 9]]);
+    expect(outlet.rows[2]?.slice(0, 3)).toEqual([7, 'fail', 'PROTOCOL']);
+  });
+
+  test('view at a level stronger than requested → ends it', () => {
+    const { submission, outlet } = start(1);
+    submission.update('v', 'strong');
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('weak level fails → told with its level, the operation goes on', () => {
+    const { submission, outlet } = start();
+    submission.fail(new CorrectableError('UNAVAILABLE', 'no backup'), 'tentative');
+    submission.update('v', 'strong');
+    expect(outlet.rows[0]?.slice(0, 5)).toEqual([7, 'fail', 'UNAVAILABLE', 'no backup', 0]);
+    expect(outlet.rows[1]).toEqual([7, 'view', 2, 0, 'v']);
+  });
+
+  test('strongest level fails → ends it', () => {
+    const { submission, outlet } = start();
+    submission.fail(new CorrectableError('UNAVAILABLE', 'no quorum'), 'strong');
+    expect(outlet.rows[0]?.[4]).toBeNull();
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('the store is done without a final → CLOSED_WITHOUT_FINAL', () => {
+    const { submission, outlet } = start();
+    submission.close();
+    expect(outlet.rows[0]?.[2]).toBe('CLOSED_WITHOUT_FINAL');
+  });
+
+  test('calls after the end or at an unknown level → counted, nothing sent, nothing thrown', () => {
+    const { submission, outlet, anomalies } = start();
+    submission.update('v', 'purple');
+    submission.update('v', 'strong');
+    submission.update('v', 'strong');
+    submission.confirm('strong', 0);
+    submission.fail(new Error('late'));
+    submission.close();
+    expect(outlet.rows).toHaveLength(1);
+    expect(anomalies).toHaveLength(4);
+  });
+
+  test('repetition → everything known in full on the new connection, and no confirm after it', () => {
+    const { submission, outlet: old } = start();
+    submission.update('v', 'tentative', { version: 1 });
+    submission.confirm('causal', 0);
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    submission.update('v', 'strong');
+    expect(outlet.rows.map(([, kind, level, , value]) => [kind, level, value])).toEqual([
+      ['view', 1, 'v'],
+      ['view', 2, 'v'],
+    ]);
+    expect(old.rows).toHaveLength(2);
+    expect([old.ends, outlet.ends]).toEqual([0, 1]);
+  });
+
+  test('repetition after the end → the recorded final, every time', () => {
+    const { submission } = start();
+    submission.update('v', 'strong', { version: 3 });
+    for (let i = 0; i < 2; i++) {
+      const outlet = new OutletDouble();
+      submission.repeat(outlet);
+      expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v', 3]]);
+      expect(outlet.ends).toBe(1);
+    }
+  });
+
+  test('abandoned before the store looks at the signal → it is aborted already', () => {
+    const { submission, outlet } = start();
+    submission.abandon();
+    expect(submission.signal.aborted).toBe(true);
+    submission.update('v', 'strong');
+    expect(outlet.rows).toEqual([]);
+  });
+});
