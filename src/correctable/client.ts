@@ -8,7 +8,7 @@ import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
 import type { AtLeast, Levels, Requested, Strongest, Weakest } from './level.ts';
-import { cancelOn, limit } from './make.ts';
+import { cancelOn, limit, requireTimeout } from './make.ts';
 import type { Shared } from './invocation.ts';
 import { Invocation } from './invocation.ts';
 import type { Operation } from './operation.ts';
@@ -132,11 +132,7 @@ class BoundClient<L extends Levels> {
     this.#binding = binding;
     this.levels = binding.consistencyLevels();
     this.#ladder = declareLevels(this.levels, this);
-    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
-    if (!(this.#timeoutMs > 0)) {
-      const message = 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit';
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'timeoutMs' });
-    }
+    this.#timeoutMs = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
     this.#shared = {
       environment: new Environment(options),
       isOlder: binding.isOlder?.bind(binding),

@@ -3,6 +3,7 @@ import type { Sink } from './binding.ts';
 import type { Correctable as CorrectableInterface } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
+import { CorrectableError } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
@@ -94,13 +95,15 @@ function guard<T>(source: Source<T>, options: { readonly timeoutMs?: number; rea
   if (options.signal !== undefined) cancelOn(source, options.signal);
 }
 
-/** Sets the deadline of `source`; `undefined` and `Infinity` mean none. */
+/** Sets the deadline of `source`; `undefined` and `Infinity` mean none. Throws `INVALID_ARGUMENT` out of range. */
 export function limit<T>(source: Source<T>, timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || timeoutMs === Infinity) return;
-  if (timeoutMs > 0) source.limit(timeoutMs);
-  else {
-    source.close('INVALID_ARGUMENT', 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit');
-  }
+  if (timeoutMs !== undefined && requireTimeout(timeoutMs) !== Infinity) source.limit(timeoutMs);
+}
+
+export function requireTimeout(timeoutMs: number): number {
+  if (timeoutMs > 0) return timeoutMs;
+  const message = 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit';
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'timeoutMs' });
 }
 
 /** Cancels `source` when `signal` aborts, and leaves nothing on the signal once the source has closed. */

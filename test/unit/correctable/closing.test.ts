@@ -1,0 +1,150 @@
+/** C1 closing, C6 failures, C14 errors. */
+import { expect, test } from 'vitest';
+import { correctable, createClient, isCorrectableError } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+
+test('C1: a final view → closes once, nothing after it', async () => {
+  const { c, sink } = manual();
+  const lines = record(c);
+  sink.update(1, 'strong');
+  sink.update(2, 'strong');
+  sink.fail(new Error('late'));
+  sink.confirm('strong', 0);
+  await settled();
+  expect(c.state).toBe('final');
+  expect(lines).toEqual(['final 1 strong']);
+});
+
+test('C1: a failure → closes once, nothing after it', async () => {
+  const { c, sink } = manual();
+  const lines = record(c);
+  sink.fail(new Error('down'));
+  sink.update(2, 'strong');
+  await settled();
+  expect(c.state).toBe('error');
+  expect(lines).toEqual(['error FINAL_FAILED']);
+});
+
+test('C1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with the last view', async () => {
+  const c = correctable(LEVELS, async (sink) => {
+    sink.update('guess', 'weak');
+  });
+  const error = await c.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'guess', level: 'weak' } });
+});
+
+test('C1: an executor that rejects → FINAL_FAILED with the cause', async () => {
+  const cause = new Error('no route');
+  const c = correctable(LEVELS, async () => {
+    throw cause;
+  });
+  expect(await c.catch((reason: unknown) => reason)).toMatchObject({ code: 'FINAL_FAILED', cause });
+});
+
+test('C1: a binding that hangs → TIMEOUT after 30 s, with the last view, and its signal aborts', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock }).invoke(get('k'));
+  const error = read.catch((reason: unknown) => reason);
+  const call = await binding.next();
+  call.view(7, 'weak');
+  expect(call.context.deadlineAt).toBe(30_000);
+  await clock.advance(29_999);
+  expect(read.state).toBe('updating');
+  await clock.advance(1);
+  expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: true, lastView: { value: 7 } });
+  expect(call.context.signal.aborted).toBe(true);
+});
+
+test('C1: an update that times out → not retryable, since it may have taken effect', async () => {
+  const clock = virtualClock();
+  const write = createClient(scriptedBinding(LEVELS), { clock }).invoke(put('k', 1), { timeoutMs: 5 });
+  const error = write.catch((reason: unknown) => reason);
+  await clock.advance(5);
+  expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
+});
+
+test('C1: many operations with one limit → one timer, each closes at its own time', async () => {
+  const clock = virtualClock();
+  const client = createClient(scriptedBinding(LEVELS), { clock });
+  const codes: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    client.invoke(get('k'), { timeoutMs: 10 }).onError(({ code }) => codes.push(code));
+    await clock.advance(4);
+  }
+  expect(clock.pending).toBe(1);
+  expect(codes).toEqual(['TIMEOUT']);
+  await clock.advance(1);
+  expect(codes).toEqual(['TIMEOUT']);
+  await clock.advance(1);
+  expect(codes).toEqual(['TIMEOUT', 'TIMEOUT']);
+  await clock.advance(4);
+  expect(codes).toHaveLength(3);
+  expect(clock.pending).toBe(0);
+});
+
+test('C1: a level has its own limit → that level fails, the operation goes on', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { weak: 5, strong: 50 } });
+  const failure = read.catch((reason: unknown) => reason);
+  await clock.advance(5);
+  expect(read.state).toBe('updating');
+  await clock.advance(45);
+  expect(await failure).toMatchObject({ code: 'TIMEOUT', level: 'strong' });
+  expect(await failure).toMatchObject({ levelErrors: { weak: { code: 'TIMEOUT', level: 'weak' } } });
+});
+
+test('C6: a weak level fails → the stronger one still closes the operation', async () => {
+  const { c, sink } = manual();
+  sink.fail(new Error('backup down'), 'weak');
+  expect(c.state).toBe('updating');
+  sink.update(3, 'strong');
+  expect(await c).toBe(3);
+});
+
+test('C6: the final fails → an error with the last view and the failures of the levels', async () => {
+  const { c, sink } = manual();
+  const backup = new Error('backup down');
+  sink.fail(backup, 'weak');
+  sink.update('x', 'causal');
+  const primary = new Error('primary down');
+  sink.fail(primary, 'strong');
+  const error = await c.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'FINAL_FAILED', level: 'strong', cause: primary, lastView: { value: 'x' } });
+  expect(error).toMatchObject({ levelErrors: { weak: backup, strong: primary } });
+});
+
+test('C6: the binding fails with a typed error → its code and hints stay', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('k'));
+  const call = await binding.next();
+  call.view(1, 'weak');
+  const { CorrectableError } = await import('../../../src/index.ts');
+  call.fail(new CorrectableError('OVERLOADED', 'Too many; wait', { retryAfterMs: 40 }));
+  const error = await read.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 40, lastView: { value: 1 } });
+});
+
+test('C14: the guard → holds for an error of another copy of the package, not for others', async () => {
+  const { CorrectableError } = await import('../../../src/index.ts');
+  const foreign = Object.assign(new Error('elsewhere'), { name: 'CorrectableError', code: 'TIMEOUT' });
+  expect(isCorrectableError(foreign, 'TIMEOUT')).toBe(true);
+  expect(isCorrectableError(foreign, 'ABORTED')).toBe(false);
+  expect(isCorrectableError(new CorrectableError('CONFLICT', 'x'))).toBe(true);
+  expect(isCorrectableError(new Error('x'))).toBe(false);
+  expect(isCorrectableError({ name: 'CorrectableError', code: 'TIMEOUT' })).toBe(false);
+});
+
+test('C14: options out of range → INVALID_ARGUMENT that names the field', async () => {
+  const client = createClient(scriptedBinding(LEVELS));
+  const error = await client.invoke(get('k'), { timeoutMs: 0 }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'timeoutMs' });
+  expect(() => createClient(scriptedBinding(LEVELS), { timeoutMs: -1 })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'timeoutMs' }),
+  );
+  expect(await codeOf(manual().c.settle({ withinMs: -1 }))).toBe('INVALID_ARGUMENT');
+  expect(await codeOf(manual().c.settle({ withinMs: Number.NaN }))).toBe('INVALID_ARGUMENT');
+});

@@ -1,0 +1,214 @@
+/** C12 interop, C13 making. */
+import { from } from 'rxjs';
+import { expect, test, vi } from 'vitest';
+import { boxed, correctable, Correctable, createClient, getSnapshot } from '../../../src/index.ts';
+import type { Sink } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, settled, unhandledDuring } from './support.ts';
+
+test('C12: for await → every view, then the end', async () => {
+  const { c, sink } = manual<number>();
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const { value, level } of c) seen.push(`${value} ${level}`);
+  })();
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.update(3, 'strong');
+  await reading;
+  expect(seen).toEqual(['1 weak', '2 causal', '3 strong']);
+});
+
+test('C12: for await on a failure → the views, then the error once', async () => {
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]();
+  sink.update(1, 'weak');
+  sink.fail(new Error('down'));
+  expect(await iterator.next()).toMatchObject({ value: { value: 1 } });
+  expect(await codeOf(iterator.next())).toBe('FINAL_FAILED');
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+});
+
+test('C12: for await after the end → the final once', async () => {
+  const seen: number[] = [];
+  for await (const { value } of Correctable.of(4)) seen.push(value);
+  expect(seen).toEqual([4]);
+});
+
+test('C12: a slow reader of a refining source → at most one view waits per level', async () => {
+  const { c, sink } = manual<number>({ refining: true });
+  const iterator = c[Symbol.asyncIterator]();
+  for (let i = 0; i < 10; i++) sink.update(i, 'weak');
+  sink.update(10, 'causal');
+  sink.update(11, 'strong');
+  const values: unknown[] = [];
+  for (let step = await iterator.next(); step.done !== true; step = await iterator.next())
+    values.push(step.value.value);
+  expect(values).toEqual([9, 10, 11]);
+});
+
+test('C12: several next() at once → views in order, the rest done', async () => {
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]();
+  const steps = [iterator.next(), iterator.next(), iterator.next()];
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect((await Promise.all(steps)).map(({ value, done }) => done === true || value?.value)).toEqual([1, 2, true]);
+});
+
+test('C12: return() → pending reads end, the error of the operation is not its business any more', async () => {
+  const reasons = await unhandledDuring(async () => {
+    const { c, sink } = manual<number>();
+    const iterator = c[Symbol.asyncIterator]();
+    const pending = iterator.next();
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    expect(await pending).toEqual({ done: true, value: undefined });
+    sink.fail(new Error('down'));
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  });
+  expect(reasons).toEqual([]);
+});
+
+test('C12: RxJS from() → every view, then complete', async () => {
+  const { c, sink } = manual<number>();
+  const seen: unknown[] = [];
+  from(c).subscribe({ next: (view) => seen.push(view), complete: () => seen.push('complete') });
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.update(3, 'strong');
+  expect(seen).toMatchObject([{ value: 1 }, { value: 2 }, { value: 3, final: true }, 'complete']);
+});
+
+test('C12: RxJS unsubscribe and error → leave without cancelling; the error arrives', async () => {
+  const { c, sink } = manual<number>();
+  const errors: unknown[] = [];
+  const next = vi.fn();
+  from(c)
+    .subscribe({ next, error: () => 0 })
+    .unsubscribe();
+  from(c).subscribe({ error: (error) => errors.push(error) });
+  sink.update(1, 'weak');
+  expect(next).not.toHaveBeenCalled();
+  sink.fail(new Error('down'));
+  expect(errors).toMatchObject([{ code: 'FINAL_FAILED' }]);
+});
+
+test('C12: boxed → crosses an async function unabsorbed', async () => {
+  const { c } = manual<number>();
+  const open = async (): Promise<ReturnType<typeof boxed<number, typeof LEVELS, 'strong'>>> => boxed(c);
+  expect((await open()).correctable).toBe(c);
+});
+
+test('C12: getSnapshot → one object until something changes', () => {
+  const { c, sink } = manual<number>();
+  c.onError(() => 0);
+  const first = getSnapshot(c);
+  expect(first).toEqual({ state: 'updating', latest: undefined, error: undefined });
+  expect(getSnapshot(c)).toBe(first);
+  sink.update(1, 'weak');
+  const second = getSnapshot(c);
+  expect(second).not.toBe(first);
+  expect(second.latest?.value).toBe(1);
+  expect(getSnapshot(c)).toBe(second);
+  sink.update(0, 'weak');
+  expect(getSnapshot(c)).toBe(second);
+  sink.fail(new Error('down'));
+  expect(getSnapshot(c)).toMatchObject({ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } });
+});
+
+test('C12: a Correctable is no Promise, and says what it is', () => {
+  const { c } = manual();
+  expect(c).not.toBeInstanceOf(Promise);
+  expect(Object.prototype.toString.call(c)).toBe('[object Correctable]');
+});
+
+test('C13: the executor calls the sink on the spot → the Correctable is born closed', async () => {
+  const c = correctable<number, typeof LEVELS>(LEVELS, (sink) => {
+    sink.update(1, 'weak');
+    sink.update(2, 'strong');
+  });
+  expect(c.state).toBe('final');
+  expect(await c).toBe(2);
+});
+
+test('C13: the executor throws → closes with the cause, nothing is thrown', async () => {
+  const cause = new Error('boom');
+  const c = correctable(LEVELS, () => {
+    throw cause;
+  });
+  expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'FINAL_FAILED', cause });
+});
+
+test('C13: the executor takes a signal → aborted by cancel, not by the end', async () => {
+  const signals: AbortSignal[] = [];
+  const sinks: Sink<number>[] = [];
+  const make = (): Correctable<number, readonly ['only']> =>
+    correctable<number, readonly ['only']>(['only'], (sink, signal) => {
+      sinks.push(sink as Sink<number>);
+      signals.push(signal);
+    });
+  const cancelled = make();
+  cancelled.cancel('enough');
+  expect(signals[0]?.aborted).toBe(true);
+  expect(await codeOf(cancelled)).toBe('ABORTED');
+  const ended = make();
+  sinks[1]!.update(1, 'only');
+  await ended;
+  expect(signals[1]?.aborted).toBe(false);
+});
+
+test('C13: answers that accumulate → the same level again, from a refining source', async () => {
+  const c = correctable<number, readonly ['some', 'all']>(
+    ['some', 'all'],
+    (sink) => {
+      for (let found = 1; found <= 3; found++) sink.update(found, found === 3 ? 'all' : 'some');
+    },
+    { refining: true },
+  );
+  expect(await c).toBe(3);
+});
+
+test('C13: a thenable as a value → INVALID_VALUE, whatever the level', async () => {
+  for (const level of LEVELS) {
+    const { c, sink } = manual();
+    sink.update(Promise.resolve(1), level);
+    expect(await codeOf(c)).toBe('INVALID_VALUE');
+  }
+});
+
+test('C13: misuse of the sink → counted, never thrown into the binding', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const read = client.invoke(get('k'));
+  const call = await binding.next();
+  // @ts-expect-error a level that does not exist
+  call.view(1, 'eventual');
+  // @ts-expect-error a level that does not exist
+  call.fail(new Error('x'), 'eventual');
+  expect(read.state).toBe('updating');
+  call.view(2, 'strong');
+  call.view(3, 'strong');
+  call.confirm('strong', 0);
+  call.fail(new Error('x'));
+  expect(client.drops).toMatchObject({ 'unknown-level': 2, closed: 3 });
+  expect(await read).toBe(2);
+});
+
+test('C13: levels that are none → INVALID_ARGUMENT', () => {
+  for (const levels of [[], ['a', 'a'], [''], 'weak', undefined]) {
+    // @ts-expect-error not a list of level names
+    expect(() => correctable(levels, () => 0)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }),
+    );
+  }
+});
+
+test('C13: of and from → one final view; the rejection is the cause', async () => {
+  expect(await Correctable.of(1)).toBe(1);
+  expect(await Correctable.from(Promise.resolve(2))).toBe(2);
+  const cause = new Error('no');
+  expect(await Correctable.from(Promise.reject(cause)).catch((error: unknown) => error)).toMatchObject({ cause });
+  expect(await codeOf(Correctable.of(Promise.resolve(1)))).toBe('INVALID_VALUE');
+  await settled();
+});

@@ -1,0 +1,123 @@
+/** C11 joining. */
+import { expect, test, vi } from 'vitest';
+import { all, Correctable, createClient } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+import type { Manual } from './support.ts';
+import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+
+test('C11: map → each view, at its level, with its version and metadata', () => {
+  const { c, sink } = manual<number>();
+  const doubled = c.map((value) => value * 2);
+  const lines = record(doubled);
+  sink.update(1, 'weak', { version: 3, meta: { remaining: 4 } });
+  expect(doubled.latest).toMatchObject({ version: 3, meta: { remaining: 4 } });
+  sink.update(2, 'strong');
+  expect(lines).toEqual(['update 2 weak', 'final 4 strong']);
+});
+
+test('C11: map of a confirmed value → computed once', () => {
+  const { c, sink } = manual<number>();
+  const transform = vi.fn((value: number) => ({ value }));
+  const mapped = c.map(transform);
+  sink.update(1, 'weak');
+  sink.confirm('strong', 0);
+  expect(transform).toHaveBeenCalledOnce();
+  expect(mapped.latest).toMatchObject({ final: true, confirms: true });
+});
+
+test('C11: map throws on a preliminary value → that level fails; on the final → closes', async () => {
+  const { c, sink } = manual<number>();
+  const cause = new Error('odd');
+  const mapped = c.map((value) => {
+    if (value % 2 === 1) throw cause;
+    return value;
+  });
+  sink.update(1, 'weak');
+  expect(mapped.state).toBe('updating');
+  sink.update(3, 'strong');
+  expect(await mapped.catch((error: unknown) => error)).toMatchObject({
+    code: 'FINAL_FAILED',
+    cause,
+    levelErrors: { weak: cause },
+  });
+});
+
+test('C11: map to a promise → INVALID_VALUE', async () => {
+  const { c, sink } = manual<number>();
+  const mapped = c.map(async (value) => value);
+  sink.update(1, 'weak');
+  expect(await codeOf(mapped)).toBe('INVALID_VALUE');
+});
+
+test('C11: chain → follows the next Correctable level by level', () => {
+  const outer = manual<number>();
+  const inner = manual<string>();
+  const lines = record(outer.c.chain(() => inner.c));
+  outer.sink.update(1, 'weak');
+  inner.sink.update('a', 'causal');
+  outer.sink.confirm('strong', 0);
+  inner.sink.update('b', 'strong');
+  expect(lines).toEqual(['update a weak', 'update a causal', 'final b strong']);
+});
+
+test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
+  const outer = manual<number>();
+  const lines = record(outer.c.chain(() => Correctable.of('x') as never));
+  outer.sink.update(1, 'weak');
+  await settled();
+  outer.sink.update(1, 'strong');
+  expect(lines).toEqual(['update x weak', 'final x strong']);
+});
+
+test('C11: chain fails on the final value → that error, as it is', async () => {
+  const outer = manual<number>();
+  const inner = manual<string>();
+  const chained = outer.c.chain(() => inner.c);
+  outer.sink.update(1, 'strong');
+  inner.c.cancel();
+  expect(await codeOf(chained)).toBe('ABORTED');
+});
+
+test('C11: all of one binding → the level of the weakest part', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const joined = all([client.invoke(get<number>('a')), client.invoke(get<number>('b'))]);
+  const lines: string[] = [];
+  joined.subscribe(({ value, level, final }) => lines.push(`${value.join()} ${level} ${final}`));
+  const [a, b] = [binding.calls[0]!, binding.calls[1]!];
+  a.view(1, 'causal');
+  expect(joined.latest).toBeUndefined();
+  b.view(2, 'weak');
+  b.view(2, 'strong');
+  a.view(3, 'strong');
+  expect(lines).toEqual(['1,2 weak false', '1,2 causal false', '3,2 strong true']);
+  expect(await joined).toEqual([3, 2]);
+});
+
+test('C11: all over several bindings → preliminary, then final', () => {
+  const one = scriptedBinding(LEVELS);
+  const two = scriptedBinding(LEVELS);
+  const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
+  const lines: string[] = [];
+  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
+  one.calls[0]!.view(1, 'strong');
+  two.calls[0]!.view(2, 'causal');
+  two.calls[0]!.view(3, 'strong');
+  expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
+});
+
+test('C11: all, one part fails → fails with its error', async () => {
+  const parts: [Manual<number>, Manual<number>] = [manual(), manual()];
+  const joined = all([parts[0].c, parts[1].c]);
+  parts[1].c.cancel();
+  expect(await codeOf(joined)).toBe('ABORTED');
+});
+
+test('C11: all of nothing → final at once; of something else → INVALID_ARGUMENT', async () => {
+  expect(await all([])).toEqual([]);
+  // @ts-expect-error not a Correctable
+  expect(() => all([Promise.resolve(1)])).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'parts[0]' }),
+  );
+});

@@ -1,0 +1,147 @@
+/** C10 leaving. */
+import { expect, test, vi } from 'vitest';
+import { Correctable, createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+
+/** The listeners that a signal has at the moment. */
+function listenersOf(signal: AbortSignal): () => number {
+  let count = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    count++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    count--;
+    removeEventListener.apply(signal, args);
+  };
+  return () => count;
+}
+
+test('C10: a read is cancelled → ABORTED with the reason, its signal aborts, later views have no effect', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('k'));
+  const call = await binding.next();
+  const { signal } = call.context;
+  read.cancel('page left');
+  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'page left' });
+  expect(signal.aborted).toBe(true);
+  call.view(1, 'strong');
+  expect(read.latest).toBeUndefined();
+});
+
+test('C10: an update is cancelled under way → UNKNOWN, never "not done"', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const write = createClient(binding).invoke(put('k', 1));
+  (await binding.next()).view(undefined, 'weak');
+  write.cancel();
+  expect(await write.catch((error: unknown) => error)).toMatchObject({
+    code: 'UNKNOWN',
+    retryable: false,
+    lastView: { level: 'weak' },
+  });
+});
+
+test('C10: the signal had aborted before → ABORTED and nothing is sent, also for an update', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const write = createClient(binding).invoke(put('k', 1), { signal: AbortSignal.abort('no') });
+  expect(await codeOf(write)).toBe('ABORTED');
+  expect(binding.calls).toEqual([]);
+});
+
+test('C10: the signal of invoke aborts → all its operations close', async () => {
+  const controller = new AbortController();
+  const client = createClient(scriptedBinding(LEVELS));
+  const codes = [get('a'), get('b')].map((operation) =>
+    codeOf(client.invoke(operation, { signal: controller.signal })),
+  );
+  controller.abort();
+  expect(await Promise.all(codes)).toEqual(['ABORTED', 'ABORTED']);
+});
+
+test('C10: disposal → cancels', async () => {
+  const { c } = manual();
+  {
+    using scoped = c;
+    scoped.onError(() => 0);
+  }
+  expect(await codeOf(c)).toBe('ABORTED');
+});
+
+test('C10: unsubscribing, a signal of callbacks, break out of for await → never cancel', async () => {
+  const { c, sink } = manual<number>();
+  const controller = new AbortController();
+  c.subscribe(() => 0).unsubscribe();
+  const lines: string[] = [];
+  c.setCallbacks({ onUpdate: () => lines.push('update') }, { signal: controller.signal });
+  controller.abort();
+  sink.update(1, 'weak');
+  for await (const _view of c) break;
+  expect(lines).toEqual([]);
+  expect(c.state).toBe('updating');
+  sink.update(2, 'strong');
+  expect(await c).toBe(2);
+});
+
+test('C10: a signal that has aborted before callbacks are attached → they are never called', async () => {
+  const { c, sink } = manual<number>();
+  const next = vi.fn();
+  const subscription = c.subscribe(next, { signal: AbortSignal.abort() });
+  sink.update(1, 'strong');
+  await settled();
+  expect(next).not.toHaveBeenCalled();
+  expect(subscription.closed).toBe(true);
+});
+
+test('C10: one consumer leaves → the others see everything (a shared cancel hits nobody)', () => {
+  const { c, sink } = manual<number>();
+  const lines = record(c);
+  const leaving = c.subscribe(() => 0);
+  leaving.unsubscribe();
+  leaving.unsubscribe();
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+});
+
+test('C10: 100 000 operations on one signal → one listener at most, none at the end', async () => {
+  const { signal } = new AbortController();
+  const listeners = listenersOf(signal);
+  let most = 0;
+  const binding = scriptedBinding(LEVELS, { onCall: () => (most = Math.max(most, listeners())) });
+  const client = createClient(binding);
+  for (let round = 0; round < 100; round++) {
+    for (let i = 0; i < 1000; i++) client.invoke(get('k'), { signal });
+    for (let i = 0; i < 1000; i++) binding.calls[round * 1000 + i]!.view(1, 'strong');
+  }
+  expect(most).toBe(1);
+  expect(listeners()).toBe(0);
+});
+
+test('C10: operations of one signal under way at once, each with another end → no listener at the end', async () => {
+  const { signal } = new AbortController();
+  const listeners = listenersOf(signal);
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const reads = Array.from({ length: 4 }, () => client.invoke(get('k'), { signal }));
+  expect(listeners()).toBe(1);
+  binding.calls[0]!.view(1, 'strong');
+  binding.calls[1]!.fail(new Error('down'));
+  reads[2]!.cancel();
+  expect(listeners()).toBe(1);
+  binding.calls[3]!.confirm('strong', 9);
+  expect(listeners()).toBe(0);
+  expect(await Promise.all(reads.map(codeOf))).toEqual(['no error but 1', 'FINAL_FAILED', 'ABORTED', 'PROTOCOL']);
+});
+
+test('C10: callbacks with a signal on a closed Correctable → told once, no listener stays', async () => {
+  const { signal } = new AbortController();
+  const listeners = listenersOf(signal);
+  const onFinal = vi.fn();
+  Correctable.of(1).setCallbacks({ onFinal }, { signal });
+  await settled();
+  expect(onFinal).toHaveBeenCalledOnce();
+  expect(listeners()).toBe(0);
+});

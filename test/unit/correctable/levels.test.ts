@@ -1,0 +1,192 @@
+/** C2 levels, C3 order, C7 confirmation. */
+import { expect, test, vi } from 'vitest';
+import type { CorrectableEvent } from '../../../src/index.ts';
+import { createClient } from '../../../src/index.ts';
+import { dequeue, get, put } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, record } from './support.ts';
+
+test('C2: levels in any order → requested in the order of the binding, final at the strongest of them', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('k'), { levels: ['causal', 'weak'] });
+  const call = await binding.next();
+  expect(call.levels).toEqual(['weak', 'causal']);
+  call.view(1, 'weak');
+  expect(read.latest?.final).toBe(false);
+  call.view(1, 'causal');
+  expect(read.latest).toMatchObject({ final: true, level: 'causal' });
+});
+
+test('C2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {
+  const binding = scriptedBinding(LEVELS);
+  // @ts-expect-error the level does not exist
+  const read = createClient(binding).invoke(get('k'), { levels: ['eventual'] });
+  const error = await read.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'UNKNOWN_LEVEL', level: 'eventual', field: 'levels' });
+  expect(binding.calls).toEqual([]);
+});
+
+test('C2: no level at all → INVALID_ARGUMENT and nothing is sent', async () => {
+  const binding = scriptedBinding(LEVELS);
+  // @ts-expect-error at least one level
+  expect(await codeOf(createClient(binding).invoke(get('k'), { levels: [] }))).toBe('INVALID_ARGUMENT');
+  expect(binding.calls).toEqual([]);
+});
+
+test('C2: an operation that the binding lacks → UNSUPPORTED and nothing is sent', async () => {
+  const binding = scriptedBinding(LEVELS, { supports: ({ name }) => name === 'get' });
+  expect(await codeOf(createClient(binding).invoke(put('k', 1)))).toBe('UNSUPPORTED');
+  expect(binding.calls).toEqual([]);
+});
+
+test('C2: a level stronger than requested answers → final, labelled with the level achieved', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const write = createClient(binding).invoke(put('k', 1), { levels: ['weak', 'causal'] });
+  (await binding.next()).view(undefined, 'strong');
+  expect(write.latest).toMatchObject({ final: true, level: 'strong' });
+});
+
+test('C2: invokeWeak and invokeStrong → one view, at the first and last level of the binding', async () => {
+  const binding = scriptedBinding(LEVELS, { onCall: (call) => call.view(call.levels[0], call.levels[0]!) });
+  const client = createClient(binding);
+  expect(await client.invokeWeak(get('k'))).toBe('weak');
+  expect(await client.invokeStrong(get('k'))).toBe('strong');
+  expect([client.weakest, client.strongest]).toEqual(['weak', 'strong']);
+});
+
+test('C2: a level that was not requested → its view is dropped and counted', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const read = client.invoke(get('k'), { levels: ['weak', 'strong'] });
+  const call = await binding.next();
+  call.view(1, 'causal');
+  expect(read.latest).toBeUndefined();
+  expect(client.drops['not-requested']).toBe(1);
+});
+
+test('C3: a weaker view after a stronger one → dropped and counted', () => {
+  const onEvent = vi.fn<(event: CorrectableEvent) => void>();
+  const { c, sink } = manual<number>({ onEvent });
+  const lines = record(c);
+  sink.update(1, 'causal');
+  sink.update(2, 'weak');
+  sink.update(3, 'strong');
+  expect(lines).toEqual(['update 1 causal', 'final 3 strong']);
+  expect(onEvent.mock.calls).toEqual([[{ type: 'drop', reason: 'weaker', level: 'weak' }]]);
+});
+
+test('C3: one level twice → dropped, unless the source refines', () => {
+  const strict = manual<number>();
+  const refining = manual<number>({ refining: true });
+  for (const { sink } of [strict, refining]) {
+    sink.update(1, 'weak');
+    sink.update(2, 'weak');
+  }
+  expect(strict.c.latest?.value).toBe(1);
+  expect(refining.c.latest?.value).toBe(2);
+});
+
+test('C3: an older version → a preliminary view is dropped', () => {
+  const { c, sink } = manual<string>();
+  sink.update('new', 'weak', { version: 5 });
+  sink.update('old', 'causal', { version: 4 });
+  expect(c.latest).toMatchObject({ value: 'new', level: 'weak', version: 5 });
+});
+
+test('C3: the final is older than a preliminary view → delivered, and it says regressed', () => {
+  const { c, sink } = manual<string>();
+  sink.update('new', 'weak', { version: 5n });
+  sink.update('between', 'causal');
+  sink.update('old', 'strong', { version: 4n });
+  expect(c.latest).toMatchObject({ value: 'old', final: true, regressed: true });
+});
+
+test('C3: versions of the binding compare its way; those that do not compare are never older', () => {
+  const isOlder = (a: unknown, b: unknown): boolean => String(a).length < String(b).length;
+  const own = manual<number>({ isOlder });
+  own.sink.update(1, 'weak', { version: 'xx' });
+  own.sink.update(2, 'causal', { version: 'y' });
+  expect(own.c.latest?.value).toBe(1);
+  const plain = manual<number>();
+  plain.sink.update(1, 'weak', { version: { a: 2 } });
+  plain.sink.update(2, 'causal', { version: { a: 1 } });
+  expect(plain.c.latest?.value).toBe(2);
+});
+
+test('C7: a confirmation without payload → the earlier value, as a view that confirms', async () => {
+  const { c, sink } = manual<{ n: number }>();
+  const value = { n: 1 };
+  const seq = sink.update(value, 'weak', { version: 1, meta: { remaining: 3, hint: 'a' } });
+  sink.confirm('strong', seq, { meta: { remaining: 2 } });
+  expect(await c).toBe(value);
+  expect(c.latest).toMatchObject({ seq: 0, confirms: true, version: 1, meta: { remaining: 2, hint: 'a' } });
+});
+
+test('C7: a confirmation of a dropped view → that value, which is kept too', async () => {
+  const { c, sink } = manual<string>();
+  sink.update('causal', 'causal');
+  const dropped = sink.update('late weak', 'weak');
+  expect(dropped).toBe(1);
+  sink.confirm('strong', dropped);
+  expect(await c).toBe('late weak');
+  expect(c.latest?.confirms).toBe(false);
+});
+
+test('C7: a confirmation of a replaced view → that value', async () => {
+  const { c, sink } = manual<string>();
+  sink.update('first', 'weak');
+  sink.update('second', 'causal');
+  sink.confirm('strong', 0);
+  expect(await c).toBe('first');
+});
+
+test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {
+  for (const seq of [0, 1, -1, Number.NaN]) {
+    const { c, sink } = manual<string>();
+    if (seq !== 0) sink.update('x', 'weak');
+    sink.confirm('strong', seq);
+    expect(await codeOf(c)).toBe('PROTOCOL');
+  }
+});
+
+test('C7: an equal value that did travel → confirms, and the old reference stays', () => {
+  const { c, sink } = manual<object>();
+  const first = { at: new Date(5), tags: new Set(['a']) };
+  sink.update(first, 'weak');
+  sink.update({ at: new Date(5), tags: new Set(['a']) }, 'strong', { version: 9 });
+  expect(c.latest?.value).toBe(first);
+  expect(c.latest).toMatchObject({ confirms: true, version: 9, seq: 1 });
+});
+
+test('C7: equal only to the operation → confirms, but the value of the final stands', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const taken = createClient(binding).invoke(dequeue<number>('q'));
+  const call = await binding.next();
+  call.view({ item: 1 }, 'weak');
+  call.view({ item: 2 }, 'strong');
+  expect(taken.latest).toMatchObject({ confirms: true, value: { item: 2 } });
+});
+
+test('C7: equals → asked once per view that follows another', () => {
+  const equals = vi.fn((a: number, b: number) => a === b);
+  const { sink } = manual<number>({ equals });
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.update(3, 'strong');
+  expect(equals).toHaveBeenCalledTimes(2);
+});
+
+test('C7: equals throws → reported, and the view counts as different', () => {
+  const onUncaught = vi.fn();
+  const boom = new Error('boom');
+  const { c, sink } = manual<number>({
+    onUncaught,
+    equals: () => {
+      throw boom;
+    },
+  });
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(c.latest).toMatchObject({ value: 2, confirms: false });
+  expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
+});

@@ -1,0 +1,187 @@
+/** C9 early exit. */
+import { expect, test, vi } from 'vitest';
+import { createClient } from '../../../src/index.ts';
+import { dequeue, get } from '../../../src/operations/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, settled, unhandledDuring } from './support.ts';
+
+test('C9: settle without conditions → the final view', async () => {
+  const { c, sink } = manual<number>();
+  const settledView = c.settle();
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await settledView).toMatchObject({ value: 2, final: true });
+});
+
+test('C9: settle when → the first view that satisfies it; the operation goes on', async () => {
+  const { c, sink } = manual<number>();
+  const view = c.settle({ when: ({ value }) => value > 1 });
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  expect(await view).toMatchObject({ value: 2, final: false });
+  expect(c.state).toBe('updating');
+  sink.update(3, 'strong');
+  expect(await c).toBe(3);
+});
+
+test('C9: settle when throws → rejects with that error, the operation is not disturbed', async () => {
+  const { c, sink } = manual<number>();
+  const view = c.settle({
+    when: () => {
+      throw new Error('bad condition');
+    },
+  });
+  sink.update(1, 'weak');
+  await expect(view).rejects.toThrow('bad condition');
+  expect(c.state).toBe('updating');
+});
+
+test('C9: settle withinMs → the best view at that time; the first one where there is none yet', async () => {
+  const clock = virtualClock();
+  const early = manual<number>({ clock });
+  const best = early.c.settle({ withinMs: 10 });
+  early.sink.update(1, 'weak');
+  await clock.advance(5);
+  early.sink.update(2, 'causal');
+  await clock.advance(5);
+  expect(await best).toMatchObject({ value: 2, level: 'causal' });
+
+  const late = manual<number>({ clock });
+  const first = late.c.settle({ withinMs: 10 });
+  await clock.advance(10);
+  late.sink.update(1, 'weak');
+  expect(await first).toMatchObject({ value: 1, level: 'weak' });
+});
+
+test('C9: settle withinMs, the final comes first → the final, and no timer stays', async () => {
+  const clock = virtualClock();
+  const { c, sink } = manual<number>({ clock });
+  const view = c.settle({ withinMs: 10 });
+  sink.update(1, 'strong');
+  expect(await view).toMatchObject({ final: true });
+  expect(clock.pending).toBe(0);
+});
+
+test('C9: settle orLatest, the final fails → the last view, which is not final', async () => {
+  const { c, sink } = manual<number>();
+  const view = c.settle({ orLatest: true });
+  sink.update(1, 'weak');
+  sink.fail(new Error('offline'));
+  expect(await view).toMatchObject({ value: 1, final: false });
+});
+
+test('C9: settle orLatest, no view at all → the error', async () => {
+  const { c, sink } = manual<number>();
+  const view = c.settle({ orLatest: true });
+  sink.fail(new Error('offline'));
+  expect(await codeOf(view)).toBe('FINAL_FAILED');
+});
+
+test('C9: rest abort → the operation is cancelled; an update becomes UNKNOWN', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  for (const [operation, code] of [
+    [get('k'), 'ABORTED'],
+    [dequeue('q'), 'UNKNOWN'],
+  ] as const) {
+    const c = client.invoke<unknown>(operation);
+    const view = c.settle({ when: () => true, rest: 'abort' });
+    const call = await binding.next();
+    expect(call.context.signal.aborted).toBe(false);
+    call.view(1, 'weak');
+    await view;
+    expect(call.context.signal.aborted).toBe(true);
+    expect(await codeOf(c)).toBe(code);
+  }
+});
+
+test('C9: rest detach → the signal of the operation does not abort', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const view = createClient(binding)
+    .invoke(dequeue('q'))
+    .settle({ when: () => true });
+  const call = await binding.next();
+  call.view({ item: 1 }, 'weak');
+  await view;
+  expect(call.context.signal.aborted).toBe(false);
+});
+
+test('C9: a failure after an early answer → onEvent, never the process', async () => {
+  const onEvent = vi.fn();
+  const reasons = await unhandledDuring(async () => {
+    const { c, sink } = manual<number>({ onEvent });
+    const view = c.settle({ when: () => true });
+    sink.update(1, 'weak');
+    await view;
+    sink.fail(new Error('down'));
+  });
+  expect(reasons).toEqual([]);
+  expect(onEvent).toHaveBeenCalledExactlyOnceWith({
+    type: 'late-failure',
+    error: expect.objectContaining({ code: 'FINAL_FAILED' }),
+  });
+});
+
+test('C9: when(level) → a view at it or above, also one that came before', async () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak');
+  expect(await c.when('weak')).toMatchObject({ value: 1 });
+  const causal = c.when('causal');
+  sink.update(2, 'strong');
+  expect(await causal).toMatchObject({ value: 2, level: 'strong', final: true });
+  expect(await c.when('weak')).toMatchObject({ value: 2 });
+});
+
+test('C9: when(level), the operation fails first → LEVEL_NOT_REACHED with the cause', async () => {
+  const { c, sink } = manual<number>();
+  const causal = c.when('causal').catch((error: unknown) => error);
+  sink.update(1, 'weak');
+  sink.fail(new Error('down'));
+  expect(await causal).toMatchObject({
+    code: 'LEVEL_NOT_REACHED',
+    level: 'causal',
+    lastView: { value: 1 },
+    cause: { code: 'FINAL_FAILED' },
+  });
+});
+
+test('C9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', async () => {
+  const clock = virtualClock();
+  const { c } = manual<number>({ clock });
+  const code = codeOf(c.when('causal', { withinMs: 5 }));
+  await clock.advance(5);
+  expect(await code).toBe('LEVEL_NOT_REACHED');
+  expect(c.state).toBe('updating');
+});
+
+test('C9: when(an unknown level) → UNKNOWN_LEVEL', async () => {
+  // @ts-expect-error the level does not exist
+  expect(await codeOf(manual().c.when('eventual'))).toBe('UNKNOWN_LEVEL');
+});
+
+test('C9: 100 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
+  const clock = virtualClock();
+  const { c, sink } = manual<number>({ clock });
+  sink.update(1, 'weak');
+  const conditions: WeakRef<() => boolean>[] = [];
+  for (let round = 0; round < 100; round++) {
+    const views: Promise<unknown>[] = [];
+    for (let i = 0; i < 1000; i++) {
+      let told = 0;
+      const when = (): boolean => ++told === 1;
+      if (i === 0) conditions.push(new WeakRef(when));
+      views.push(c.settle({ when, withinMs: 1000 }));
+    }
+    await Promise.all(views);
+  }
+  expect(clock.pending).toBe(0);
+  // A waiter that had stayed would be told the final view.
+  const told: number[] = [];
+  c.onFinal((value) => told.push(value));
+  const push = vi.spyOn(Promise.prototype, 'then');
+  sink.update(2, 'strong');
+  expect(push).not.toHaveBeenCalled();
+  push.mockRestore();
+  await settled();
+  expect(told).toEqual([2]);
+});

@@ -1,0 +1,349 @@
+/** C8 speculate, rule by rule. */
+import { expect, test, vi } from 'vitest';
+import { createClient } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import type { Manual } from './support.ts';
+import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+
+/** A function whose runs finish when the test says so. */
+function runs(): { run: (input: number) => Promise<string>; finish: (at: number) => Promise<void>; inputs: number[] } {
+  const inputs: number[] = [];
+  const resolvers: (() => void)[] = [];
+  return {
+    inputs,
+    run: (input) => {
+      inputs.push(input);
+      return new Promise((resolve) => resolvers.push(() => resolve(`result of ${input}`)));
+    },
+    finish: async (at) => {
+      resolvers[at]!();
+      await settled();
+    },
+  };
+}
+
+test('C8a: views that equal the input of the live run → one run; one that differs → another', async () => {
+  const { c, sink } = manual<number>();
+  const { run, inputs, finish } = runs();
+  const result = c.speculate(run);
+  sink.update(1, 'weak');
+  sink.update(1, 'causal');
+  expect(inputs).toEqual([1]);
+  sink.update(2, 'strong');
+  await settled();
+  expect(inputs).toEqual([1, 2]);
+  await finish(1);
+  expect(await result).toBe('result of 2');
+});
+
+test('C8a: the scope → the view of the run, a signal, onAbort and onCommit', async () => {
+  const { c, sink } = manual<number>();
+  const levels: string[] = [];
+  const result = c.speculate((value, { view, signal }) => {
+    levels.push(view.level);
+    return signal.aborted ? -1 : value * 2;
+  });
+  sink.update(4, 'weak');
+  sink.confirm('strong', 0);
+  expect(await result).toBe(8);
+  expect(levels).toEqual(['weak']);
+});
+
+test('C8a: the function returns a Correctable → flattened level by level', async () => {
+  const outer = manual<number>();
+  const inners: Manual<string>[] = [];
+  const result = outer.c.speculate(() => {
+    const inner = manual<string>();
+    inners.push(inner);
+    return inner.c;
+  });
+  const lines = record(result);
+  outer.sink.update(1, 'causal');
+  inners[0]!.sink.update('a', 'weak');
+  inners[0]!.sink.update('b', 'strong');
+  expect(lines).toEqual(['update a weak', 'update b causal']);
+  outer.sink.confirm('strong', 0);
+  expect(lines.at(-1)).toBe('final b strong');
+  expect(inners).toHaveLength(1);
+});
+
+test('C8a: the input is final before the inner Correctable is → its levels show through', () => {
+  const outer = manual<number>();
+  const inner = manual<string>();
+  const lines = record(outer.c.speculate(() => inner.c));
+  outer.sink.update(1, 'strong');
+  inner.sink.update('a', 'weak');
+  inner.sink.update('b', 'causal');
+  inner.sink.update('c', 'strong');
+  expect(lines).toEqual(['update a weak', 'update b causal', 'final c strong']);
+});
+
+test('C8b: the final equals the input, the result is there → final at once', async () => {
+  const { c, sink } = manual<number>();
+  const { run, finish } = runs();
+  const result = c.speculate(run);
+  sink.update(1, 'weak');
+  await finish(0);
+  expect(result.latest).toMatchObject({ value: 'result of 1', level: 'weak', final: false });
+  sink.update(1, 'strong');
+  expect(result.latest).toMatchObject({ value: 'result of 1', level: 'strong', final: true });
+});
+
+test('C8b: the final equals the input, the result comes later → final then', async () => {
+  const { c, sink } = manual<number>();
+  const { run, finish } = runs();
+  const result = c.speculate(run);
+  sink.update(1, 'weak');
+  sink.update(1, 'strong');
+  expect(result.state).toBe('updating');
+  await finish(0);
+  expect(await result).toBe('result of 1');
+});
+
+test('C8c: refuted → signal, onAborts in reverse, then abort with input and result, then the next run', async () => {
+  const { c, sink } = manual<number>();
+  const order: string[] = [];
+  const result = c.speculate(
+    (value, { signal, onAbort }) => {
+      order.push(`run ${value}`);
+      signal.addEventListener('abort', () => order.push('signal'));
+      onAbort(async () => {
+        await settled();
+        order.push('undo 1');
+      });
+      onAbort(() => void order.push('undo 2'));
+      return value * 10;
+    },
+    async (input, output) => {
+      await settled();
+      order.push(`abort ${input} ${output}`);
+    },
+  );
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await result).toBe(20);
+  expect(order).toEqual(['run 1', 'signal', 'undo 2', 'undo 1', 'abort 1 10', 'run 2']);
+});
+
+test('C8c: views that come while the undoing lasts → only the newest gets a run', async () => {
+  const { c, sink } = manual<number>({ refining: true });
+  const inputs: number[] = [];
+  let finishAbort!: () => void;
+  const result = c.speculate(
+    (value) => {
+      inputs.push(value);
+      return value;
+    },
+    () => new Promise<void>((resolve) => (finishAbort = resolve)),
+  );
+  sink.update(1, 'weak');
+  sink.update(2, 'weak');
+  sink.update(3, 'causal');
+  sink.update(4, 'strong');
+  await settled();
+  expect(inputs).toEqual([1]);
+  finishAbort();
+  expect(await result).toBe(4);
+  expect(inputs).toEqual([1, 4]);
+});
+
+test('C8c: the abort function gets no result from a run that had none', async () => {
+  const { c, sink } = manual<number>();
+  const abort = vi.fn();
+  const { run } = runs();
+  c.speculate(run, abort);
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  await settled();
+  expect(abort).toHaveBeenCalledExactlyOnceWith(1, undefined);
+});
+
+test('C8c: an onAbort registered after the run was undone → run at once', async () => {
+  const { c, sink } = manual<number>();
+  const undo = vi.fn();
+  let late!: () => void;
+  c.speculate(async (_value, { onAbort }) => {
+    await new Promise<void>((resolve) => (late = resolve));
+    onAbort(undo);
+  });
+  sink.update(1, 'weak');
+  const resume = late;
+  sink.update(2, 'strong');
+  await settled();
+  resume();
+  await settled();
+  expect(undo).toHaveBeenCalledOnce();
+});
+
+test('C8c: a failing abort → ABORT_HANDLER_FAILED with the cause', async () => {
+  const { c, sink } = manual<number>();
+  const cause = new Error('cannot undo');
+  const result = c.speculate(
+    (value) => value,
+    () => {
+      throw cause;
+    },
+  );
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await result.catch((error: unknown) => error)).toMatchObject({ code: 'ABORT_HANDLER_FAILED', cause });
+});
+
+test('C8c: a hanging abort → meets the deadline of the operation', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock }).invoke(get<number>('k'), { timeoutMs: 100 });
+  const result = read.speculate(
+    (value) => value,
+    () => new Promise<void>(() => {}),
+  );
+  const code = codeOf(result);
+  const call = await binding.next();
+  call.view(1, 'weak');
+  await clock.advance(40);
+  call.view(2, 'strong');
+  await clock.advance(59);
+  expect(result.state).toBe('updating');
+  await clock.advance(1);
+  expect(await code).toBe('TIMEOUT');
+});
+
+test('C8d: the source fails → the live run is undone, then the error of the source', async () => {
+  const { c, sink } = manual<number>();
+  const order: string[] = [];
+  const result = c.speculate(
+    (value) => value,
+    async () => {
+      await settled();
+      order.push('undone');
+    },
+  );
+  result.onError(({ code }) => order.push(code));
+  sink.update(1, 'weak');
+  sink.fail(new Error('down'));
+  expect(order).toEqual([]);
+  await codeOf(result);
+  expect(order).toEqual(['undone', 'FINAL_FAILED']);
+});
+
+test('C8d: the source is cancelled → the same, with ABORTED', async () => {
+  const { c, sink } = manual<number>();
+  const abort = vi.fn();
+  const result = c.speculate((value) => value, abort);
+  sink.update(1, 'weak');
+  c.cancel();
+  expect(await codeOf(result)).toBe('ABORTED');
+  expect(abort).toHaveBeenCalledOnce();
+});
+
+test('C8d: the result is cancelled → the run is undone, the source goes on', async () => {
+  const { c, sink } = manual<number>();
+  const abort = vi.fn();
+  const result = c.speculate((value) => value, abort);
+  sink.update(1, 'weak');
+  result.cancel();
+  expect(await codeOf(result)).toBe('ABORTED');
+  expect(abort).toHaveBeenCalledOnce();
+  sink.update(1, 'strong');
+  expect(await c).toBe(1);
+});
+
+test('C8e: a run fails on wrong input → never surfaced', async () => {
+  const { c, sink } = manual<number>();
+  const result = c.speculate((value) => {
+    if (value === 1) throw new Error('no such page');
+    return value;
+  });
+  const lines = record(result);
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await result).toBe(2);
+  expect(lines).toEqual(['final 2 strong']);
+});
+
+test('C8e: a run fails on confirmed input → SPECULATION_FAILED with the cause', async () => {
+  const cause = new Error('no such page');
+  for (const confirmFirst of [true, false]) {
+    const { c, sink } = manual<number>();
+    const result = c.speculate(async () => {
+      throw cause;
+    });
+    sink.update(1, 'weak');
+    if (!confirmFirst) await settled();
+    sink.update(1, 'strong');
+    expect(await result.catch((error: unknown) => error)).toMatchObject({ code: 'SPECULATION_FAILED', cause });
+  }
+});
+
+test('C8f: onCommit effects → in order, once confirmed and resolved, before the derived final', async () => {
+  const { c, sink } = manual<number>();
+  const order: string[] = [];
+  const { run, finish } = runs();
+  const result = c.speculate((value, { onCommit }) => {
+    onCommit(async () => {
+      await settled();
+      order.push('first');
+    });
+    onCommit(() => void order.push('second'));
+    return run(value);
+  });
+  result.onFinal(() => order.push('final'));
+  sink.update(1, 'weak');
+  await finish(0);
+  expect(order).toEqual([]);
+  sink.update(1, 'strong');
+  await result;
+  expect(order).toEqual(['first', 'second', 'final']);
+});
+
+test('C8f: refuted → its onCommit effects never run', async () => {
+  const { c, sink } = manual<number>();
+  const committed: number[] = [];
+  const result = c.speculate((value, { onCommit }) => {
+    onCommit(() => void committed.push(value));
+    return value;
+  });
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  await result;
+  expect(committed).toEqual([2]);
+});
+
+test('C8f: an onCommit effect fails → SPECULATION_FAILED', async () => {
+  const { c, sink } = manual<number>();
+  const result = c.speculate((value, { onCommit }) => {
+    onCommit(() => Promise.reject(new Error('mail not sent')));
+    return value;
+  });
+  sink.update(1, 'strong');
+  expect(await codeOf(result)).toBe('SPECULATION_FAILED');
+});
+
+test('C8g: results → preliminary views at the level of the input, again as it rises', () => {
+  const { c, sink } = manual<number>();
+  const lines = record(c.speculate((value) => value * 10));
+  sink.update(1, 'weak');
+  sink.update(1, 'causal');
+  sink.update(1, 'strong');
+  expect(lines).toEqual(['update 10 weak', 'update 10 causal', 'final 10 strong']);
+});
+
+test('C8: equality → asked once per view, by the source', () => {
+  const equals = vi.fn((a: number, b: number) => a === b);
+  const { c, sink } = manual<number>({ equals });
+  c.speculate((value) => value);
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.update(3, 'strong');
+  expect(equals).toHaveBeenCalledTimes(2);
+});
+
+test('C8: attached to a closed Correctable → one run on the final', async () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  const inputs: number[] = [];
+  expect(await c.speculate((value) => inputs.push(value))).toBe(1);
+  expect(inputs).toEqual([2]);
+});
