@@ -7,7 +7,8 @@ import { WebSocket } from 'ws';
 import { ticketShop } from './contract.ts';
 import type { Options } from './options.ts';
 import { count, latencies, percentiles, type Counts, type Latencies, type Percentiles } from './report.ts';
-import { runSale, stockUp, type Purchase, type Sale, type SaleEvent } from './sale.ts';
+import { runSale, stockUp, type Sale } from './sale.ts';
+import type { Purchase, SaleEvent } from './serve-customer.ts';
 import type { Shop } from './purchase.ts';
 import { startBackend } from './server.ts';
 
@@ -62,9 +63,7 @@ interface SaleSetting {
 async function sale(event: string, options: Options, setting: SaleSetting): Promise<Sale> {
   const { shops, progress, strongOnly = false } = setting;
   const { tickets, threshold } = options;
-  const [first] = shops;
-  if (first === undefined) throw new Error('a sale needs a retailer');
-  await stockUp(first, event, tickets);
+  await stockUp(shops, event, tickets);
   let told = 0;
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.told === undefined || purchase.finalMs !== undefined) return;

@@ -1,5 +1,6 @@
 /** What a sale amounted to: counted from its history, timed from its purchases. */
-import type { Purchase, Sale, SaleEvent } from './sale.ts';
+import type { Sale } from './sale.ts';
+import type { Purchase, SaleEvent } from './serve-customer.ts';
 
 /** Percentiles of a set of durations, in milliseconds; null where there was none. */
 export interface Percentiles {

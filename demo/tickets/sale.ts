@@ -1,35 +1,7 @@
 /** A sale: retailers sell one stock of tickets at the same time until it is gone. */
-import { enqueue } from 'correctables/operations';
-import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
-
-/** One line of a sale's history. */
-export interface SaleEvent {
-  readonly customer: string;
-  readonly operation: string;
-  readonly kind: 'preliminary' | 'final' | 'told';
-  readonly level: string;
-  /** The ticket of the view; null when there was none left. */
-  readonly item: string | null;
-  readonly told?: Answer;
-  readonly early?: boolean;
-  /** Milliseconds since the sale began. */
-  readonly atMs: number;
-}
-
-/** One purchase, with what it cost in time. Durations in milliseconds from the call to the view or the answer. */
-export interface Purchase {
-  readonly customer: string;
-  readonly retailer: number;
-  readonly preliminaryMs?: number;
-  readonly finalMs?: number;
-  readonly toldMs?: number;
-  readonly told?: Answer;
-  readonly early?: boolean;
-  /** Tickets left when the purchase began, as the first view that said so put it. */
-  readonly ticketsLeft?: number;
-  readonly preliminaryItem?: string | null;
-  readonly finalItem?: string | null;
-}
+import { enqueue, peek } from 'correctables/operations';
+import type { Shop } from './purchase.ts';
+import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.ts';
 
 export interface SaleOptions {
   /** The queue that holds the tickets. */
@@ -45,22 +17,19 @@ export interface SaleOptions {
   readonly onPurchase?: (purchase: Purchase) => void;
 }
 
-interface Served {
-  /** What the customer is told. */
-  readonly answer: Promise<Answer>;
-  /** Ends with the final view, or its failure. */
-  readonly final: PromiseLike<unknown>;
-}
-
 export interface Sale {
+  /** In the order in which they began. */
   readonly purchases: readonly Purchase[];
   readonly history: readonly SaleEvent[];
 }
 
-/** Puts `tickets` numbered tickets into the queue of the event. */
-export async function stockUp(shop: Shop, event: string, tickets: number): Promise<void> {
-  const puts = Array.from({ length: tickets }, (_, n) => shop.invokeStrong(enqueue(event, `${event}#${n + 1}`)));
+/** Puts `tickets` numbered tickets into the queue of the event, and waits until every retailer can see them. */
+export async function stockUp(retailers: readonly Shop[], event: string, tickets: number): Promise<void> {
+  const [first] = retailers;
+  if (first === undefined) throw new RangeError('a sale needs a retailer');
+  const puts = Array.from({ length: tickets }, (_, n) => first.invokeStrong(enqueue(event, `${event}#${n + 1}`)));
   await Promise.all(puts);
+  await Promise.all(retailers.map((shop) => shop.invokeStrong(peek(event))));
 }
 
 /**
@@ -70,69 +39,37 @@ export async function stockUp(shop: Shop, event: string, tickets: number): Promi
  * @throws the first purchase's failure, once all retailers have stopped
  */
 export async function runSale(retailers: readonly Shop[], options: SaleOptions): Promise<Sale> {
-  const purchases: Purchase[] = [];
+  const { event, threshold, strongOnly = false } = options;
+  const purchases = new Map<string, Purchase>();
   const history: SaleEvent[] = [];
-  const startedAt = performance.now();
-  const state = { soldOut: false };
+  const saleBeganAt = performance.now();
+  let soldOut = false;
 
+  const onEvent = (line: SaleEvent): void => {
+    history.push(line);
+    options.onEvent?.(line);
+  };
+  const onPurchase = (purchase: Purchase): void => {
+    purchases.set(purchase.customer, purchase);
+    options.onPurchase?.(purchase);
+  };
   const sell = async (shop: Shop, retailer: number): Promise<void> => {
     const finals: PromiseLike<unknown>[] = [];
-    for (let n = 1; !state.soldOut && options.signal?.aborted !== true; n += 1) {
+    for (let n = 1; !soldOut && options.signal?.aborted !== true; n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
-      const served = serve(shop, customer, retailer);
+      const sale = { event, threshold, strongOnly, saleBeganAt, onEvent, onPurchase };
+      const served = serveCustomer(shop, { customer, retailer, ...sale });
       finals.push(served.final);
-      if ((await served.answer) === 'no') state.soldOut = true;
+      if ((await served.answer) === 'no') soldOut = true;
       else if (options.paceMs !== undefined) await pause(options.paceMs);
     }
     await Promise.all(finals);
   };
 
-  const serve = (shop: Shop, customer: string, retailer: number): Served => {
-    const begunAt = performance.now();
-    const index = purchases.push({ customer, retailer }) - 1;
-    const { event, threshold, strongOnly = false } = options;
-    let final: PromiseLike<unknown> | undefined;
-    const answer = new Promise<Answer>((resolve, reject) => {
-      const onEvent = (step: PurchaseEvent): void => {
-        const now = performance.now();
-        const line = { customer, operation: `${event}/${customer}`, ...lineOf(step), atMs: now - startedAt };
-        history.push(line);
-        options.onEvent?.(line);
-        const purchase = advance(purchases[index] as Purchase, step, now - begunAt);
-        purchases[index] = purchase;
-        options.onPurchase?.(purchase);
-        if (step.kind === 'told') resolve(step.told);
-      };
-      final = purchaseTicket(shop, { event, threshold, strongOnly, onEvent }).onError(reject);
-    });
-    return { answer, final: final as PromiseLike<unknown> };
-  };
-
-  const outcomes = await Promise.allSettled(retailers.map((shop, n) => sell(shop, n)));
+  const outcomes = await Promise.allSettled(retailers.map(sell));
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
-  return { purchases, history };
-}
-
-function lineOf(step: PurchaseEvent): Omit<SaleEvent, 'customer' | 'operation' | 'atMs'> {
-  const { kind, level, item } = step;
-  return step.kind === 'told' ? { kind, level, item, told: step.told, early: step.early } : { kind, level, item };
-}
-
-function advance(purchase: Purchase, event: PurchaseEvent, tookMs: number): Purchase {
-  switch (event.kind) {
-    case 'preliminary':
-      return { ...purchase, preliminaryMs: tookMs, preliminaryItem: event.item, ...leftAtStart(purchase, event) };
-    case 'final':
-      return { ...purchase, finalMs: tookMs, finalItem: event.item, ...leftAtStart(purchase, event) };
-    case 'told':
-      return { ...purchase, toldMs: tookMs, told: event.told, early: event.early };
-  }
-}
-
-function leftAtStart(purchase: Purchase, event: { readonly ticketsLeft?: number }): { ticketsLeft?: number } {
-  const ticketsLeft = purchase.ticketsLeft ?? event.ticketsLeft;
-  return ticketsLeft === undefined ? {} : { ticketsLeft };
+  return { purchases: [...purchases.values()], history };
 }
 
 function pause(ms: number): Promise<void> {

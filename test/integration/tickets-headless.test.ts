@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { count } from '../../demo/tickets/report.ts';
 import type { Figures } from '../../demo/tickets/headless.ts';
-import type { SaleEvent } from '../../demo/tickets/sale.ts';
+import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SHOP = ['--import', 'tsx', 'demo/tickets/cli.ts'];

@@ -1,7 +1,7 @@
 /** What happens behind the page: connects the retailers, puts tickets on sale, sells them; tells the page of changes. */
 import { CorrectableError } from 'correctables';
-import { peek } from 'correctables/operations';
-import { runSale, stockUp, type Purchase, type SaleEvent } from '../sale.ts';
+import { runSale, stockUp } from '../sale.ts';
+import { serveCustomer, type Purchase, type SaleEvent } from '../serve-customer.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { closeRetailers, openRetailers, type Retailer } from './retailers.ts';
 import type { Settings } from './settings.ts';
@@ -28,6 +28,8 @@ interface OpenSale extends SaleRecord {
   readonly rows: Map<string, Row>;
   readonly history: SaleEvent[];
   readonly stop: AbortController;
+  /** By `performance.now()`. */
+  readonly beganAt: number;
 }
 
 export class TicketShop {
@@ -96,17 +98,16 @@ export class TicketShop {
     this.#handBought += 1;
     const customer = `you-${this.#handBought}`;
     await this.#guarded(this.#sale, async (sale) => {
-      // A sale whose retailer is sent home while the first customer is being served: one purchase.
-      const once = new AbortController();
-      const served = runSale([retailer.shop], {
+      const served = serveCustomer(retailer.shop, {
+        customer,
+        retailer: this.#retailers.indexOf(retailer),
         event: sale.event,
         threshold: this.settings.threshold,
-        signal: once.signal,
-        onEvent: (line) => sale.history.push({ ...line, customer, operation: `${sale.event}/${customer}` }),
-        onPurchase: (purchase) => this.#advance(sale, { ...purchase, customer, site, byHand: true }),
+        saleBeganAt: sale.beganAt,
+        onEvent: (line) => sale.history.push(line),
+        onPurchase: (purchase) => this.#advance(sale, { ...purchase, site, byHand: true }),
       });
-      once.abort();
-      await served;
+      await Promise.all([served.answer, served.final]);
     });
   }
 
@@ -125,10 +126,11 @@ export class TicketShop {
 
   async #stock({ event }: OpenSale): Promise<void> {
     this.#enter('stocking');
-    const [first] = this.#retailers as readonly [Retailer];
-    await stockUp(first.shop, event, this.settings.tickets);
-    // A strong read at every site: no retailer opens before it can see the tickets.
-    await Promise.all(this.#retailers.map(({ shop }) => shop.invokeStrong(peek<string>(event))));
+    await stockUp(
+      this.#retailers.map(({ shop }) => shop),
+      event,
+      this.settings.tickets,
+    );
     this.#enter('ready');
   }
 
@@ -186,5 +188,5 @@ export class TicketShop {
 
 function openSale(): OpenSale {
   const event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
-  return { event, rows: new Map(), history: [], stop: new AbortController() };
+  return { event, rows: new Map(), history: [], stop: new AbortController(), beganAt: performance.now() };
 }

@@ -1,7 +1,7 @@
 /** The figures of a sale are computed from its history: each fault that they count must show up in them. */
 import { expect, test } from 'vitest';
 import { count, latencies, percentiles } from '../../../demo/tickets/report.ts';
-import type { Purchase, SaleEvent } from '../../../demo/tickets/sale.ts';
+import type { Purchase, SaleEvent } from '../../../demo/tickets/serve-customer.ts';
 
 function purchase(customer: string, told: 'yes' | 'no', final: string | null, early = false): SaleEvent[] {
   const common = { customer, operation: `concert/${customer}` };
