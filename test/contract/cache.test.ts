@@ -4,7 +4,9 @@ import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
+import { createEmbedded } from '../../src/server/embedded.ts';
 import { bindingContract, type ContractSubject } from '../../src/testing/index.ts';
+import { bank, bankService, ticketService } from '../unit/redblue/services.ts';
 
 const delaysMs = { weak: 0, strong: 2 };
 const keys = { update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } };
@@ -34,6 +36,28 @@ const subjects: readonly ContractSubject[] = [
       return { binding: cached(primaryBackup({ levels: ['only'], tiers: { only }, supports })) };
     },
     ...keys,
+  },
+  {
+    name: 'cache in front of redblue, red updates',
+    open: async () => {
+      const deployment = createEmbedded(ticketService, { sites: ['irl', 'frk', 'vrg'] });
+      const binding = cached(deployment.site('vrg'), { onMiss: 'fetch' });
+      return { binding, release: () => deployment.close() };
+    },
+    update: enqueue('q', 'first'),
+    read: peek('q'),
+    expected: { item: 'first' },
+  },
+  {
+    name: 'cache in front of redblue, blue updates',
+    open: async () => {
+      const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'] });
+      const binding = cached(deployment.site('vrg'), { onMiss: 'fetch' });
+      return { binding, release: () => deployment.close() };
+    },
+    update: bank.deposit({ account: 'a', amount: 5 }),
+    read: bank.balance({ account: 'a' }),
+    expected: 5,
   },
 ];
 

@@ -99,7 +99,7 @@ export class CommittedViews {
     session?.learnUpdate(touches, { ...this.#floor(id, version, at), knownAt: at });
     if (write === undefined || id === undefined) return;
     const is = standing(version, replaced?.entry.version, this.#options.isOlder);
-    if (replaced !== undefined && is === 'older') this.cache.put(id, replaced);
+    if (replaced !== undefined && (is === 'older' || is === 'same')) this.cache.put(id, replaced);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
     else if (!isOvertaken || is === 'newer') this.#put(id, this.#entry({ ...view, value: write.value }, touches), at);
   }
