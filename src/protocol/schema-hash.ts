@@ -5,30 +5,33 @@
  */
 import type { OperationSpecs } from './contract.ts';
 
-const MAX_DEPTH = 32;
-
 /** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
 export function schemaHash(name: string, operations: OperationSpecs): string {
   const described: Record<string, unknown> = {};
   for (const [operation, { effect, args, result }] of Object.entries(operations)) {
-    described[operation] = { effect, args: definitionOf(args, 0), result: definitionOf(result, 0) };
+    described[operation] = { effect, args: definitionOf(args), result: definitionOf(result) };
   }
   return fingerprint(JSON.stringify(sorted({ name, operations: described })));
 }
 
-/** A schema's definition as plain data: its own fields, with nested schemas and checks replaced by theirs. */
-function definitionOf(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) return '…';
+/**
+ * A schema's definition as plain data: its own fields, with nested schemas and checks replaced by theirs. `path` holds
+ * what encloses `value`: a schema that contains itself refers back by distance.
+ */
+function definitionOf(value: unknown, path: readonly object[] = []): unknown {
   if (typeof value === 'bigint' || value instanceof RegExp) return String(value);
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Set || value instanceof Map) return definitionOf([...value], depth + 1);
   if (typeof value === 'function') return 'function';
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => definitionOf(element, depth + 1));
+  const enclosing = path.indexOf(value);
+  if (enclosing >= 0) return `^${path.length - enclosing}`;
+  const inner = [...path, value];
+  if (value instanceof Set || value instanceof Map) return definitionOf([...value], inner);
+  if (Array.isArray(value)) return value.map((element) => definitionOf(element, inner));
   const internals = (value as { _zod?: { def?: object } })._zod;
   const described: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(internals?.def ?? value)) {
-    if (key !== 'error' && key !== 'abort') described[key] = definitionOf(inner, depth + 1);
+  for (const [key, field] of Object.entries(internals?.def ?? value)) {
+    if (key !== 'error' && key !== 'abort') described[key] = definitionOf(field, inner);
   }
   return described;
 }

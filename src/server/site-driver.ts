@@ -25,6 +25,7 @@ export class SiteDriver implements SubmissionPort {
   readonly #submitters = new Map<number, Submitter>();
   #nextToken = 1;
   #ticker: NodeJS.Timeout | undefined;
+  #refuses = false;
   #closed = false;
 
   constructor(options: SiteDriverOptions) {
@@ -41,7 +42,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
-    if (this.#closed) {
+    if (this.#refuses) {
       submitter.failed(closedError(), undefined);
       return;
     }
@@ -57,13 +58,18 @@ export class SiteDriver implements SubmissionPort {
     this.#act();
   }
 
+  closeSubmissions(): void {
+    this.#refuses = true;
+    const submitters = [...this.#submitters.values()];
+    this.#submitters.clear();
+    for (const submitter of submitters) submitter.failed(closedError(), undefined);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#ticker);
-    const submitters = [...this.#submitters.values()];
-    this.#submitters.clear();
-    for (const submitter of submitters) submitter.failed(closedError(), undefined);
+    this.closeSubmissions();
     await Promise.all(Object.values(this.#options.storage).map((storage) => storage.close()));
   }
 

@@ -5,6 +5,7 @@
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
  * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
  */
+import { BoundedMap } from './bounded-map.ts';
 import { writtenNames } from './read-set.ts';
 import type { OperationId, RedRecord } from './records.ts';
 import type { RedOperation } from './records.ts';
@@ -40,7 +41,7 @@ interface Commit {
 export class Certifier {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
-  readonly #endings = new Map<OperationId, Ending>();
+  readonly #endings: BoundedMap<OperationId, Ending>;
   #window: Commit[] = [];
   #windowHead = 0;
   /** Snapshots below this stamp are older than the window. */
@@ -49,6 +50,7 @@ export class Certifier {
 
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
     this.#limits = limits;
+    this.#endings = new BoundedMap(limits.endingsMax);
   }
 
   /** How the operation ended, if it did within the memory of this certifier. */
@@ -61,7 +63,7 @@ export class Certifier {
     if (record.kind === 'marker') return { kind: 'marker' };
     if (this.isDecided(record.id)) return { kind: 'void' };
     if (record.kind === 'close') {
-      this.#end(record.id, 'conflict');
+      this.#endings.set(record.id, 'conflict');
       return { kind: 'closed' };
     }
     if (this.conflicts(record)) return { kind: 'reject' };
@@ -69,7 +71,7 @@ export class Certifier {
   }
 
   protected isDecided(id: OperationId): boolean {
-    return this.#endings.has(id);
+    return this.#endings.get(id) !== undefined;
   }
 
   protected conflicts({ reads, snapshot }: RedOperation): boolean {
@@ -85,7 +87,7 @@ export class Certifier {
     for (const name of names) this.#lastWrite.set(name, stamp);
     this.#window.push({ stamp, names });
     this.#trimWindow();
-    this.#end(record.id, { stamp });
+    this.#endings.set(record.id, { stamp });
     return stamp;
   }
 
@@ -99,15 +101,6 @@ export class Certifier {
     if (this.#windowHead > this.#limits.windowCommits) {
       this.#window = this.#window.slice(this.#windowHead);
       this.#windowHead = 0;
-    }
-  }
-
-  #end(id: OperationId, ending: Ending): void {
-    this.#endings.set(id, ending);
-    if (this.#endings.size <= this.#limits.endingsMax) return;
-    for (const oldest of this.#endings.keys()) {
-      this.#endings.delete(oldest);
-      return;
     }
   }
 }

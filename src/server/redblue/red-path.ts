@@ -8,6 +8,7 @@
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
@@ -47,7 +48,7 @@ export class RedPath {
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #gate = new Fifo<GateItem>();
-  readonly #answers = new Map<OperationId, Answer>();
+  readonly #answers = new BoundedMap<OperationId, Answer>(CERTIFIER_LIMITS.endingsMax);
   readonly #handedOver = new Set<OperationId>();
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
@@ -278,13 +279,7 @@ export class RedPath {
 
   /** Executes a strong read on the stable snapshot. */
   protected answerRead(submission: Submission): void {
-    try {
-      const { reply } = this.#core.state.stableRunner.run(this.#host.inputOf(submission));
-      this.#host.answer(submission, 'strong', reply);
-    } catch (error) {
-      if (!isCorrectableError(error)) throw error;
-      this.#host.answer(submission, 'strong', error);
-    }
+    this.#host.answer(submission, 'strong', this.#core.state.read(this.#host.inputOf(submission)));
   }
 
   #conflictOf(id: OperationId): CorrectableError {
@@ -295,7 +290,7 @@ export class RedPath {
   }
 
   #end(id: OperationId, answer: Answer): void {
-    this.#remember(id, answer);
+    this.#answers.set(id, answer);
     this.#handedOver.delete(id);
     for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
     this.#askers.delete(id);
@@ -304,14 +299,5 @@ export class RedPath {
     this.#core.state.overlay.remove(request.submission.token);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#handOver(follower);
-  }
-
-  #remember(id: OperationId, answer: Answer): void {
-    this.#answers.set(id, answer);
-    if (this.#answers.size <= CERTIFIER_LIMITS.endingsMax) return;
-    for (const oldest of this.#answers.keys()) {
-      this.#answers.delete(oldest);
-      return;
-    }
   }
 }

@@ -5,6 +5,7 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { HybridClock } from './clock.ts';
 import type { GeneratorInput } from './generator-run.ts';
 import type { BlueMessage, BlueOperation, LocalEntry, OperationId, RedRecord } from './records.ts';
@@ -41,7 +42,7 @@ export class Replica implements ReplicaCore, RedPathHost {
   #syncedLength = 0;
   /** Submissions that came before the log's own operations were applied again. */
   readonly #early = new Fifo<Accepted>();
-  readonly #answers = new Map<OperationId, Reply>();
+  readonly #answers = new BoundedMap<OperationId, Reply>(ANSWERS_MAX);
   /** Blue operations under way: who waits for them. */
   readonly #committing = new Map<OperationId, Submission[]>();
 
@@ -178,15 +179,8 @@ export class Replica implements ReplicaCore, RedPathHost {
   }
 
   #read(submission: Accepted): void {
-    const { wants, operation, token } = submission;
-    if (wants.causal) {
-      const { choice, reply } = this.state.stableRunner.run(this.inputOf(submission));
-      if (choice !== undefined) {
-        const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
-        throw new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
-      }
-      this.answer(submission, 'causal', reply);
-    }
+    const { wants, token } = submission;
+    if (wants.causal) this.answer(submission, 'causal', this.state.read(this.inputOf(submission)));
     if (wants.strong) this.red.read(this.#idOf(token), submission);
   }
 
@@ -221,18 +215,9 @@ export class Replica implements ReplicaCore, RedPathHost {
   }
 
   #answerAll(id: OperationId, reply: Reply): void {
-    this.#remember(id, reply);
+    this.#answers.set(id, reply);
     for (const asker of this.#committing.get(id) ?? []) this.answer(asker, 'committed', reply);
     this.#committing.delete(id);
-  }
-
-  #remember(id: OperationId, reply: Reply): void {
-    this.#answers.set(id, reply);
-    if (this.#answers.size <= ANSWERS_MAX) return;
-    for (const oldest of this.#answers.keys()) {
-      this.#answers.delete(oldest);
-      return;
-    }
   }
 
   /** Unique over all sites and starts. */

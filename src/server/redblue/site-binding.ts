@@ -29,7 +29,8 @@ export interface Submitter {
 export interface SubmissionPort {
   readonly contract: ContractInfo;
   submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void;
-  close(): Promise<void>;
+  /** Fails what was submitted and is under way, and refuses what comes later; the site itself goes on. */
+  closeSubmissions(): void;
 }
 
 const SESSION: BindingSession = Object.freeze({});
@@ -74,8 +75,9 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     return SESSION;
   }
 
-  close(): Promise<void> {
-    return this.#site.close();
+  /** Closes this door to the site. The site goes on replicating, for the others' sake; the deployment stops it. */
+  async close(): Promise<void> {
+    this.#site.closeSubmissions();
   }
 }
 

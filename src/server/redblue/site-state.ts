@@ -1,9 +1,10 @@
 /**
  * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
+import type { GeneratorInput } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
 import type { BlueOperation, RedOperation, ShadowRecord } from './records.ts';
 import { replyOf } from './reply.ts';
@@ -44,6 +45,20 @@ export class SiteState {
   /** The red stamp of the stable snapshot. */
   get redStamp(): number {
     return this.#stable.at(-1) ?? 0;
+  }
+
+  /** The answer of a read on the stable snapshot. */
+  read(input: GeneratorInput): Answer {
+    try {
+      const { choice, reply } = this.stableRunner.run(input);
+      if (choice === undefined) return reply;
+      const { operation } = input;
+      const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
+      return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
   }
 
   /** Applies a blue operation that has become visible. */

@@ -1,0 +1,79 @@
+/** Certification decides by the log's prefix: what conflicts, what does not, and what is remembered. */
+import { describe, expect, test } from 'vitest';
+import { Certifier } from '../../../src/server/redblue/certifier.ts';
+import type { Effect } from '../../../src/server/redblue/effect.ts';
+import { fieldName, rowName, tableName } from '../../../src/server/redblue/read-set.ts';
+import type { RedOperation } from '../../../src/server/redblue/records.ts';
+
+const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
+let ids = 0;
+
+function operation(readStamp: number, details: Partial<RedOperation> = {}): RedOperation {
+  ids += 1;
+  const id = `o${ids}`;
+  return {
+    kind: 'operation',
+    id,
+    site: 0,
+    attempt: 1,
+    snapshot: [0, readStamp],
+    reads: [],
+    clock: 1,
+    effects: [],
+    reply: { value: null },
+    ...details,
+  };
+}
+
+describe('certifier', () => {
+  test('commit stamps: grow by one, or to the clock of the proposer', () => {
+    const certifier = new Certifier();
+    const decide = (clock: number): unknown => certifier.decide(operation(0, { clock }));
+    expect([decide(5), decide(3), decide(100), decide(100)]).toEqual(
+      [5, 6, 100, 101].map((stamp) => ({ kind: 'commit', stamp })),
+    );
+  });
+
+  test('read field written after the stamp that was read → reject, and no stamp is taken', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('k')] }));
+    const reads = [fieldName('t', 'k', 'f')];
+    expect(certifier.decide(operation(0, { reads }))).toEqual({ kind: 'reject' });
+    expect(certifier.decide(operation(1, { reads }))).toEqual({ kind: 'commit', stamp: 2 });
+  });
+
+  test('other row written → no conflict; absent row and scan → conflict', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('k')] }));
+    const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
+    expect(decide(fieldName('t', 'other', 'f'))).toBe('commit');
+    expect(decide(rowName('t', 'other'))).toBe('commit');
+    expect(decide(rowName('t', 'k'))).toBe('reject');
+    expect(decide(tableName('t'))).toBe('reject');
+  });
+
+  test('nothing read → never rejected', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('k')] }));
+    expect(certifier.decide(operation(0, { effects: [write('k')] })).kind).toBe('commit');
+  });
+
+  test('repeated id → void; closed id → void for ever', () => {
+    const certifier = new Certifier();
+    const once = operation(0);
+    expect(certifier.decide(once).kind).toBe('commit');
+    expect(certifier.decide(once).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: once.id, site: 0 }).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: 'other', site: 0 }).kind).toBe('closed');
+    expect(certifier.decide(operation(0, { id: 'other' })).kind).toBe('void');
+    expect(certifier.endingOf('other')).toBe('conflict');
+  });
+
+  test('snapshot older than the window → reject', () => {
+    const certifier = new Certifier({ windowCommits: 2, endingsMax: 10 });
+    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [write('k')] }));
+    const reads = [fieldName('t', 'never written', 'f')];
+    expect(certifier.decide(operation(0, { reads })).kind).toBe('reject');
+    expect(certifier.decide(operation(1, { reads })).kind).toBe('commit');
+  });
+});
