@@ -134,9 +134,14 @@ class WebSocketConnection implements Connection {
     const indices = levels.map((level) => this.#target.levels.indexOf(level));
     const id = this.#inFlight.nextId();
     const row = codec.encodeRow(submitRow({ id, operation, indices, context, nowMs: scheduling.now() }), submitFields);
-    const submitted = new InFlightOperation(id, row, { strongest: Math.max(...indices), sink, context });
+    const submitted = new InFlightOperation(id, row, {
+      effect: operation.effect,
+      strongest: Math.max(...indices),
+      sink,
+      context,
+    });
     this.#inFlight.add(submitted);
-    this.#cancellation.expect();
+    this.#cancellation.expect(submitted);
     return submitted;
   }
 

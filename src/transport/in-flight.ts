@@ -1,6 +1,7 @@
 /** The operations that have no final yet, by number, and what the server's rows do to them. */
 import type { InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
+import type { Effect } from '../correctable/operation.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { ConfirmRow } from '../protocol/confirm.ts';
 import type { FailRow } from '../protocol/fail.ts';
@@ -12,6 +13,7 @@ export class InFlightOperation {
   readonly id: number;
   /** The submission as it is sent, and sent again after a reconnect. */
   readonly row: Encoded;
+  readonly effect: Effect;
   /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
   readonly sink: Sink;
@@ -23,9 +25,10 @@ export class InFlightOperation {
   /** Stops listening to the caller's signal. */
   release: (() => void) | undefined = undefined;
 
-  constructor(id: number, row: Encoded, target: Pick<InFlightOperation, 'strongest' | 'sink' | 'context'>) {
+  constructor(id: number, row: Encoded, target: Pick<InFlightOperation, 'effect' | 'strongest' | 'sink' | 'context'>) {
     this.id = id;
     this.row = row;
+    this.effect = target.effect;
     this.strongest = target.strongest;
     this.sink = target.sink;
     this.context = target.context;

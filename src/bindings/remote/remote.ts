@@ -9,6 +9,11 @@ import type { ConnectionOptions } from '../../transport/options.ts';
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   /** The levels of the store behind the gateway, weakest first: must be the same there. */
   readonly levels: L;
+  /**
+   * Names of the operations that the store has, so that others are refused before anything is sent. Default: any name is
+   * sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
+   */
+  readonly operations?: readonly string[] | undefined;
 }
 
 /**
@@ -22,10 +27,14 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  * store.invoke(get({ key: 'greeting' })).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
-  const { levels, ...rest } = options;
-  const connection = connect(rest, { levels: checkedLevels(levels) });
-  // The gateway knows what its store supports; an operation that it does not fails with UNSUPPORTED.
-  return bindConnection({ name: 'remote', levels, connection, supports: () => true, check: (operation) => operation });
+  const { levels, operations, ...rest } = options;
+  return bindConnection({
+    name: 'remote',
+    levels,
+    connection: connect(rest, { levels: checkedLevels(levels) }),
+    supports: ({ name }) => operations?.includes(name) ?? true,
+    check: (operation) => operation,
+  });
 }
 
 const LEVELS_MAX = 31;

@@ -201,6 +201,20 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
   });
 
+  test('cancelled update → sent and kept under way all the same: it runs to its end', async () => {
+    const { platform, connection } = await startOpen();
+    const controller = new AbortController();
+    submit(connection, writeX, quietContext({ signal: controller.signal }));
+    controller.abort();
+    platform.tick();
+    platform.advance(1_000);
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform);
+    expect(platform.sockets.map((socket) => socket.rows('submit').length)).toEqual([1, 1]);
+    expect(platform.sockets.flatMap((socket) => socket.rows('cancel'))).toEqual([]);
+  });
+
   test('answered at once → its signal is never looked at', async () => {
     const { platform, connection } = await startOpen();
     let looked = 0;

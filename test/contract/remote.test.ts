@@ -1,0 +1,29 @@
+/** A store behind a gateway keeps the promises of a binding, over a real socket. */
+import { WebSocket } from 'ws';
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
+import { get, put } from '../../src/operations/index.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { bindingContract, type OpenBinding } from '../../src/testing/binding-contract.ts';
+
+async function open(): Promise<OpenBinding> {
+  const store = memory();
+  const gateway = createGateway({ binding: store });
+  const listener = await listenGateways({ sites: { here: gateway } });
+  const levels = store.consistencyLevels();
+  const binding = remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket });
+  return {
+    binding,
+    async release() {
+      await listener.close({ drainMs: 0 });
+      await store.close();
+    },
+  };
+}
+
+bindingContract(
+  { name: 'remote(gateway(memory))', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
+  { describe, test, expect },
+);

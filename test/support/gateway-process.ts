@@ -1,0 +1,14 @@
+/** A gateway in a process of its own, to be killed: prints its address, answers preliminaries, never finals on request. */
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { StoreDouble } from './wire.ts';
+
+const [, , port = '0', finals = 'yes'] = process.argv;
+const store = new StoreDouble();
+store.answer = ({ sink, levels }) => {
+  sink.update(`guess of ${process.pid}`, 'weak');
+  if (finals === 'yes' && levels.includes('strong')) sink.update(`final of ${process.pid}`, 'strong');
+};
+const gateway = createGateway({ binding: store });
+const listener = await listenGateways({ sites: { here: gateway }, port: Number(port) });
+process.stdout.write(`${listener.siteUrl('here')}\n`);
