@@ -41,7 +41,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   constructor(inner: Binding<L>, options: CacheOptions<L>) {
     const levels = inner.consistencyLevels();
-    const onError = options.onError ?? ((error) => defaultEnvironment.uncaught(error));
+    const onError = reporter(options.onError);
     this.name = `cache(${inner.name})`;
     this.#inner = inner;
     this.#options = options;
@@ -219,6 +219,21 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       await this.#persistence?.close();
     }
   }
+}
+
+/** Reports what nobody waits for; a report that throws disturbs nobody either. */
+function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return (error) => {
+    if (onError === undefined) {
+      defaultEnvironment.uncaught(error);
+      return;
+    }
+    try {
+      onError(error);
+    } catch (second) {
+      defaultEnvironment.uncaught(second);
+    }
+  };
 }
 
 function missed({ operation }: Subject): string {

@@ -9,7 +9,7 @@ import type { ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { Fences } from './fences.ts';
-import { viewId } from './identity.ts';
+import { nameOf, viewId } from './identity.ts';
 import type { CachedWrite } from './options.ts';
 import { mayReplace, standing, type IsOlder } from './ordering.ts';
 import type { CacheSession, Candidate, Floor } from './session.ts';
@@ -89,7 +89,7 @@ export class CommittedViews {
   recordUpdate(subject: Subject, view: GivenView): void {
     const { operation, principal, touches, session } = subject;
     const at = this.tick();
-    const write = this.#options.writeThrough(operation, view.value);
+    const write = this.#writeOf(operation, view.value);
     const id = write && viewId(principal, write.operation);
     const version = view.details.version;
     const replaced = id === undefined ? undefined : this.cache.peek(id);
@@ -143,14 +143,22 @@ export class CommittedViews {
   #put(id: string, entry: CacheEntry, order: number): void {
     try {
       // The application may change the object that it was given: the cache keeps a copy of its own.
-      this.cache.put(id, { entry: { ...entry, value: copy(entry.value) }, order });
+      const meta = entry.meta && { meta: copy(entry.meta) };
+      this.cache.put(id, { entry: { ...entry, value: copy(entry.value), ...meta }, order });
     } catch (cause) {
       this.cache.delete(id);
-      this.#options.onError(
-        new CorrectableError('INVALID_VALUE', `cache: the value of ${id} is no plain data: exclude it by 'cacheable'`, {
-          cause,
-        }),
-      );
+      const message = `cache: a value of '${nameOf(id)}' is no plain data: exclude the operation by 'cacheable'`;
+      this.#options.onError(new CorrectableError('INVALID_VALUE', message, { cause }));
+    }
+  }
+
+  /** The application's function must not disturb the store that has just answered: without it, views are dropped. */
+  #writeOf(operation: Operation, result: unknown): CachedWrite | undefined {
+    try {
+      return this.#options.writeThrough(operation, result);
+    } catch (error) {
+      this.#options.onError(error);
+      return undefined;
     }
   }
 

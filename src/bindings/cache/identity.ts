@@ -18,6 +18,11 @@ export function principalOf(id: string): string {
   return (JSON.parse(id) as [string])[0];
 }
 
+/** The name of the operation whose view an id is for. */
+export function nameOf(id: string): string {
+  return (JSON.parse(id) as [string, string])[1];
+}
+
 /** Equal texts for structurally equal plain data, whatever the order of its keys; `undefined` for anything else. */
 function canonical(value: unknown, depth = 0): string | undefined {
   switch (typeof value) {

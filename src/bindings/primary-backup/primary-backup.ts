@@ -117,5 +117,6 @@ function checkOptions(options: PrimaryBackupOptions<Levels>): void {
   for (const level of Object.keys(tiers)) {
     if (!levels.includes(level)) refuse(`tiers.${level}`, `add '${level}' to levels, or leave its tier out`);
   }
-  if (mode !== 'parallel' && mode !== 'sequential') refuse('mode', `choose 'parallel' or 'sequential', not '${String(mode)}'`);
+  if (mode !== 'parallel' && mode !== 'sequential')
+    refuse('mode', `choose 'parallel' or 'sequential', not '${String(mode)}'`);
 }

@@ -259,11 +259,16 @@ describe('cache: what enters', () => {
   test('the application changes the value that it was given → the cache does not', async () => {
     const shop = setUp();
     const value = { list: [1] };
-    await fill(shop, get('x'), value);
+    const meta = { tags: ['a'] };
+    const read = shop.client.invoke(get('x'));
+    shop.store.last.sink.update(value, 'strong', { meta });
+    await read;
     value.list.push(2);
+    meta.tags.push('b');
     const first = (await cachedValue(shop.client, get('x'))) as { list: number[] };
     first.list.push(3);
-    expect(await cachedValue(shop.client, get('x'))).toEqual({ list: [1] });
+    const second = await shop.client.invokeWeak(get('x')).settle();
+    expect(second).toMatchObject({ value: { list: [1] }, meta: { tags: ['a'] } });
   });
 
   test('a value that cannot be copied → is not kept, and reported', async () => {
@@ -271,7 +276,9 @@ describe('cache: what enters', () => {
     const shop = setUp({ onError });
     await fill(shop, get('x'), { run: () => {} });
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
-    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'INVALID_VALUE' }));
+    // The report names the operation, neither its arguments nor its principal.
+    const message = "cache: a value of 'get' is no plain data: exclude the operation by 'cacheable'";
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'INVALID_VALUE', message }));
   });
 });
 
@@ -401,6 +408,19 @@ describe('cache: write-through', () => {
     await update(shop, rename('7', 'Ada L.'));
     expect(await cachedValue(shop.client, profile('7'))).toBe('ok');
     expect(await cachedValue(shop.client, profile('8'))).toBe('Alan');
+  });
+
+  test('writeThrough throws → the update is final all the same, what it touches is dropped, and it is reported', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const mistake = new Error('mistake');
+    const writeThrough = (): never => {
+      throw mistake;
+    };
+    const shop = setUp({ writeThrough, onError });
+    await fill(shop, get('x'), 1);
+    await update(shop, put('x', 2));
+    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+    expect(onError).toHaveBeenCalledWith(mistake);
   });
 
   test('a read that began before the update ended → does not bring the old value back', async () => {
