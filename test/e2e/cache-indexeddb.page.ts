@@ -1,6 +1,5 @@
 /** What the page of the cache's browser test runs: bundled for the browser, it shows what IndexedDB brings back. */
-import { cached } from '../../src/bindings/cache/index.ts';
-import { indexedDbStore } from '../../src/bindings/cache/indexeddb.ts';
+import { cached, indexedDbStore } from '../../src/bindings/cache/index.ts';
 import { primaryBackup, type Tier } from '../../src/bindings/primary-backup/index.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import { createClient } from '../../src/correctable/client.ts';

@@ -1,4 +1,5 @@
 /** `correctables/bindings/cache`: a cache in front of any binding. Browser-safe. */
 export { cached, type CachedBinding, type CachedLevels } from './cached.ts';
+export { indexedDbStore, type IndexedDbStoreOptions } from './indexeddb.ts';
 export type { CachedWrite, CacheOptions } from './options.ts';
 export { mapStore, type CacheChange, type CacheEntry, type CacheStore } from './store.ts';

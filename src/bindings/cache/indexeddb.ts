@@ -1,7 +1,4 @@
-/**
- * `correctables/bindings/cache/indexeddb`: cached views that outlive a page, in the browser's IndexedDB. Needs the
- * package `idb`.
- */
+/** Cached views that outlive a page, in the browser's IndexedDB. */
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { CacheEntry, CacheStore } from './store.ts';
 
