@@ -36,14 +36,14 @@ export class Deadlines {
     this.#clock = clock;
   }
 
-  /** Calls `target.expire()` after `durationMs`; `expire` is expected to cancel the deadline. */
-  add(target: { expire(): void }, durationMs: number): Deadline {
+  /** Calls `target.expire()` `durationMs` from `now`; `expire` is expected to cancel the deadline. */
+  add(target: { expire(): void }, durationMs: number, now: number): Deadline {
     let list = this.#lists.get(durationMs);
     if (list === undefined) {
       list = new DeadlineList(this.#clock, () => this.#lists.delete(durationMs));
       this.#lists.set(durationMs, list);
     }
-    return list.add(target, durationMs);
+    return list.add(target, durationMs, now);
   }
 }
 
@@ -59,8 +59,8 @@ class DeadlineList {
     this.#onIdle = onIdle;
   }
 
-  add(target: { expire(): void }, durationMs: number): Deadline {
-    const deadline = new Deadline(this.#clock.now() + durationMs, target, this);
+  add(target: { expire(): void }, durationMs: number, now: number): Deadline {
+    const deadline = new Deadline(now + durationMs, target, this);
     deadline.before = this.#tail;
     if (this.#tail !== undefined) this.#tail.after = deadline;
     else {

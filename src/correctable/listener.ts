@@ -48,34 +48,3 @@ export class CallbackListener<T> extends Listener<T> {
     if (this.#error !== undefined) this.#error(error);
   }
 }
-
-let takenResolve: (value: never) => void;
-let takenReject: (error: unknown) => void;
-
-/** One executor for all promises: no closure for each. */
-function take(resolve: (value: never) => void, reject: (error: unknown) => void): void {
-  takenResolve = resolve;
-  takenReject = reject;
-}
-
-/** Settles a native promise with the final value (C5). */
-export class PromiseListener<T> extends Listener<T> {
-  readonly promise: Promise<T>;
-  readonly #resolve: (value: T) => void;
-  readonly #reject: (error: unknown) => void;
-
-  constructor() {
-    super();
-    this.promise = new Promise<T>(take as (resolve: (value: T) => void, reject: (error: unknown) => void) => void);
-    this.#resolve = takenResolve as (value: T) => void;
-    this.#reject = takenReject;
-  }
-
-  override onView(view: AnyView<T>): void {
-    if (view.final) this.#resolve(view.value);
-  }
-
-  override onFailure(error: CorrectableError): void {
-    this.#reject(error);
-  }
-}

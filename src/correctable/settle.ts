@@ -1,6 +1,7 @@
 /** Taking a view before the final one (C9). A waiter that has its answer leaves nothing behind on the source. */
 import type { Timer } from './clock.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
+import { Deferred } from './deferred.ts';
 import { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import { Listener } from './listener.ts';
@@ -9,19 +10,13 @@ import type { AnyView } from './view.ts';
 
 /** Waits for the first view that `accepts`; `onFailure` and the timer say what happens where none comes. */
 abstract class Waiter<T> extends Listener<T> {
-  readonly promise: Promise<AnyView<T>>;
   protected readonly source: Source<T>;
-  #resolve!: (view: AnyView<T>) => void;
-  #reject!: (error: unknown) => void;
+  readonly #answer = new Deferred<AnyView<T>>();
   #timer: Timer | undefined;
 
   constructor(source: Source<T>) {
     super();
     this.source = source;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   start(withinMs: number | undefined): Promise<AnyView<T>> {
@@ -30,7 +25,7 @@ abstract class Waiter<T> extends Listener<T> {
     if (withinMs !== undefined) {
       this.#timer = this.source.environment.clock.setTimer(() => this.onTime(), withinMs);
     }
-    return this.promise;
+    return this.#answer.promise;
   }
 
   override onView(view: AnyView<T>): void {
@@ -47,12 +42,12 @@ abstract class Waiter<T> extends Listener<T> {
   protected answer(view: AnyView<T>): void {
     this.#end();
     if (this.source.state === 'updating') this.source.more().answeredEarly = true;
-    this.#resolve(view);
+    this.#answer.resolve(view);
   }
 
   protected refuse(error: unknown): void {
     this.#end();
-    this.#reject(error);
+    this.#answer.reject(error);
   }
 
   #end(): void {

@@ -94,7 +94,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   /** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
   limit(limitMs: number): void {
-    this.#deadline = this.environment.deadlines.add(this, limitMs);
+    this.#deadline = this.environment.deadlines.add(this, limitMs, this.environment.tickAt());
   }
 
   expire(): void {

@@ -1,16 +1,13 @@
 /** Things that all take one time to arrive: first in, first out, on one timer; with no delay, in one microtask. */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
-interface Travelling<T> {
-  readonly item: T;
-  readonly arrivesAt: number;
-}
-
 export class DelayLine<T> {
   readonly #clock: Clock;
   readonly #delayMs: number;
   readonly #arrive: (item: T) => void;
-  #items: Travelling<T>[] = [];
+  #items: T[] = [];
+  /** When each item arrives; empty where there is no delay. */
+  #times: number[] = [];
   #head = 0;
   #awaited = false;
   #timer: Timer | undefined;
@@ -22,16 +19,16 @@ export class DelayLine<T> {
   }
 
   send(item: T): void {
-    this.#items.push({ item, arrivesAt: this.#delayMs === 0 ? 0 : this.#clock.now() + this.#delayMs });
+    this.#items.push(item);
+    if (this.#delayMs > 0) this.#times.push(this.#clock.now() + this.#delayMs);
     if (!this.#awaited) this.#await(this.#delayMs);
   }
 
   /** Empties the line; what was on its way arrives nowhere. */
   drain(): T[] {
     this.#timer?.cancel();
-    const rest = this.#items.slice(this.#head).map(({ item }) => item);
-    this.#items = [];
-    this.#head = 0;
+    const rest = this.#items.slice(this.#head);
+    this.#reset();
     return rest;
   }
 
@@ -45,12 +42,15 @@ export class DelayLine<T> {
     this.#awaited = false;
     // What is sent meanwhile without delay waits for the next microtask, as a reply would.
     const end = this.#items.length;
-    while (this.#head < end && this.#items[this.#head]!.arrivesAt <= now) this.#arrive(this.#items[this.#head++]!.item);
-    if (this.#head === this.#items.length) {
-      this.#items = [];
-      this.#head = 0;
-    } else if (!this.#awaited) {
-      this.#await(this.#items[this.#head]!.arrivesAt - now);
-    }
+    while (this.#head < Math.min(end, this.#items.length) && (this.#times[this.#head] ?? 0) <= now)
+      this.#arrive(this.#items[this.#head++]!);
+    if (this.#head >= this.#items.length) this.#reset();
+    else if (!this.#awaited) this.#await((this.#times[this.#head] ?? 0) - now);
+  }
+
+  #reset(): void {
+    this.#items = [];
+    this.#times = [];
+    this.#head = 0;
   }
 }

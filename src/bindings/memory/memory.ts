@@ -115,7 +115,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
       throw new CorrectableError('UNSUPPORTED', `The memory binding has no operation "${operation.name}"`);
     }
     const session = context.session instanceof MemorySession ? context.session : undefined;
-    const call: Call = { operation, levels, sink: sink as Sink, session, strongest: levels.at(-1)! };
+    const call: Call = { operation, levels, sink: sink as Sink, session, strongest: levels[levels.length - 1]! };
     for (const level of levels) this.#lines.get(level)!.send(call);
     if (operation.effect !== 'update') return;
     this.#inFlight.add(call);
