@@ -24,6 +24,8 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly wan?: Wan;
   /** Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. */
   readonly attemptsMax?: number;
+  /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
+  readonly inFlightMax?: number;
 }
 
 /** A running deployment. */
@@ -40,6 +42,7 @@ export interface Embedded<N extends string = string> {
 }
 
 const DEFAULT_ATTEMPTS = 10;
+const DEFAULT_IN_FLIGHT = 100_000;
 const TICK_MS = 250;
 const RESEND_AFTER_MS = 1000;
 
@@ -53,18 +56,17 @@ const RESEND_AFTER_MS = 1000;
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
-  const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS } = options;
+  const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = checkedSites(sites, options.redLeader ?? sites[0]);
-  if (!Number.isInteger(attemptsMax) || attemptsMax < 1) {
-    throw invalid('attemptsMax', `must be a whole number from 1 on, not ${String(attemptsMax)}`);
-  }
+  checkCount('attemptsMax', attemptsMax);
+  checkCount('inFlightMax', inFlightMax);
   const drivers: SiteDriver[] = [];
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const epoch = Date.now();
   for (const site of sites.keys()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const storage = { local: new VolatileStorage(), red: new VolatileStorage() };
-    const limits = { attemptsMax, resendAfterMs: RESEND_AFTER_MS, tickMs: TICK_MS };
+    const limits = { attemptsMax, inFlightMax, resendAfterMs: RESEND_AFTER_MS, tickMs: TICK_MS };
     drivers.push(new SiteDriver({ service, site, sites, epoch, redLeader, storage, send, ...limits }));
   }
   const bindings = drivers.map((driver, index) => new SiteBinding(sites[index] as string, driver));
@@ -88,6 +90,11 @@ function checkedSites(sites: readonly string[], redLeader: string | undefined): 
   const leader = sites.indexOf(redLeader ?? '');
   if (leader < 0) throw invalid('redLeader', `'${String(redLeader)}' is not one of ${sites.join(', ')}`);
   return leader;
+}
+
+function checkCount(field: string, value: number): void {
+  if (Number.isInteger(value) && value >= 1) return;
+  throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
 }
 
 type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;

@@ -13,6 +13,8 @@ export interface SiteDriverOptions extends SiteOptions {
   send(to: number, message: SiteMessage): void;
   /** How often a busy site looks for messages that were lost. */
   readonly tickMs: number;
+  /** Submissions under way at most; more fail with `OVERLOADED`. */
+  readonly inFlightMax: number;
 }
 
 const SEED_RANGE = 2 ** 32;
@@ -44,6 +46,10 @@ export class SiteDriver implements SubmissionPort {
   submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
     if (this.#refuses) {
       submitter.failed(closedError(), undefined);
+      return;
+    }
+    if (this.#submitters.size >= this.#options.inFlightMax) {
+      submitter.failed(overloadedError(this.#options.inFlightMax), undefined);
       return;
     }
     const token = this.#nextToken++;
@@ -109,6 +115,11 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
+}
+
+function overloadedError(inFlightMax: number): CorrectableError {
+  const message = `The site has ${inFlightMax} operations under way, as many as it takes. Nothing was done: try later.`;
+  return new CorrectableError('OVERLOADED', message);
 }
 
 function closedError(): CorrectableError {

@@ -43,3 +43,11 @@ export interface Stamp {
   /** What its generator had seen. */
   readonly seen: Vector;
 }
+
+/**
+ * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides where a site whose clock
+ * was set back has given one time twice. Positive when `a` comes after `b`.
+ */
+export function compareStamps(a: Stamp, b: Stamp): number {
+  return a.time - b.time || a.site - b.site || a.entry - b.entry || a.version - b.version;
+}

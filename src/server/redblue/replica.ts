@@ -2,7 +2,7 @@
  * The replica of one site, as a pure state machine: inputs with the time come in, outputs come out; no clock, timer,
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
 import { BoundedMap } from './bounded-map.ts';

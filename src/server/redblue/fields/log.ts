@@ -1,11 +1,11 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
+import { compareStamps } from '../effect.ts';
 import type { Effect, Stamp } from '../effect.ts';
 import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 interface Line {
-  readonly time: number;
-  readonly site: number;
+  readonly stamp: Stamp;
   readonly value: unknown;
 }
 
@@ -14,19 +14,15 @@ class LogState implements FieldState {
   read(): readonly unknown[] {
     return this.#lines.map((line) => line.value);
   }
-  apply(effect: Effect, { time, site }: Stamp): void {
+  apply(effect: Effect, stamp: Stamp): void {
     // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.
     let place = this.#lines.length;
-    while (place > 0 && isAfter(this.#lines[place - 1] as Line, time, site)) place -= 1;
-    this.#lines.splice(place, 0, { time, site, value: effect.value });
+    while (place > 0 && compareStamps((this.#lines[place - 1] as Line).stamp, stamp) > 0) place -= 1;
+    this.#lines.splice(place, 0, { stamp, value: effect.value });
   }
   snapshot(): unknown {
-    return this.#lines.map(({ time, site, value }) => [time, site, value]);
+    return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
   }
-}
-
-function isAfter(line: Line, time: number, site: number): boolean {
-  return line.time > time || (line.time === time && line.site > site);
 }
 
 class PendingLines extends PendingList {

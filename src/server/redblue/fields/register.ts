@@ -1,27 +1,23 @@
 /** A register: the last write wins, by hybrid clock time and then by site. */
+import { compareStamps } from '../effect.ts';
 import type { Effect, Stamp } from '../effect.ts';
 import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
-/** The committed state of a register. */
-export class RegisterState implements FieldState {
-  protected value: unknown = undefined;
-  #time = 0;
-  #site = -1;
+class RegisterState implements FieldState {
+  #value: unknown = undefined;
+  #stamp: Stamp | undefined;
   read(): unknown {
-    return this.value;
+    return this.#value;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    if (!this.isNewer(stamp)) return;
-    this.value = effect.value;
-    this.#time = stamp.time;
-    this.#site = stamp.site;
+    // Of several writes of one operation the last one counts.
+    if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0) return;
+    this.#value = effect.value;
+    this.#stamp = stamp;
   }
   snapshot(): unknown {
-    return [this.value, this.#time, this.#site];
-  }
-  protected isNewer(stamp: Stamp): boolean {
-    return stamp.time > this.#time || (stamp.time === this.#time && stamp.site >= this.#site);
+    return [this.#value, this.#stamp?.time, this.#stamp?.site];
   }
 }
 
