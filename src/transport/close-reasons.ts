@@ -13,3 +13,9 @@ export function refusalOf(code: number, reason: string, told: CorrectableError |
     told ?? new CorrectableError(CODES[code] ?? 'PROTOCOL', `the server refused the connection: ${reason} (${code})`)
   );
 }
+
+/** The error for a connection that was lost, or could not be opened, and will be tried again. */
+export function lossOf(url: string, code: number, reason: string): CorrectableError {
+  const detail = reason === '' ? `closed with ${code}` : `${reason} (${code})`;
+  return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
+}

@@ -1,22 +1,22 @@
 /** The shell around the connection's state machine: sockets, timers, frames. One per client and gateway. */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
-import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isFatalClose } from '../protocol/close-codes.ts';
 import { fitsFrame, type Encoded } from '../protocol/codec.ts';
 import type { FailRow } from '../protocol/fail.ts';
-import { createRowCheck } from '../protocol/row-check.ts';
 import type { ClientRow, ServerRow } from '../protocol/rows.ts';
-import { serverKinds } from '../protocol/server-kinds.ts';
 import { submitFields } from '../protocol/submit-fields.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
 import { Cancellation } from './cancellation.ts';
 import { randomClientId } from './client-id.ts';
-import { refusalOf } from './close-reasons.ts';
+import { lossOf, refusalOf } from './close-reasons.ts';
 import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
+import { ConnectionTimer } from './connection-timer.ts';
 import { InFlight, InFlightOperation } from './in-flight.ts';
+import { readFrame, type InboundHandler } from './inbound.ts';
 import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
 import { Outbox } from '../protocol/outbox.ts';
 import { SocketHandle } from './socket-handle.ts';
@@ -37,11 +37,8 @@ export interface Connection {
 
 /** After how many submissions to acknowledge those that have ended. */
 const ACK_STEP = 64;
-const CLOSE_TIMEOUT_MS = 1_000;
 /** Malformed rows of a server before it is given up. */
 const MALFORMED_MAX = 8;
-
-const checkRow = createRowCheck<ServerRow>(serverKinds);
 
 /**
  * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
@@ -54,7 +51,7 @@ export function connect(options: ConnectionOptions, target: ConnectionTarget): C
   return new WebSocketConnection(settle(options), target);
 }
 
-class WebSocketConnection implements Connection {
+class WebSocketConnection implements Connection, InboundHandler {
   readonly ready: Promise<void>;
   readonly #settings: ConnectionSettings;
   readonly #target: ConnectionTarget;
@@ -62,16 +59,14 @@ class WebSocketConnection implements Connection {
   readonly #inFlight: InFlight;
   readonly #outbox: Outbox;
   readonly #cancellation: Cancellation;
+  readonly #timer: ConnectionTimer;
   readonly #ended: Promise<void>;
   #state: ConnectionState = 'connecting';
   #socket: SocketHandle | undefined;
-  #cancelTimer: (() => void) | undefined;
   #attempt = 0;
   #failures = 0;
   #malformed = 0;
-  #heard = false;
   #unacknowledged = 0;
-  #drainMs = 0;
   #reason: CorrectableError | undefined;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
   #settleEnded!: () => void;
@@ -92,8 +87,9 @@ class WebSocketConnection implements Connection {
     // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
+    this.#timer = new ConnectionTimer(settings, () => this.#dispatch('elapsed'));
     this.#connect();
-    this.#armTimer();
+    this.#timer.arm(this.#state, 0);
   }
 
   get state(): ConnectionState {
@@ -131,12 +127,13 @@ class WebSocketConnection implements Connection {
       const message = `${inFlightMax} operations are under way on this connection already`;
       throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
     }
-    const indices = levels.map((level) => this.#target.levels.indexOf(level));
+    let bits = 0;
+    for (const level of levels) bits |= 1 << this.#target.levels.indexOf(level);
     const id = this.#inFlight.nextId();
-    const row = codec.encodeRow(submitRow({ id, operation, indices, context, nowMs: scheduling.now() }), submitFields);
-    const submitted = new InFlightOperation(id, row, {
+    const row = submitRow({ id, operation, levels: bits, context, nowMs: scheduling.now() });
+    const submitted = new InFlightOperation(id, codec.encodeRow(row, submitFields), {
       effect: operation.effect,
-      strongest: Math.max(...indices),
+      strongest: 31 - Math.clz32(bits),
       sink,
       context,
     });
@@ -178,9 +175,22 @@ class WebSocketConnection implements Connection {
     const changed = state !== this.#state;
     this.#state = state;
     for (const action of actions) this.#perform(action);
+    // An action may have led on to another state, which has been entered by now.
     if (!changed || this.#state !== state) return;
-    this.#armTimer();
-    this.#settings.onStateChange(state);
+    this.#enter(state);
+  }
+
+  #enter(state: ConnectionState): void {
+    const backoffMs = state === 'waiting' ? this.#nextBackoffMs() : 0;
+    if (backoffMs === undefined) return this.#dispatch('refused');
+    this.#timer.arm(state, backoffMs);
+    this.#settings.onStateChange(state, this.#reason);
+  }
+
+  #nextBackoffMs(): number | undefined {
+    this.#failures++;
+    const { reconnect, random } = this.#settings;
+    return reconnect.delayMs(this.#failures, random);
   }
 
   #perform(action: ConnectionAction): void {
@@ -233,9 +243,13 @@ class WebSocketConnection implements Connection {
   }
 
   #closed(code: number, reason: string): void {
-    if (!isFatalClose(code)) return this.#dispatch('lost');
-    this.#reason = refusalOf(code, reason, this.#reason);
-    this.#dispatch('refused');
+    if (isFatalClose(code)) {
+      this.#reason = refusalOf(code, reason, this.#reason);
+      return this.#dispatch('refused');
+    }
+    // What the application itself gave as the reason stays.
+    if (this.#state !== 'closing') this.#reason = lossOf(this.#settings.url, code, reason);
+    this.#dispatch('lost');
   }
 
   #greet(): void {
@@ -264,6 +278,7 @@ class WebSocketConnection implements Connection {
 
   #resume(): void {
     this.#failures = 0;
+    this.#malformed = 0;
     this.#reason = undefined;
     const operations = this.#inFlight.resubmissions();
     this.#acknowledge();
@@ -272,27 +287,13 @@ class WebSocketConnection implements Connection {
   }
 
   #receive(frame: Encoded): void {
-    this.#heard = true;
+    this.#timer.heard();
     if (this.#state === 'probing') this.#dispatch('heard');
-    let rows: unknown[];
-    try {
-      rows = this.#settings.codec.decode(frame);
-    } catch {
-      return this.#countMalformed('a frame that cannot be read');
-    }
-    for (const row of rows) this.#receiveRow(row);
+    readFrame(this.#settings.codec, frame, this);
     if (this.#state === 'draining' && !this.#inFlight.awaitsAnswers()) this.#dispatch('drained');
   }
 
-  #receiveRow(received: unknown): void {
-    const checked = checkRow(received);
-    if (checked.problem !== undefined) {
-      const { id, field, reason } = checked.problem;
-      const message = `the server sent a malformed row: ${field}: ${reason}`;
-      this.#inFlight.failOne(id, new CorrectableError('PROTOCOL', message));
-      return this.#countMalformed(message);
-    }
-    const { row } = checked;
+  row(row: ServerRow): void {
     switch (row[1]) {
       case 'view':
         return this.#inFlight.view(row);
@@ -303,13 +304,21 @@ class WebSocketConnection implements Connection {
       case 'welcome':
         return this.#receiveWelcome(row[2]);
       case 'goaway':
-        this.#drainMs = row[2];
+        this.#timer.drainMs = row[2];
         return this.#dispatch('goaway');
       case 'ping':
         return this.#push([row[0], 'pong']);
       case 'pong':
         return undefined;
     }
+  }
+
+  malformed(id: number, message: string): void {
+    const error = new CorrectableError('PROTOCOL', message);
+    this.#inFlight.failOne(id, error);
+    if (++this.#malformed < MALFORMED_MAX) return;
+    this.#reason = error;
+    this.#dispatch('refused');
   }
 
   #receiveFail(row: FailRow): void {
@@ -327,56 +336,7 @@ class WebSocketConnection implements Connection {
     this.#dispatch('welcomed');
   }
 
-  #countMalformed(message: string): void {
-    this.#malformed++;
-    if (this.#malformed < MALFORMED_MAX) return;
-    this.#reason = new CorrectableError('PROTOCOL', message);
-    this.#dispatch('refused');
-  }
-
   #reasonToFail(): CorrectableError {
-    const reason = this.#reason;
-    return isCorrectableError(reason) ? reason : new CorrectableError('UNAVAILABLE', 'the server cannot be reached');
-  }
-
-  #armTimer(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    const allowedMs = this.#allowedMs();
-    if (allowedMs === undefined) return;
-    this.#heard = false;
-    this.#cancelTimer = this.#settings.scheduling.setTimer(() => {
-      if (this.#state === 'open' && this.#heard) this.#armTimer();
-      else this.#dispatch('elapsed');
-    }, allowedMs);
-  }
-
-  #allowedMs(): number | undefined {
-    const { connectTimeoutMs, heartbeatMs, pongTimeoutMs } = this.#settings;
-    switch (this.#state) {
-      case 'connecting':
-      case 'greeting':
-        return connectTimeoutMs;
-      case 'open':
-        return heartbeatMs;
-      case 'probing':
-        return pongTimeoutMs;
-      case 'draining':
-        return this.#drainMs + pongTimeoutMs;
-      case 'waiting':
-        return this.#backoffMs();
-      case 'closing':
-        return CLOSE_TIMEOUT_MS;
-      case 'closed':
-        return undefined;
-    }
-  }
-
-  #backoffMs(): number | undefined {
-    this.#failures++;
-    const { reconnect, random } = this.#settings;
-    const delayMs = reconnect.delayMs(this.#failures, random);
-    if (delayMs === undefined) this.#dispatch('refused');
-    return delayMs;
+    return this.#reason ?? new CorrectableError('UNAVAILABLE', `${this.#settings.url} cannot be reached`);
   }
 }

@@ -1,6 +1,6 @@
 /** The operations that have no final yet, by number, and what the server's rows do to them. */
 import type { InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import type { Effect } from '../correctable/operation.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { ConfirmRow } from '../protocol/confirm.ts';
@@ -20,6 +20,8 @@ export class InFlightOperation {
   readonly context: InvocationContext;
   /** Whether it was submitted on the present connection. */
   sent = false;
+  /** Whether it was submitted on an earlier connection, which may have executed it. */
+  sentBefore = false;
   /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
   seqs: number[] | undefined = undefined;
   /** Stops listening to the caller's signal. */
@@ -100,8 +102,13 @@ export class InFlight {
     const operation = this.#operations.get(id);
     if (operation === undefined) return;
     const name = level === undefined || level === null ? undefined : this.#levels[level];
-    if (name === undefined || (level ?? 0) >= operation.strongest) this.failOne(id, errorOf(row, name));
-    else operation.sink.fail(errorOf(row, name), name);
+    const error = errorOf(row, name);
+    if (name !== undefined && (level ?? 0) < operation.strongest) operation.sink.fail(error, name);
+    else
+      this.failOne(
+        id,
+        operation.sentBefore && SAYS_NOTHING_OF_EARLIER.has(error.code) ? outcome(operation, error) : error,
+      );
   }
 
   failOne(id: number, error: CorrectableError): void {
@@ -109,7 +116,7 @@ export class InFlight {
   }
 
   failAll(error: CorrectableError): void {
-    for (const id of [...this.#operations.keys()]) this.failOne(id, error);
+    for (const operation of this.#operations.values()) this.failOne(operation.id, outcome(operation, error));
   }
 
   /** The rows to submit on a new connection, oldest first; views of the old one can no longer be confirmed. */
@@ -131,7 +138,10 @@ export class InFlight {
 
   /** None is on its way any more: the connection is gone. */
   markUnsent(): void {
-    for (const operation of this.#operations.values()) operation.sent = false;
+    for (const operation of this.#operations.values()) {
+      operation.sentBefore ||= operation.sent;
+      operation.sent = false;
+    }
   }
 
   /** The number up to which all operations have ended, if it moved since the last call. */
@@ -142,6 +152,16 @@ export class InFlight {
     this.#acked = watermark;
     return watermark;
   }
+}
+
+/** Answers of a server that did not execute a repetition; one before it, since restarted, may have. */
+const SAYS_NOTHING_OF_EARLIER: ReadonlySet<ErrorCode> = new Set(['OVERLOADED', 'UNAVAILABLE', 'FORBIDDEN']);
+
+/** What is known of an operation without an answer: an update that was sent may have taken effect. */
+function outcome({ effect, sent, sentBefore }: InFlightOperation, cause: CorrectableError): CorrectableError {
+  if (effect === 'read' || !(sent || sentBefore)) return cause;
+  const message = `the update was sent, but its answer never came, so it may have taken effect: ${cause.message}`;
+  return new CorrectableError('UNKNOWN', message, { cause });
 }
 
 function details(version: unknown, meta: ViewRow[6]): ViewDetails | undefined {

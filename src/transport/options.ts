@@ -27,8 +27,8 @@ export interface ConnectionOptions {
   readonly inFlightMax?: number | undefined;
   /** How rows are written. Default: JSON. */
   readonly codec?: Codec | undefined;
-  /** Told of every change of the connection's state, for example to show that it is offline. */
-  readonly onStateChange?: ((state: ConnectionState) => void) | undefined;
+  /** Told of every change of the connection's state and why, for example to show that it is offline. */
+  readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
   /** Time; for tests. */
   readonly scheduling?: Scheduling | undefined;
   /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
@@ -52,7 +52,7 @@ export interface ConnectionSettings {
   readonly pongTimeoutMs: number;
   readonly inFlightMax: number;
   readonly codec: Codec;
-  readonly onStateChange: (state: ConnectionState) => void;
+  readonly onStateChange: (state: ConnectionState, reason: CorrectableError | undefined) => void;
   readonly scheduling: Scheduling;
   readonly random: () => number;
 }

@@ -21,10 +21,13 @@ export class SocketHandle {
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => events.opened();
     socket.onmessage = ({ data }: { readonly data: unknown }) => events.received(frameOf(data));
-    // An error is always followed by a close, which says all that the standard lets a page know.
-    socket.onerror = ignore;
+    // An error is always followed by a close. Browsers say nothing more; `ws` tells why in the error's message.
+    let problem = '';
+    socket.onerror = ({ message }: { readonly message?: unknown }) => {
+      if (typeof message === 'string') problem = message;
+    };
     socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
-      events.closed(code, reason);
+      events.closed(code, reason === '' ? problem : reason);
   }
 
   send(frame: Encoded): void {

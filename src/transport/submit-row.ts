@@ -7,18 +7,16 @@ import type { SubmitRow } from '../protocol/submit.ts';
 export interface Submission {
   readonly id: number;
   readonly operation: Operation;
-  /** Indices of the requested levels. */
-  readonly indices: readonly number[];
+  /** The requested levels, as bits. */
+  readonly levels: number;
   readonly context: InvocationContext;
   readonly nowMs: number;
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, indices, context, nowMs }: Submission): SubmitRow {
+export function submitRow({ id, operation, levels, context, nowMs }: Submission): SubmitRow {
   const { name, effect, args, key } = operation;
   const { deadlineAt, trace } = context;
-  let levels = 0;
-  for (const index of indices) levels |= 1 << index;
   const timeoutMs = deadlineAt === undefined ? null : Math.max(0, Math.round(deadlineAt - nowMs));
   if (trace !== undefined) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace];
   if (timeoutMs !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs];

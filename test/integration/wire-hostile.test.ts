@@ -242,6 +242,17 @@ describe('wire: limits', () => {
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   });
 
+  test('repetition of what was executed, at the limit → its reply, never OVERLOADED', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 1 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...PUT]);
+    (await server.store.next()).sink.update('done', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
+    client.send([2, 'submit', ...GET], [1, 'submit', ...PUT]);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
+  });
+
   test('more unacknowledged updates than are remembered → OVERLOADED, not executed', async () => {
     await using server = await startGateway({ limits: { repliesMax: 2 } });
     server.store.answer = ({ sink }) => sink.update('v', 'strong');

@@ -14,7 +14,6 @@ import { failRow } from '../../protocol/wire-errors.ts';
 import { compileSchema } from './compile-schema.ts';
 import type { ClientConnection, ClientRecord } from './client-table.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
-import { OVERLOADED_RETRY_MS } from './limits.ts';
 import { refuseHello } from './refuse-hello.ts';
 import type { ServerSocket } from './socket.ts';
 import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
@@ -176,12 +175,16 @@ export class GatewayConnection implements ClientConnection, Outlet {
   #submit(row: SubmitRow, { record, principal, owner }: Guest): void {
     // What crosses the goaway is submitted again on the next connection.
     if (this.#leaving) return;
-    const { limits, counters } = this.#host;
-    if (this.#running.size >= limits.inFlightMax || this.#socket.bufferedBytes > limits.sendBufferBytesMax) {
-      counters.overloaded++;
-      return this.push(overloaded(row[0]));
-    }
-    submit({ row, record, principal, owner, host: this.#host, outlet: this, running: this.#running });
+    submit({
+      row,
+      record,
+      principal,
+      owner,
+      host: this.#host,
+      outlet: this,
+      running: this.#running,
+      socket: this.#socket,
+    });
   }
 
   #greet(hello: Hello): void {
@@ -273,13 +276,4 @@ export class GatewayConnection implements ClientConnection, Outlet {
     record.connection = undefined;
     record.goneAt = Date.now();
   }
-}
-
-function overloaded(id: number): ServerRow {
-  return failRow(
-    id,
-    new CorrectableError('OVERLOADED', 'too much is under way on this connection', {
-      retryAfterMs: OVERLOADED_RETRY_MS,
-    }),
-  );
 }

@@ -8,6 +8,7 @@ import { failRow } from '../../protocol/wire-errors.ts';
 import type { ClientRecord } from './client-table.ts';
 import type { GatewayHost, Principal } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
+import type { ServerSocket } from './socket.ts';
 import { Submission, type Outlet, type SubmissionOwner } from './submission.ts';
 
 /** A row and where it came from. */
@@ -20,6 +21,7 @@ export interface SubmitRequest {
   readonly outlet: Outlet;
   /** The operations under way on this connection, by number. */
   readonly running: Map<number, Submission>;
+  readonly socket: Pick<ServerSocket, 'bufferedBytes'>;
 }
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
@@ -39,16 +41,13 @@ export function submit(request: SubmitRequest): void {
 }
 
 /** The operation, if it may be executed. */
-function admit({ row, record, principal, host }: SubmitRequest): Operation {
-  const [id, , , effect, levels] = row;
+function admit(request: SubmitRequest): Operation {
+  const { row, record, principal, host } = request;
+  const [id, , , , levels] = row;
   if (id <= record.acked) {
     throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
   }
-  if (effect === 'update' && record.size >= host.limits.repliesMax) {
-    host.counters.overloaded++;
-    const message = 'too many replies are unacknowledged: send ack';
-    throw new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
-  }
+  refuseOverload(request);
   if (levels >= 2 ** host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
@@ -57,6 +56,17 @@ function admit({ row, record, principal, host }: SubmitRequest): Operation {
     throw new CorrectableError('FORBIDDEN', `${operation.name} is not allowed to this client`);
   }
   return operation;
+}
+
+function refuseOverload({ row, record, host, running, socket }: SubmitRequest): void {
+  const { inFlightMax, sendBufferBytesMax, repliesMax } = host.limits;
+  let message: string | undefined;
+  if (running.size >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
+  else if (socket.bufferedBytes > sendBufferBytesMax) message = 'the client reads too slowly';
+  else if (row[3] === 'update' && record.size >= repliesMax) message = 'too many replies wait for an ack';
+  if (message === undefined) return;
+  host.counters.overloaded++;
+  throw new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }
 
 function checked([, , name, effect, , args, key]: SubmitRow, { catalogue, binding }: GatewayHost): Operation {

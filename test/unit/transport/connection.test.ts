@@ -270,6 +270,35 @@ describe('connection: loss and return', () => {
     expect(await sink.failure(1)).toMatchObject({ code: 'PROTOCOL' });
   });
 
+  test('repetition of an update refused for overload → UNKNOWN: the first may have been executed', async () => {
+    const { platform, connection } = await startOpen();
+    const update = submit(connection, writeX);
+    const read = submit(connection, readX);
+    platform.tick();
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform);
+    platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy'], [2, 'fail', 'OVERLOADED', 'busy']);
+    expect(await update.failure(0)).toMatchObject({ code: 'UNKNOWN' });
+    expect(await read.failure(0)).toMatchObject({ code: 'OVERLOADED' });
+  });
+
+  test('first submission of an update refused for overload → OVERLOADED: it was not executed', async () => {
+    const { platform, connection } = await startOpen();
+    const update = submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy', null, { retryAfterMs: 7 }]);
+    expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 7 });
+  });
+
+  test('lost → the application is told the state and why', async () => {
+    const told: unknown[] = [];
+    const { platform } = await startOpen({ onStateChange: (state, reason) => told.push([state, reason?.message]) });
+    platform.socket.onerror?.({ message: 'ECONNRESET' } as never);
+    platform.socket.lose();
+    expect(told.at(-1)).toEqual(['waiting', 'no connection to ws://server.test/irl: ECONNRESET (1006)']);
+  });
+
   test('submitted while offline → sent when the connection is back', async () => {
     const { platform, connection } = await startOpen();
     platform.socket.lose();
@@ -385,6 +414,17 @@ describe('connection: end', () => {
     await closing;
     expect(platform.timers).toBe(0);
     expect(connection.state).toBe('closed');
+  });
+
+  test('update that was sent, but not answered → UNKNOWN, not to be repeated blindly; one not sent → UNAVAILABLE', async () => {
+    const { platform, connection } = await startOpen();
+    const sent = submit(connection, writeX);
+    platform.tick();
+    platform.socket.lose();
+    const unsent = submit(connection, writeX);
+    await connection.close();
+    expect(await sent.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { code: 'UNAVAILABLE' } });
+    expect(await unsent.failure(0)).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   test('closed twice, and after the end → both are fulfilled', async () => {
