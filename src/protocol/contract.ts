@@ -92,9 +92,18 @@ function builder(name: string, spec: OperationSpec): (args: unknown) => Operatio
     name,
     args,
     effect,
-    ...(key === undefined ? {} : { key: key(args) }),
+    ...(key === undefined ? {} : { key: keyOf(name, key, args) }),
     ...(equals === undefined ? {} : { equals }),
   });
+}
+
+function keyOf(name: string, key: (args: unknown) => string, args: unknown): string {
+  try {
+    return key(args);
+  } catch (cause) {
+    const message = `${name}: args do not fit, no key can be made of them. Pass what the contract says.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
+  }
 }
 
 /**

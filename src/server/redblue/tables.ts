@@ -27,22 +27,42 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Tables by name. */
 export type Tables = Readonly<Record<string, Table>>;
 
-/** Declares a table. @example const accounts = table({ balance: counter(), owner: register<string>() }); */
+/**
+ * Declares a table: its fields by name.
+ *
+ * @example
+ * const tables = { accounts: table({ balance: counter(), owner: register<string>() }) };
+ */
 export function table<const F extends Fields>(fields: F): Table<F> {
   return { fields };
 }
 
-/** Whole numbers that sites add to; reads as a `number`, 0 at first. */
+/**
+ * Whole numbers that sites add to; reads as a `number`, 0 at first.
+ *
+ * @example
+ * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
+ */
 export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue'> }> {
   return { kind: 'counter' };
 }
 
-/** A value of which the last write wins; `undefined` at first. */
+/**
+ * A value of which the last write wins; `undefined` at first.
+ *
+ * @example
+ * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
+ */
 export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue'> }> {
   return { kind: 'register' };
 }
 
-/** A set of strings or numbers in which adding wins over a concurrent removal. */
+/**
+ * A set of strings or numbers in which adding wins over a concurrent removal; reads as a `Set`.
+ *
+ * @example
+ * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
+ */
 export function set<T extends string | number>(): Field<
   ReadonlySet<T>,
   { add(element: T): Effect<undefined, 'blue'>; remove(element: T): Effect<undefined, 'blue'> }
@@ -50,17 +70,32 @@ export function set<T extends string | number>(): Field<
   return { kind: 'set' };
 }
 
-/** Lines in the order of their times. */
+/**
+ * Lines in the order of their times; reads as an array.
+ *
+ * @example
+ * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
+ */
 export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue'> }> {
   return { kind: 'log' };
 }
 
-/** A value assigned by red shadow operations only; `assign` yields the previous one. */
+/**
+ * A value assigned by red shadow operations only; `undefined` at first. `assign` yields the previous one.
+ *
+ * @example
+ * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
+ */
 export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }> {
   return { kind: 'cell' };
 }
 
-/** A first-in first-out queue, changed by red shadow operations only. */
+/**
+ * A first-in first-out queue, changed by red shadow operations only; reads as a `QueueView`.
+ *
+ * @example
+ * red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) => (popped.found ? popped.item : null))
+ */
 export function queue<T>(): Field<
   QueueView<T>,
   { push(item: T): Effect<Pushed, 'red'>; pop(): Effect<Popped<T>, 'red'> }

@@ -87,6 +87,11 @@ describe('contract', () => {
     expect(() => parseArgs(nested, unknown)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   });
 
+  test('builder without arguments → INVALID_ARGUMENT, no raw error', () => {
+    const build = (): unknown => tickets.dequeue(undefined as never);
+    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }));
+  });
+
   test('operation(): key typed by the arguments', () => {
     const spec = operation({ effect: 'read', args, result: z.null(), key: (given) => given.key });
     expect(spec.key?.({ key: 'k' })).toBe('k');
