@@ -34,7 +34,8 @@ for (const { name, path, budget } of entries) {
     logLevel: 'error',
   });
   const [{ text }] = result.outputFiles;
-  if (/(?<![.\w])(process|Buffer)\.|require\(/.test(text)) throw new Error(`${name}: the bundle refers to Node's globals`);
+  if (/(?<![.\w])(process|Buffer)\.|require\(/.test(text))
+    throw new Error(`${name}: the bundle refers to Node's globals`);
   if (budget !== undefined) writeFileSync(join(budgets, budget), text);
   console.log(`${name}: ${(text.length / 1024).toFixed(1)} kB minified`);
 }

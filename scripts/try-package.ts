@@ -1,0 +1,133 @@
+/**
+ * `npm run try:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an empty project, and there
+ * runs the README's example as pasted: under each Node version (fetched as the npm package `node`), and bundled in a
+ * headless browser. Also type-checks it strictly against the packed declarations.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { build } from 'esbuild';
+import { launchChromium } from '../test/support/chromium.ts';
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({ options: { nodes: { type: 'string', default: '20,22,24' } } });
+const project = await mkdtemp(join(tmpdir(), 'correctables-try-'));
+
+try {
+  const example = await readme();
+  await install(example);
+  const expected = await runIn(process.execPath, 'example.mjs');
+  report(`node ${process.version} (this one)`, expected);
+  for (const version of values.nodes.split(',')) {
+    const name = await installNode(version);
+    const output = await runIn(join(project, 'node_modules', name, 'bin', 'node'), 'example.mjs');
+    compare(`node ${version}`, output, expected);
+  }
+  await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(printed);
+  console.log('ok  types: the example compiles strictly against the packed declarations');
+  compare('browser bundle', await runInBrowser(), expected);
+} finally {
+  await rm(project, { recursive: true, force: true });
+}
+
+async function readme(): Promise<string> {
+  const [, example] = /```ts\n([\s\S]*?)```/.exec(await readFile(join(root, 'README.md'), 'utf8')) ?? [];
+  if (example === undefined) throw new Error('the README has no example');
+  return example;
+}
+
+async function install(example: string): Promise<void> {
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
+  const [{ filename, size }] = JSON.parse(stdout) as [{ filename: string; size: number }];
+  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
+  await execute('npm', ['install', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
+  console.log(`ok  packed and installed: ${filename}, ${Math.round(size / 1024)} kB`);
+  await writeFile(join(project, 'example.mts'), example);
+  const compilerOptions = {
+    target: 'ES2022',
+    module: 'NodeNext',
+    strict: true,
+    noEmit: true,
+    exactOptionalPropertyTypes: true,
+    lib: ['ES2022', 'ESNext.Disposable', 'DOM'],
+    types: [],
+  };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['example.mts'] }));
+  await bundle({ entry: 'example.mts', outfile: 'example.mjs', packages: 'external' });
+}
+
+async function installNode(version: string): Promise<string> {
+  const name = `node-${version}`;
+  await execute('npm', ['install', '--no-audit', '--no-fund', `${name}@npm:node@${version}`], { cwd: project });
+  return name;
+}
+
+async function bundle(options: { entry: string; outfile: string; packages: 'external' | 'bundle' }): Promise<void> {
+  await build({
+    absWorkingDir: project,
+    entryPoints: [options.entry],
+    outfile: join(project, options.outfile),
+    packages: options.packages,
+    bundle: true,
+    format: 'esm',
+    platform: options.packages === 'bundle' ? 'browser' : 'node',
+    logLevel: 'error',
+  });
+}
+
+async function runIn(node: string, file: string): Promise<readonly string[]> {
+  const { stdout } = await execute(node, [file], { cwd: project });
+  return stdout.trimEnd().split('\n');
+}
+
+async function runInBrowser(): Promise<readonly string[]> {
+  await bundle({ entry: 'example.mts', outfile: 'bundle.js', packages: 'bundle' });
+  const script = await readFile(join(project, 'bundle.js'), 'utf8');
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/bundle.js';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? script : '<!doctype html><script type="module" src="bundle.js"></script>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const launched = await launchChromium();
+  if (launched.browser === undefined) throw new Error(`no browser: ${launched.reason}`);
+  const lines: string[] = [];
+  const page = await launched.browser.newPage();
+  const ended = new Promise<void>((resolve, reject) => {
+    page.on('pageerror', reject);
+    page.on('console', (message) => {
+      lines.push(message.text());
+      if (message.text().startsWith('early:')) resolve();
+    });
+  });
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await ended;
+  await launched.browser.close();
+  server.close();
+  return lines;
+}
+
+/** Consoles differ in how they print a value; the words must be the same. */
+function words(lines: readonly string[]): string {
+  return lines.join(' ').replaceAll(/[^a-z0-9]+/gi, ' ');
+}
+
+function compare(name: string, lines: readonly string[], expected: readonly string[]): void {
+  if (words(lines) !== words(expected))
+    throw new Error(`${name} printed\n${lines.join('\n')}\nnot\n${expected.join('\n')}`);
+  report(name, lines);
+}
+
+function report(name: string, lines: readonly string[]): void {
+  console.log(`ok  ${name}: ${lines.length} lines as expected`);
+}
+
+function printed(error: unknown): never {
+  throw new Error(String((error as { stdout?: string }).stdout ?? error));
+}
