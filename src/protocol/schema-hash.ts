@@ -3,10 +3,16 @@
  * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
  * against an adversary.
  */
-import type { OperationSpecs } from './contract.ts';
+
+/** The part of an operation that the fingerprint covers. */
+interface Described {
+  readonly effect: string;
+  readonly args: object;
+  readonly result: object;
+}
 
 /** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
-export function schemaHash(name: string, operations: OperationSpecs): string {
+export function schemaHash(name: string, operations: Readonly<Record<string, Described>>): string {
   const described: Record<string, unknown> = {};
   for (const [operation, { effect, args, result }] of Object.entries(operations)) {
     described[operation] = { effect, args: definitionOf(args), result: definitionOf(result) };
