@@ -1,0 +1,98 @@
+/** The contract suite is worth something only if bindings that break the contract fail it. */
+import { expect, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import type { Binding, InvocationContext, Operation, Sink } from '../../src/index.ts';
+import { get, put } from '../../src/operations/index.ts';
+import type { ContractSubject } from '../../src/testing/index.ts';
+import { bindingContract } from '../../src/testing/index.ts';
+
+type Submit = (operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext) => void;
+
+/** A memory binding with one method replaced by a faulty one. */
+function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<Binding>): ContractSubject {
+  const open = async (): Promise<{ binding: Binding }> => {
+    const sound = memory({ delaysMs: { weak: 0, strong: 1 } });
+    const faults = fault(sound);
+    const binding = new Proxy(sound, {
+      get: (target, key) => {
+        const own: unknown = Reflect.get(faults, key) ?? Reflect.get(target, key, target);
+        return typeof own === 'function' ? own.bind(target) : own;
+      },
+    });
+    return { binding };
+  };
+  return { name: 'faulty', open, update: put('k', 1), read: get('k'), expected: 1 };
+}
+
+/** The names of the tests that fail for `subject`. */
+async function failuresOf(subject: ContractSubject): Promise<string[]> {
+  const bodies: [string, () => Promise<void>][] = [];
+  bindingContract(subject, {
+    describe: (_name, body) => body(),
+    test: (name, body) => bodies.push([name, body]),
+    expect,
+  });
+  const failures: string[] = [];
+  for (const [name, body] of bodies) {
+    const error = await body().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error !== undefined) failures.push(name);
+  }
+  return failures;
+}
+
+const submitBy =
+  (wrap: (submit: Submit) => Submit) =>
+  (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> => ({
+    submitOperation: wrap(sound.submitOperation.bind(sound) as Submit) as Binding['submitOperation'],
+  });
+
+test('contract suite: a sound binding → no failure', async () => {
+  expect(await failuresOf(faulty(() => ({})))).toEqual([]);
+});
+
+test('contract suite: levels that change → caught', async () => {
+  let calls = 0;
+  const subject = faulty(() => ({ consistencyLevels: () => (calls++ % 2 === 0 ? ['weak', 'strong'] : ['strong']) }));
+  expect(await failuresOf(subject)).toContain('levels: asked twice → one list of different names');
+});
+
+test('contract suite: every view twice → caught', async () => {
+  const subject = faulty(
+    submitBy((submit) => (operation, levels, sink, context) => {
+      const twice: Sink = {
+        update: (value, level, details) => {
+          sink.update(value, level, details);
+          return sink.update(value, level, details);
+        },
+        confirm: (level, seq) => sink.confirm(level, seq),
+        fail: (error, level) => sink.fail(error, level),
+      };
+      submit(operation, levels, twice, context);
+    }),
+  );
+  expect(await failuresOf(subject)).toContain('read: all levels → ordered views, one final at the strongest');
+});
+
+test('contract suite: a confirmation of what was never said → caught', async () => {
+  const subject = faulty(submitBy(() => (_operation, levels, sink) => sink.confirm(levels.at(-1)!, 0)));
+  expect(await failuresOf(subject)).toContain(
+    'sink: every call → a requested level or above, confirms only what was said',
+  );
+});
+
+test('contract suite: sessions that keep nothing → caught', async () => {
+  const subject = faulty(
+    submitBy((submit) => (operation, levels, sink, context) => {
+      if (operation.effect === 'read' && levels[0] === 'weak') sink.update('stale', 'weak');
+      submit(operation, levels, sink, { ...context, signal: context.signal, session: undefined });
+    }),
+  );
+  expect(await failuresOf(subject)).toContain('session: read after write → every view shows the write');
+});
+
+test('contract suite: it takes any operation → caught', async () => {
+  expect(await failuresOf(faulty(() => ({ supports: () => true })))).toContain('operation: unknown → UNSUPPORTED');
+});

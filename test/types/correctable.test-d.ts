@@ -1,0 +1,147 @@
+/** What the types promise: levels inferred from the binding, subsets as tuples, honest levels of the final view. */
+import { expectTypeOf, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import type {
+  AnyClient,
+  AtLeast,
+  Binding,
+  Boxed,
+  Correctable,
+  FinalView,
+  JoinedLevels,
+  Levels,
+  PreliminaryView,
+  Requested,
+  Strongest,
+  Subset,
+  View,
+  Weakest,
+} from '../../src/index.ts';
+import { all, boxed, correctable, Correctable as Make, createClient } from '../../src/index.ts';
+import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
+
+type Three = readonly ['weak', 'causal', 'strong'];
+declare const three: Binding<Three>;
+declare const anyBinding: Binding;
+
+test('levels: weakest, strongest, subsets, at least', () => {
+  expectTypeOf<Weakest<Three>>().toEqualTypeOf<'weak'>();
+  expectTypeOf<Strongest<Three>>().toEqualTypeOf<'strong'>();
+  expectTypeOf<Subset<Three, 'strong' | 'weak'>>().toEqualTypeOf<readonly ['weak', 'strong']>();
+  expectTypeOf<AtLeast<Three, 'causal'>>().toEqualTypeOf<'causal' | 'strong'>();
+  expectTypeOf<Requested<Three, readonly ['strong', 'weak']>>().toEqualTypeOf<readonly ['weak', 'strong']>();
+  expectTypeOf<Strongest<Levels>>().toEqualTypeOf<string>();
+  expectTypeOf<AtLeast<Levels, string>>().toEqualTypeOf<string>();
+});
+
+test('memory: its levels, or those that it was given', () => {
+  expectTypeOf(createClient(memory()).levels).toEqualTypeOf<readonly ['weak', 'strong']>();
+  expectTypeOf(createClient(memory({ levels: ['a', 'b'] })).strongest).toEqualTypeOf<'b'>();
+});
+
+test('invoke: all levels → the tuple of the binding', () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(read).toEqualTypeOf<Correctable<number | undefined, Three>>();
+  read.onUpdate((value, view) => {
+    expectTypeOf(value).toEqualTypeOf<number | undefined>();
+    expectTypeOf(view).toEqualTypeOf<PreliminaryView<number | undefined, Three>>();
+    expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>();
+  });
+  read.onFinal((_value, view) => expectTypeOf(view.level).toEqualTypeOf<'strong'>());
+});
+
+test('invoke: some levels → a tuple in the order of the binding; the final may be stronger', () => {
+  const read = createClient(three).invoke(get<number>('k'), { levels: ['causal', 'weak'] });
+  expectTypeOf(read).toEqualTypeOf<Correctable<number | undefined, readonly ['weak', 'causal'], 'causal' | 'strong'>>();
+  // @ts-expect-error the level does not exist
+  createClient(three).invoke(get('k'), { levels: ['eventual'] });
+  // @ts-expect-error at least one level
+  createClient(three).invoke(get('k'), { levels: [] });
+  // @ts-expect-error the level does not exist
+  createClient(three).invoke(get('k'), { levelTimeoutsMs: { eventual: 1 } });
+});
+
+test('invokeWeak and invokeStrong: one level each', () => {
+  const client = createClient(three);
+  expectTypeOf(client.invokeWeak(get<1>('k'))).toEqualTypeOf<
+    Correctable<1 | undefined, readonly ['weak'], 'weak' | 'causal' | 'strong'>
+  >();
+  expectTypeOf(client.invokeStrong(get<1>('k'))).toEqualTypeOf<
+    Correctable<1 | undefined, readonly ['strong'], 'strong'>
+  >();
+});
+
+test('a binding whose levels are not known: strings', () => {
+  const read = createClient(anyBinding).invoke(get<number>('k'));
+  read.onFinal((_value, view) => expectTypeOf(view.level).toEqualTypeOf<string>());
+  expectTypeOf(createClient(anyBinding).invokeStrong(get<number>('k')).latest?.level).toEqualTypeOf<
+    string | undefined
+  >();
+});
+
+test('results: await, for await, settle, when', async () => {
+  const read = createClient(three).invoke(dequeue<string>('q'));
+  expectTypeOf(await read).toEqualTypeOf<{ readonly item: string } | null>();
+  for await (const view of read) {
+    expectTypeOf(view).toEqualTypeOf<View<{ readonly item: string } | null, Three>>();
+    if (view.final) expectTypeOf(view).toEqualTypeOf<FinalView<{ readonly item: string } | null, Three>>();
+  }
+  expectTypeOf(await read.when('causal')).toEqualTypeOf<View<{ readonly item: string } | null, Three>>();
+  // @ts-expect-error the level does not exist
+  void read.when('eventual');
+  expectTypeOf(await createClient(three).invoke(put('k', 1))).toEqualTypeOf<void>();
+  expectTypeOf(await createClient(three).invoke(getMany<number>(['k']))).toEqualTypeOf<(number | undefined)[]>();
+});
+
+test('speculate, map, chain: the result type, flattened', () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(read.map(String)).toEqualTypeOf<Correctable<string, Three>>();
+  expectTypeOf(read.speculate(async (n) => [n])).toEqualTypeOf<Correctable<(number | undefined)[], Three>>();
+  expectTypeOf(read.chain(() => createClient(three).invoke(get<Date>('d')))).toEqualTypeOf<
+    Correctable<Date | undefined, Three>
+  >();
+  read.speculate(
+    (value, scope) => {
+      expectTypeOf(scope.signal).toEqualTypeOf<AbortSignal>();
+      expectTypeOf(scope.view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>();
+      return String(value);
+    },
+    (input, result) => {
+      expectTypeOf(input).toEqualTypeOf<number | undefined>();
+      expectTypeOf(result).toEqualTypeOf<string | undefined>();
+    },
+  );
+});
+
+test('correctable: levels from the tuple, values from the type argument; sinks take its levels only', () => {
+  const c = correctable(['quoted', 'charged'], (sink) => {
+    sink.update(1, 'quoted');
+    // @ts-expect-error the level does not exist
+    sink.update(1, 'paid');
+  });
+  expectTypeOf(c).toEqualTypeOf<Correctable<unknown, readonly ['quoted', 'charged']>>();
+  expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<number | undefined>();
+  expectTypeOf(Make.of(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
+  expectTypeOf(Make.from(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
+});
+
+test('all: values as a tuple; the levels of one binding, or the two of a join', () => {
+  const client = createClient(three);
+  const joined = all([client.invoke(get<number>('a')), client.invoke(get<string>('b'))]);
+  expectTypeOf(joined).toExtend<PromiseLike<readonly [number | undefined, string | undefined]>>();
+  joined.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<'strong' | 'final'>());
+  expectTypeOf<JoinedLevels>().toEqualTypeOf<readonly ['preliminary', 'final']>();
+});
+
+test('boxed: keeps the whole type', () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(boxed(read)).toEqualTypeOf<Boxed<number | undefined, Three, 'strong'>>();
+});
+
+test('a Correctable of known levels → fits where any is wanted', () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(read).toExtend<Correctable<unknown, Levels, string>>();
+  expectTypeOf(read).toExtend<PromiseLike<number | undefined>>();
+  expectTypeOf(memory()).toExtend<Binding>();
+  expectTypeOf(createClient(three)).toExtend<AnyClient>();
+});

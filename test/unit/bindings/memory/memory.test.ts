@@ -1,0 +1,192 @@
+/** The in-process store: what lags, what diverges, what never happens. */
+import { expect, test } from 'vitest';
+import type { MemoryOptions } from '../../../../src/bindings/memory/index.ts';
+import { memory, memoryStore } from '../../../../src/bindings/memory/index.ts';
+import type { Client } from '../../../../src/index.ts';
+import { createClient, isCorrectableError } from '../../../../src/index.ts';
+import { dequeue, enqueue, get, getMany, peek, put } from '../../../../src/operations/index.ts';
+import type { VirtualClock } from '../../../../src/testing/index.ts';
+import { virtualClock } from '../../../../src/testing/index.ts';
+
+interface Setup {
+  readonly clock: VirtualClock;
+  readonly store: Client<readonly ['weak', 'strong']>;
+}
+
+function setup(options: MemoryOptions = {}): Setup {
+  const clock = virtualClock();
+  return { clock, store: createClient(memory({ clock, ...options }), { clock }) };
+}
+
+test('memory: read → weak from the backup at once, strong from the primary after its delay', async () => {
+  const { clock, store } = setup({ delaysMs: { weak: 1, strong: 50 } });
+  void store.invoke(put('k', 'v'));
+  await clock.advance(100);
+  const read = store.invoke(get('k'));
+  await clock.advance(1);
+  expect(read.latest).toMatchObject({ value: 'v', level: 'weak' });
+  await clock.advance(48);
+  expect(read.state).toBe('updating');
+  await clock.advance(1);
+  expect(read.latest).toMatchObject({ value: 'v', level: 'strong', confirms: true });
+});
+
+test('memory: the backup lags → the preliminary view is old, the final is not', async () => {
+  const { clock, store } = setup({ delaysMs: { weak: 0, strong: 20 }, lagMs: 100 });
+  void store.invoke(put('k', 'new'));
+  await clock.advance(20);
+  const read = store.invoke(get('k'));
+  await clock.advance(0);
+  expect(read.latest).toMatchObject({ value: undefined, level: 'weak', version: 0 });
+  await clock.advance(20);
+  expect(read.latest).toMatchObject({ value: 'new', level: 'strong', version: 1, confirms: false });
+});
+
+test('memory: own updates under way → an update is simulated on top of them', async () => {
+  const { clock, store } = setup();
+  const early = [enqueue('q', 'a'), enqueue('q', 'b')].map((operation) => store.invoke(operation));
+  const taken = [store.invoke(dequeue('q')), store.invoke(dequeue('q')), store.invoke(dequeue('q'))];
+  await clock.advance(0);
+  expect(early.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
+  expect(taken.map(({ latest }) => latest)).toMatchObject([
+    { value: { item: 'a' }, meta: { remaining: 1 }, level: 'weak' },
+    { value: { item: 'b' }, meta: { remaining: 0 } },
+    { value: null, meta: { remaining: 0 } },
+  ]);
+  await clock.advance(20);
+  expect(taken.map(({ latest }) => latest)).toMatchObject([
+    { value: { item: 'a' }, meta: { remaining: 1 }, level: 'strong', final: true },
+    { value: { item: 'b' }, meta: { remaining: 0 } },
+    { value: null },
+  ]);
+});
+
+test('memory: two sites take from one queue → preliminary views clash, finals never', async () => {
+  const clock = virtualClock();
+  const shared = memoryStore();
+  const sites = [0, 1].map(() => createClient(memory({ clock, store: shared }), { clock }));
+  void sites[0]!.invoke(enqueue('q', 'only'));
+  await clock.advance(100);
+  const taken = sites.map((site) => site.invoke(dequeue('q')));
+  await clock.advance(0);
+  expect(taken.map(({ latest }) => latest?.value)).toEqual([{ item: 'only' }, { item: 'only' }]);
+  await clock.advance(20);
+  expect(taken.map(({ latest }) => latest?.value)).toEqual([{ item: 'only' }, null]);
+  expect(taken.map(({ latest }) => latest?.confirms)).toEqual([true, false]);
+});
+
+test('memory: a site that joins late → starts with what is there', async () => {
+  const clock = virtualClock();
+  const shared = memoryStore();
+  const first = createClient(memory({ clock, store: shared }), { clock });
+  void first.invoke(put('k', 1));
+  void first.invoke(enqueue('q', 'a'));
+  await clock.advance(20);
+  expect(shared.applied).toBe(2);
+  const second = createClient(memory({ clock, store: shared }), { clock });
+  const reads = [second.invokeWeak(get('k')), second.invokeWeak(peek('q'))];
+  await clock.advance(0);
+  expect(reads.map(({ latest }) => latest?.value)).toEqual([1, { item: 'a' }]);
+});
+
+test('memory: getMany → one state, in the order of the keys', async () => {
+  const { clock, store } = setup();
+  void store.invoke(put('a', 1));
+  void store.invoke(put('b', 2));
+  await clock.advance(100);
+  const read = store.invoke(getMany(['b', 'none', 'a']));
+  await clock.advance(20);
+  expect(await read).toEqual([2, undefined, 1]);
+});
+
+test('memory: levels choose views → an update at the weakest level takes effect all the same', async () => {
+  const { clock, store } = setup();
+  const write = store.invokeWeak(put('k', 1));
+  await clock.advance(0);
+  expect(write.state).toBe('final');
+  await clock.advance(20);
+  const read = store.invokeStrong(get('k'));
+  await clock.advance(20);
+  expect(await read).toBe(1);
+  expect(store.drops.closed).toBe(0);
+});
+
+test('memory: in a session → a weak view behind its own write is skipped and counted, not delayed', async () => {
+  const clock = virtualClock();
+  const binding = memory({ clock, lagMs: 1000 });
+  const store = createClient(binding, { clock });
+  const session = store.session();
+  void store.invoke(put('k', 1), { session });
+  await clock.advance(20);
+  const read = store.invoke(get('k'), { session });
+  await clock.advance(0);
+  expect(read.latest).toBeUndefined();
+  expect(binding.skippedForSession).toBe(1);
+  await clock.advance(20);
+  expect(read.latest).toMatchObject({ value: 1, final: true });
+});
+
+test('memory: invokeWeak in a session that the backup is behind → answered by the primary, labelled so', async () => {
+  const { clock, store } = setup({ lagMs: 1000 });
+  const session = store.session();
+  void store.invoke(put('k', 1), { session });
+  await clock.advance(20);
+  const read = store.invokeWeak(get('k'), { session });
+  await clock.advance(20);
+  expect(read.latest).toMatchObject({ value: 1, level: 'strong', final: true });
+});
+
+test('memory: a session of another client, or a closed one → INVALID_ARGUMENT', async () => {
+  const { store } = setup();
+  const foreign = setup().store.session();
+  const closed = store.session();
+  closed.close();
+  for (const session of [foreign, closed]) {
+    const error = await store.invoke(get('k'), { session }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'session' });
+  }
+});
+
+test('memory: closed with operations under way → UNAVAILABLE, but updates reach a shared store', async () => {
+  const shared = memoryStore();
+  const { store } = setup({ store: shared });
+  const codes = [store.invoke(put('k', 1)), store.invoke(get('k'))].map((operation) =>
+    operation.catch((error: unknown) => (isCorrectableError(error) ? error.code : error)),
+  );
+  await store.close();
+  expect(await Promise.all(codes)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  expect(shared.applied).toBe(1);
+  const late = await store.invoke(get('k')).catch((error: unknown) => error);
+  expect(late).toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+});
+
+test('memory: closed inside a callback → no harm', async () => {
+  const { clock, store } = setup();
+  const first = store.invoke(get('a'));
+  const second = store.invoke(get('b'));
+  second.onError(() => 0);
+  first.onUpdate(() => void store.close()).onError(() => 0);
+  await clock.advance(20);
+  expect([first.state, second.state]).toEqual(['error', 'error']);
+});
+
+test('memory: three levels → each after its own delay', async () => {
+  const clock = virtualClock();
+  const store = createClient(memory({ clock, levels: ['cache', 'backup', 'primary'] }), { clock });
+  const read = store.invoke(get('k'));
+  await clock.advance(0);
+  expect(read.latest?.level).toBe('cache');
+  await clock.advance(10);
+  expect(read.latest?.level).toBe('backup');
+  await clock.advance(10);
+  expect(read.latest?.level).toBe('primary');
+});
+
+test('memory: delays and stores that are none → INVALID_ARGUMENT that names the field', () => {
+  const refuses = (options: MemoryOptions, field: string): void =>
+    expect(() => memory(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  refuses({ delaysMs: { strong: -1 } }, 'delaysMs.strong');
+  refuses({ delaysMs: { weak: Number.NaN } }, 'delaysMs.weak');
+  refuses({ lagMs: Infinity }, 'lagMs');
+  refuses({ store: { applied: 0 } }, 'store');
+});
