@@ -118,8 +118,8 @@ export class Audience<T> {
     this.#delivering = true;
     this.#tellAll(first, this.accepted);
     // Read after the first delivery, which may have made it.
-    const queue = this.extras?.queue;
-    while (queue !== undefined && queue.length > 0) {
+    const queue = this.extras?.queue ?? [];
+    while (queue.length > 0) {
       const number = this.accepted - queue.length + 1;
       this.#tellAll(queue.shift() as AnyView<T> | undefined, number);
     }

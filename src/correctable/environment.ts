@@ -90,10 +90,14 @@ interface Host {
 }
 
 function reportUncaught(error: unknown): void {
-  const host: Host = globalThis as Host;
+  const host: Host = globalThis;
   if (host.reportError !== undefined) host.reportError(error);
   else if (host.process?.emitWarning !== undefined) host.process.emitWarning(asError(error));
-  else console.error(error);
+  else {
+    setTimeout(() => {
+      throw error;
+    }, 0);
+  }
 }
 
 function asError(error: unknown): Error {

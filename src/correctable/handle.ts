@@ -84,12 +84,12 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>> {
-    const settled = settle(this[SOURCE], (options ?? {}) as SettleOptions<T, Levels, string>);
-    return settled as Promise<AnyView<T>> as Promise<View<T, L, F>>;
+    const settled = settle<T>(this[SOURCE], (options ?? {}) as SettleOptions<T, Levels, string>);
+    return settled as Promise<View<T, L, F>>;
   }
 
   when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>> {
-    return when(this[SOURCE], level, options) as Promise<AnyView<T>> as Promise<View<T, L, F>>;
+    return when<T>(this[SOURCE], level, options) as Promise<View<T, L, F>>;
   }
 
   then<A = T, B = never>(

@@ -9,9 +9,9 @@ import type { AnyView } from '../correctable/view.ts';
 
 /** The part of a test runner that the suite needs; vitest's own functions fit. */
 export interface TestRunner {
-  describe(name: string, body: () => void): unknown;
-  test(name: string, body: () => Promise<void>): unknown;
-  expect(actual: unknown): Expectation;
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly test: (name: string, body: () => Promise<void>) => unknown;
+  readonly expect: (actual: unknown) => Expectation;
 }
 
 export interface Expectation {
@@ -24,7 +24,7 @@ export interface Expectation {
 export interface OpenBinding {
   readonly binding: Binding;
   /** Stops what stands behind the binding, which the suite has closed by then. */
-  release?(): Promise<void>;
+  readonly release?: () => Promise<void>;
 }
 
 /** The binding under test, and operations by which it can be known. */

@@ -110,7 +110,7 @@ class Scripted<L extends Levels> implements ScriptedBinding<L> {
   ): void {
     const call: ScriptedCall<L[number]> = new Call(operation, levels, context, sink as Sink);
     this.calls.push(call);
-    this.#options.onCall?.(call as ScriptedCall);
+    this.#options.onCall?.(call);
     const waiting = this.#waiting.shift();
     if (waiting === undefined) return;
     this.#given++;

@@ -46,7 +46,7 @@ async function failuresOf(subject: ContractSubject): Promise<string[]> {
 const submitBy =
   (wrap: (submit: Submit) => Submit) =>
   (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> => ({
-    submitOperation: wrap(sound.submitOperation.bind(sound) as Submit) as Binding['submitOperation'],
+    submitOperation: wrap(sound.submitOperation.bind(sound) as Submit),
   });
 
 test('contract suite: a sound binding → no failure', async () => {

@@ -1,8 +1,8 @@
 /** Random histories of a sink, against a small reference model of the delivery rules (C1–C4, C6, C7). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { correctable, Correctable, structurallyEqual } from '../../src/index.ts';
-import type { Sink } from '../../src/index.ts';
+import { correctable, structurallyEqual } from '../../src/index.ts';
+import type { Correctable, Sink } from '../../src/index.ts';
 
 const LEVELS = ['weak', 'causal', 'strong'] as const;
 type Level = (typeof LEVELS)[number];
@@ -135,8 +135,9 @@ test('C3, C4: listeners that join at any moment, deliveries at any moment → a 
     fc.asyncProperty(fc.scheduler(), fc.array(step, { maxLength: 8 }), fc.nat(6), async (scheduler, history, joins) => {
       const subject = observed(true);
       const late: string[][] = [];
-      for (const action of history) scheduler.schedule(Promise.resolve()).then(() => perform(subject, action));
-      for (let i = 0; i < joins; i++) scheduler.schedule(Promise.resolve()).then(() => late.push(listen(subject.c)));
+      for (const action of history) void scheduler.schedule(Promise.resolve()).then(() => perform(subject, action));
+      for (let i = 0; i < joins; i++)
+        void scheduler.schedule(Promise.resolve()).then(() => late.push(listen(subject.c)));
       await scheduler.waitFor(new Promise<void>((resolve) => setImmediate(resolve)));
       await scheduler.waitIdle();
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -172,7 +173,7 @@ test('C8: any source, runs that end in any order → the result of the final inp
           (value) => scheduler.schedule(Promise.resolve(undone.push(value))).then(() => undefined),
         );
         for (const { level: at, value } of preliminaries) {
-          scheduler.schedule(Promise.resolve()).then(() => sink.update(value, at));
+          void scheduler.schedule(Promise.resolve()).then(() => sink.update(value, at));
         }
         for (let i = 0; i < before && scheduler.count() > 0; i++) await scheduler.waitOne();
         sink.update(last, 'strong');

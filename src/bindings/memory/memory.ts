@@ -80,12 +80,12 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     this.#levels = levels as L;
     this.#strongest = levels.at(-1)!;
     levels.forEach((level, rank) => {
-      const delayMs = delayOf(options.delaysMs as Delays, level, rank, levels.length);
+      const delayMs = delayOf(options.delaysMs, level, rank, levels.length);
       const arrive = (call: Call): void =>
         level === this.#strongest ? this.#answerFromPrimary(call) : this.#answerFromBackup(call, level);
       this.#lines.set(level, new DelayLine(clock, delayMs, arrive));
     });
-    const strongestMs = delayOf(options.delaysMs as Delays, this.#strongest, levels.length - 1, levels.length);
+    const strongestMs = delayOf(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
     const lagMs = requireDelay(options.lagMs ?? strongestMs / 2, 'lagMs');
     this.#replication = new DelayLine(clock, lagMs, (update) => this.#applyToBackup(update));
     this.#primary = primaryOf(options.store);
