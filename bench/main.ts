@@ -40,7 +40,10 @@ async function main(name: string | undefined): Promise<number> {
   return 0;
 }
 
-function reportOf(bench: string, { rounds, rows, bars }: Outcome): Record<string, unknown> & Pick<Outcome, 'rows' | 'bars'> {
+function reportOf(
+  bench: string,
+  { rounds, rows, bars }: Outcome,
+): Record<string, unknown> & Pick<Outcome, 'rows' | 'bars'> {
   const [cpu] = cpus();
   const machine = {
     cpu: cpu?.model ?? 'unknown',

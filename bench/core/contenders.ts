@@ -96,11 +96,11 @@ export async function drive(way: Way, values: Values, operations: number): Promi
     way.finish(done, preliminary[done % OUTSTANDING], final[done % OUTSTANDING]);
     way.start(id);
     // Lets the callbacks run, as the end of a tick does.
-    if (id % OUTSTANDING === 0) await null;
+    if (id % OUTSTANDING === 0) await Promise.resolve();
   }
   const nanoseconds = ((performance.now() - from) * 1e6) / operations;
   for (let id = operations; id < operations + OUTSTANDING; id += 1) way.finish(id, preliminary[0], final[0]);
-  await null;
+  await Promise.resolve();
   return nanoseconds;
 }
 

@@ -12,7 +12,8 @@ const makers: Readonly<Record<string, () => ways.Way>> = {
   rxjs: ways.rxjs,
 };
 const make = makers[name];
-if (make === undefined || globalThis.gc === undefined) throw new Error(`usage: --expose-gc pending.ts ${Object.keys(makers).join('|')} [count]`);
+if (make === undefined || globalThis.gc === undefined)
+  throw new Error(`usage: --expose-gc pending.ts ${Object.keys(makers).join('|')} [count]`);
 
 /** The map that a way keeps its results in is not the result: its share, measured with the same keys, is taken off. */
 const held = new Map<number, object>();

@@ -9,7 +9,10 @@ export async function loadService(path: string): Promise<Service> {
   const module = await load(path);
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;
-  throw usageError('service', `names ${path}, which exports no service: export one made by defineService as \`service\``);
+  throw usageError(
+    'service',
+    `names ${path}, which exports no service: export one made by defineService as \`service\``,
+  );
 }
 
 async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -34,7 +37,12 @@ async function registerTypeScript(path: string): Promise<void> {
 }
 
 function isNotFound(error: unknown, url: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(new URL(url).pathname);
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    error.message.includes(new URL(url).pathname)
+  );
 }
 
 function isService(value: unknown): value is Service {

@@ -25,7 +25,9 @@ export function wholeNumber(options: Raw, flag: string, { min, max }: { min: num
 
 /** A comma-separated list of distinct names. @throws INVALID_ARGUMENT */
 export function names(options: Raw, flag: string): readonly [string, ...string[]] {
-  const [first, ...rest] = text(options, flag).split(',').map((name) => name.trim());
+  const [first, ...rest] = text(options, flag)
+    .split(',')
+    .map((name) => name.trim());
   const all = [first ?? '', ...rest] as const;
   if (all.some((name) => !/^[a-z][a-z0-9-]*$/.test(name))) {
     throw usageError(flag, 'takes names of lower-case letters, digits and "-", separated by commas');

@@ -16,7 +16,8 @@ const STDERR = 2;
 export async function serveCommand(options: Raw): Promise<void> {
   const sites = names(options, 'sites');
   const redLeader = options['redLeader'] === undefined ? sites[0] : text(options, 'redLeader');
-  if (!sites.includes(redLeader)) throw usageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
+  if (!sites.includes(redLeader))
+    throw usageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const server = await serve({
