@@ -8,6 +8,8 @@ export const CloseCode = {
   goingAway: 1001,
   /** A frame is larger than the receiver allows. */
   tooBig: 1009,
+  /** The server made a mistake: connect again. */
+  internal: 1011,
   /** Too many malformed rows or frames. */
   malformed: 4400,
   /** The token is missing, wrong or expired. */

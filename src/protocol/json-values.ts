@@ -22,7 +22,8 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
       return { $bigint: checkedDigits(value.toString()) };
     case 'object':
       return value === null ? null : objectToJson(value, depth);
-    default:
+    case 'function':
+    case 'symbol':
       throw new OutsideDomain(`a ${typeof value} cannot be sent`);
   }
 }

@@ -39,5 +39,10 @@ export function exponentialBackoff(options: BackoffOptions = {}): ReconnectPolic
   };
 }
 
-/** Gives up when the connection is lost. */
+/**
+ * Gives up when the connection is lost.
+ *
+ * @example
+ * const store = remote({ url, levels, reconnect: neverReconnect });
+ */
 export const neverReconnect: ReconnectPolicy = { delayMs: () => undefined };

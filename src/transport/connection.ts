@@ -254,26 +254,19 @@ class WebSocketConnection implements Connection, InboundHandler {
 
   #greet(): void {
     const socket = this.#socket;
-    const attempt = this.#attempt;
+    const hello = { version: PROTOCOL_VERSION, client: this.#client, attempt: this.#attempt, ...this.#target };
     Promise.resolve()
       .then(() => this.#settings.token())
-      .then(
-        (token) => {
-          if (this.#socket !== socket) return;
-          const { levels, contract } = this.#target;
-          this.#push([
-            0,
-            'hello',
-            { version: PROTOCOL_VERSION, client: this.#client, attempt, levels, contract, token },
-          ]);
-          this.#outbox.flush();
-        },
-        (cause: unknown) => {
-          if (this.#socket !== socket) return;
-          this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
-          this.#dispatch('refused');
-        },
-      );
+      .then((token) => {
+        if (this.#socket !== socket) return;
+        this.#push([0, 'hello', { ...hello, token }]);
+        this.#outbox.flush();
+      })
+      .catch((cause: unknown) => {
+        if (this.#socket !== socket) return;
+        this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
+        this.#dispatch('refused');
+      });
   }
 
   #resume(): void {

@@ -102,6 +102,15 @@ describe('wire: who may connect', () => {
     expect(await friend.greet({ token: 'good' })).toMatchObject([0, 'welcome', {}]);
   });
 
+  test('hook of the server fails → that connection is closed with 1011, others are served', async () => {
+    await using server = await startGateway({ authenticate: (token) => ({ id: token === 'odd' ? '\ud800' : 'x' }) });
+    await using client = new RawClient(server.url);
+    await client.opened();
+    client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }]);
+    expect(await client.closed).toMatchObject({ code: 1011 });
+    await expectServing(server);
+  });
+
   test("another principal with the same client id → does not see the first one's replies", async () => {
     await using server = await startGateway({ authenticate: (token) => ({ id: token ?? '' }) });
     server.store.answer = ({ sink, context }) => sink.update(context.operationId, 'strong');
@@ -285,6 +294,14 @@ describe('wire: limits', () => {
     for (let id = 1; id <= 400; id++) client.send([id, 'submit', ...GET]);
     await expect.poll(() => server.gateway.status().connections, { timeout: 10_000 }).toBe(0);
     await expectServing(server);
+  });
+
+  test('client that gives no sign of life → cut off', async () => {
+    await using server = await startGateway({ limits: { heartbeatMs: 20 } });
+    await using dead = new RawClient(server.url, { autoPong: false });
+    await dead.opened();
+    dead.send([0, 'hello', RawClient.hello()]);
+    expect(await dead.closed).toMatchObject({ code: 1006 });
   });
 
   test('connections beyond the limit → HTTP 503', async () => {

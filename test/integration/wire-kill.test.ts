@@ -47,7 +47,9 @@ test('server killed after the preliminary, started again → the same Correctabl
   await using store = createClient(remote({ url: first.url, levels: LEVELS, WebSocket, reconnect }));
   const seen: unknown[] = [];
   const operation = store.invoke(put('k', 'v'));
-  const preliminary = new Promise((resolve) => operation.onUpdate(resolve));
+  const preliminary = new Promise((resolve) => {
+    operation.onUpdate(resolve);
+  });
   operation.subscribe((view) => seen.push([view.level, view.value]));
   expect(await preliminary).toBe(`guess of ${first.pid}`);
   await first[Symbol.asyncDispose]();

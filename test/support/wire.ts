@@ -166,9 +166,10 @@ export class RawClient implements AsyncDisposable {
   #waiting: (() => void)[] = [];
   #over = false;
 
-  constructor(url: string, options: { origin?: string; subprotocol?: string; host?: string } = {}) {
-    const { origin, subprotocol = SUBPROTOCOL_JSON, host } = options;
+  constructor(url: string, options: { origin?: string; subprotocol?: string; host?: string; autoPong?: boolean } = {}) {
+    const { origin, subprotocol = SUBPROTOCOL_JSON, host, autoPong = true } = options;
     this.socket = new WebSocket(url, [subprotocol], {
+      autoPong,
       ...(origin !== undefined && { origin }),
       ...(host !== undefined && { headers: { host } }),
     });

@@ -65,7 +65,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       this.close(CloseCode.helloTimeout, `no hello within ${host.limits.helloTimeoutMs} ms`);
     }, host.limits.helloTimeoutMs);
     socket.listen({
-      received: (frame) => this.#receive(frame),
+      received: (frame) => this.#guarded(() => this.#receive(frame)),
       alive: () => (this.#heard = true),
       closed: () => this.#closed(),
     });
@@ -120,6 +120,16 @@ export class GatewayConnection implements ClientConnection, Outlet {
   ended(submission: Submission): void {
     this.#running.delete(submission.id);
     this.#closeIfDrained();
+  }
+
+  /** A mistake of ours, or of a hook, costs this connection, never the process. */
+  #guarded(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
+      this.close(CloseCode.internal, 'the server made a mistake');
+    }
   }
 
   #receive(frame: Encoded): void {
@@ -197,7 +207,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     Promise.resolve()
       .then(() => this.#host.authenticate(hello.token, this.#peer))
       .then(
-        (principal) => this.#welcome(hello, principal),
+        (principal) => this.#guarded(() => this.#welcome(hello, principal)),
         (error: unknown) => {
           this.#host.logger.info({ err: error, ...this.#peer }, 'a client was not authenticated');
           this.close(CloseCode.unauthenticated, 'the token was refused');

@@ -77,7 +77,7 @@ const CLOSE_GRACE_MS = 1_000;
  * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });
  */
 export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gateway {
-  return new BindingGateway(options as GatewayOptions);
+  return new BindingGateway(options);
 }
 
 const CODECS: readonly Codec[] = [jsonCodec];

@@ -1,6 +1,6 @@
 /** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkOperation } from '../../protocol/catalogue.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
@@ -26,7 +26,7 @@ export interface SubmitRequest {
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
 export function submit(request: SubmitRequest): void {
-  const { row, record, outlet, running } = request;
+  const { row, record, host, outlet, running } = request;
   const [id] = row;
   const known = running.get(id) ?? record.find(id);
   if (known !== undefined) {
@@ -36,6 +36,8 @@ export function submit(request: SubmitRequest): void {
   try {
     start(request, admit(request));
   } catch (error) {
+    if (!isCorrectableError(error))
+      host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
     outlet.push(failRow(id, error));
   }
 }

@@ -1,0 +1,73 @@
+/** The server's heartbeat, with a socket and time driven by hand. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
+import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
+import { StoreDouble, SUBPROTOCOL_JSON } from '../../support/wire.ts';
+
+class ServerSocketDouble implements ServerSocket {
+  readonly subprotocol = SUBPROTOCOL_JSON;
+  readonly bufferedBytes = 0;
+  readonly calls: string[] = [];
+  events: ServerSocketEvents | undefined;
+
+  send(): void {
+    this.calls.push('send');
+  }
+
+  ping(): void {
+    this.calls.push('ping');
+  }
+
+  close(code: number): void {
+    this.calls.push(`close ${code}`);
+  }
+
+  terminate(): void {
+    this.calls.push('terminate');
+    this.events?.closed();
+  }
+
+  listen(events: ServerSocketEvents): void {
+    this.events = events;
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function accept(): { gateway: Gateway; socket: ServerSocketDouble } {
+  const limits = { heartbeatMs: 1_000, helloTimeoutMs: 1e6 };
+  const gateway = createGateway({ binding: new StoreDouble(), limits });
+  const socket = new ServerSocketDouble();
+  gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
+  return { gateway, socket };
+}
+
+test('heartbeat: answered every time → the connection stays', () => {
+  const { gateway, socket } = accept();
+  for (let i = 0; i < 5; i++) {
+    vi.advanceTimersByTime(1_000);
+    socket.events?.alive();
+  }
+  expect(socket.calls).toEqual(['ping', 'ping', 'ping', 'ping', 'ping']);
+  expect(gateway.status().connections).toBe(1);
+});
+
+test('heartbeat: not answered → cut off at the next one', () => {
+  const { gateway, socket } = accept();
+  vi.advanceTimersByTime(2_000);
+  expect(socket.calls).toEqual(['ping', 'terminate']);
+  expect(gateway.status().connections).toBe(0);
+});
+
+test('socket without a subprotocol of ours → INVALID_ARGUMENT', () => {
+  const { gateway } = accept();
+  const socket = Object.assign(new ServerSocketDouble(), { subprotocol: '' });
+  expect(() => gateway.accept(socket, { remoteAddress: undefined, origin: undefined })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'subprotocol' }) as Error,
+  );
+});

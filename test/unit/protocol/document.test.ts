@@ -1,0 +1,95 @@
+/** docs/protocol.md says what the code does: the rows, the states, the limits, the close codes. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { clientKinds } from '../../../src/protocol/client-kinds.ts';
+import { CloseCode, isFatalClose } from '../../../src/protocol/close-codes.ts';
+import type { MessageKind } from '../../../src/protocol/message-kind.ts';
+import { serverKinds } from '../../../src/protocol/server-kinds.ts';
+import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/version.ts';
+import { limitsFrom } from '../../../src/server/gateway/limits.ts';
+import { transition, type ConnectionEvent, type ConnectionState } from '../../../src/transport/connection-state.ts';
+
+const text = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
+
+/** The cells of the tables below a heading. */
+function cells(heading: string): string[][] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) =>
+    line
+      .slice(2, -1)
+      .split(' |')
+      .map((cell) => cell.trim()),
+  );
+}
+
+function signature({ kind, fields, schema }: MessageKind<never>): string {
+  const { items } = schema.def as unknown as { items: { def: { type: string } }[] };
+  const [id, , ...rest] = fields.map((name, i) => (items[i]?.def.type === 'optional' ? `${name}?` : name));
+  return `\`[${[id, `"${kind}"`, ...rest].join(', ')}]\``;
+}
+
+test.each([
+  ['Messages from the client', clientKinds],
+  ['Messages from the server', serverKinds],
+] as const)('%s → the rows of the schemas', (heading, kinds) => {
+  const expected = kinds.map((kind) => signature(kind as MessageKind<never>));
+  expect(cells(heading).map(([row]) => row)).toEqual(expected);
+});
+
+test('the client’s connection → the transitions of the state machine', () => {
+  const states: ConnectionState[] = [
+    'connecting',
+    'greeting',
+    'open',
+    'probing',
+    'draining',
+    'waiting',
+    'closing',
+    'closed',
+  ];
+  const events: ConnectionEvent[] = [
+    'opened',
+    'welcomed',
+    'heard',
+    'elapsed',
+    'goaway',
+    'drained',
+    'lost',
+    'refused',
+    'wake',
+    'close',
+  ];
+  const expected: string[][] = [];
+  for (const state of states) {
+    for (const event of events) {
+      const { state: next, actions } = transition(state, event);
+      if (next !== state || actions.length > 0) expected.push([state, event, next, actions.join(', ')]);
+    }
+  }
+  expect(cells("The client's connection")).toEqual(expected);
+});
+
+test('close codes → those of the code, with what the client does', () => {
+  const { done, ...told } = CloseCode;
+  expect(isFatalClose(done)).toBe(false);
+  const documented = cells('Close codes').map(([code, , then]) => [Number(code), then?.startsWith('gives up')]);
+  expect(documented).toEqual(Object.values(told).map((code) => [code, isFatalClose(code)]));
+});
+
+test('limits → the defaults of the code', () => {
+  const units: Readonly<Record<string, number>> = { MiB: 1 << 20, s: 1_000 };
+  const limits: Readonly<Record<string, number>> = { ...limitsFrom() };
+  expect(cells('Limits')).toHaveLength(7);
+  for (const [name = '', value = ''] of cells('Limits')) {
+    const [, number = '', unit = ''] = /^([\d ]+\d|\d)(?: (MiB|s)\b)?/.exec(value) ?? [];
+    expect(`${name} ${Number(number.replaceAll(' ', '')) * (units[unit] ?? 1)}`).toBe(
+      `${name} ${limits[name.replaceAll('`', '')]}`,
+    );
+  }
+});
+
+test('version and subprotocol → those of the code', () => {
+  expect(text).toContain(`Version ${PROTOCOL_VERSION}.`);
+  expect(text).toContain(`${SUBPROTOCOL}+json`);
+});
