@@ -150,8 +150,9 @@ export class Audience<T> {
 
   #call(listener: Listener<T>, view: AnyView<T> | undefined): void {
     try {
-      if (view === undefined) listener.onFailure(this.error!);
-      else listener.onView(view);
+      if (view === undefined) listener.onError?.(this.error!);
+      else if (view.final) listener.onFinal?.(view.value, view);
+      else listener.onUpdate?.(view.value, view);
     } catch (error) {
       this.environment.uncaught(error);
     }

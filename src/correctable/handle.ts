@@ -13,8 +13,8 @@ import type {
 import type { CorrectableError } from './errors.ts';
 import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
-import type { RawCallbacks } from './listener.ts';
-import { CallbackListener } from './listener.ts';
+import type { ErrorCallback, ViewCallback } from './listener.ts';
+import { Listener } from './listener.ts';
 import { map } from './map.ts';
 import { settle, when } from './settle.ts';
 import type { Source } from './source.ts';
@@ -48,11 +48,11 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   onUpdate(callback: (value: T, view: PreliminaryView<T, L>) => void): this {
-    return this.#listen(callback as RawCallbacks<T>['onUpdate'], undefined, undefined);
+    return this.#listen(callback as ViewCallback<T>, undefined, undefined);
   }
 
   onFinal(callback: (value: T, view: FinalView<T, L, F>) => void): this {
-    return this.#listen(undefined, callback as RawCallbacks<T>['onFinal'], undefined);
+    return this.#listen(undefined, callback as ViewCallback<T>, undefined);
   }
 
   onError(callback: (error: CorrectableError) => void): this {
@@ -60,8 +60,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
-    const { onUpdate, onFinal, onError } = callbacks as RawCallbacks<T>;
-    return this.#listen(onUpdate, onFinal, onError, options?.signal);
+    const { onUpdate, onFinal, onError } = callbacks;
+    return this.#listen(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError, options?.signal);
   }
 
   subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription {
@@ -119,14 +119,12 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return iterate(this[SOURCE]) as AsyncIterator<AnyView<T>, undefined> as AsyncIterator<View<T, L, F>, undefined>;
   }
 
-  #listen(
-    update: RawCallbacks<T>['onUpdate'],
-    final: RawCallbacks<T>['onFinal'],
-    error: RawCallbacks<T>['onError'],
-    signal?: AbortSignal,
-  ): this {
-    if (error !== undefined) this[SOURCE].observed = true;
-    joinUntil(this[SOURCE], new CallbackListener(update, final, error), signal);
+  #listen(onUpdate: ViewCallback<T>, onFinal: ViewCallback<T>, onError: ErrorCallback, signal?: AbortSignal): this {
+    const source = this[SOURCE];
+    const listener = new Listener(onUpdate, onFinal, onError);
+    if (onError !== undefined) source.observed = true;
+    if (signal === undefined) source.join(listener);
+    else joinUntil(source, listener, signal);
     return this;
   }
 }

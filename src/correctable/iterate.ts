@@ -1,78 +1,66 @@
 /** `for await` over the views: at most one waits per level, so a slow reader skips what a refinement replaced (C12). */
+import { Deferred } from './deferred.ts';
 import type { CorrectableError } from './errors.ts';
-import { Listener, LEFT } from './listener.ts';
+import { listenTo } from './listener.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Step<T> = IteratorResult<AnyView<T>, undefined>;
 
-interface Reader<T> {
-  resolve(step: Step<T>): void;
-  reject(error: unknown): void;
-}
-
-class ViewIterator<T> extends Listener<T> implements AsyncIterableIterator<AnyView<T>, undefined> {
-  readonly #source: Source<T>;
-  readonly #waiting: AnyView<T>[] = [];
-  readonly #readers: Reader<T>[] = [];
-  #failure: CorrectableError | undefined;
-  #ended = false;
-
-  constructor(source: Source<T>) {
-    super();
-    this.#source = source;
-    source.observed = true;
-    source.join(this);
-  }
-
-  override onView(view: AnyView<T>): void {
-    if (view.final) this.#ended = true;
-    const reader = this.#readers.shift();
-    if (reader !== undefined) reader.resolve({ done: false, value: view });
-    else if (!view.final && this.#waiting.at(-1)?.level === view.level) this.#waiting[this.#waiting.length - 1] = view;
-    else this.#waiting.push(view);
-    if (this.#ended) this.#dismissReaders();
-  }
-
-  override onFailure(error: CorrectableError): void {
-    this.#ended = true;
-    const reader = this.#readers.shift();
-    if (reader !== undefined) reader.reject(error);
-    else this.#failure = error;
-    this.#dismissReaders();
-  }
-
-  next(): Promise<Step<T>> {
-    const view = this.#waiting.shift();
-    if (view !== undefined) return Promise.resolve({ done: false, value: view });
-    const failure = this.#failure;
-    if (failure !== undefined) {
-      this.#failure = undefined;
-      return Promise.reject(failure);
-    }
-    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
-  }
-
-  /** Ends the reading, not the operation. */
-  return(): Promise<Step<T>> {
-    if (this.joinedAt !== LEFT) this.#source.leave(this);
-    this.#ended = true;
-    this.#failure = undefined;
-    this.#waiting.length = 0;
-    this.#dismissReaders();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  #dismissReaders(): void {
-    for (const reader of this.#readers.splice(0)) reader.resolve({ done: true, value: undefined });
-  }
-}
+const DONE = { done: true, value: undefined } as const;
 
 export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>, undefined> {
-  return new ViewIterator(source);
+  const waiting: AnyView<T>[] = [];
+  let readers: Deferred<Step<T>>[] = [];
+  let failure: CorrectableError | undefined;
+  let ended = false;
+
+  const end = (): void => {
+    ended = true;
+    for (const reader of readers) reader.resolve(DONE);
+    readers = [];
+  };
+  const onView = (view: AnyView<T>): void => {
+    const reader = readers.shift();
+    if (reader !== undefined) reader.resolve({ done: false, value: view });
+    else {
+      if (!view.final && waiting.at(-1)?.level === view.level) waiting.pop();
+      waiting.push(view);
+    }
+    if (view.final) end();
+  };
+  const onFailure = (error: CorrectableError): void => {
+    const reader = readers.shift();
+    if (reader !== undefined) reader.reject(error);
+    else failure = error;
+    end();
+  };
+  const listener = listenTo(onView, onFailure);
+  source.observed = true;
+  source.join(listener);
+
+  return {
+    async next(): Promise<Step<T>> {
+      const value = waiting.shift();
+      if (value !== undefined) return { done: false, value };
+      const error = failure;
+      failure = undefined;
+      if (error !== undefined) throw error;
+      if (ended) return DONE;
+      const reader = new Deferred<Step<T>>();
+      readers.push(reader);
+      return reader.promise;
+    },
+    /** Ends the reading, not the operation. */
+    async return(): Promise<Step<T>> {
+      source.leave(listener);
+      waiting.length = 0;
+      failure = undefined;
+      end();
+      return DONE;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

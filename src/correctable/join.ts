@@ -1,13 +1,12 @@
 /** Several Correctables as one (C11). */
 import type { Correctable } from './correctable.ts';
-import type { CorrectableError } from './errors.ts';
-import { CorrectableError as InvalidArgument } from './errors.ts';
+import { CorrectableError } from './errors.ts';
 import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels } from './ladder.ts';
 import type { Levels, Strongest } from './level.ts';
-import { Listener } from './listener.ts';
+import { listenTo } from './listener.ts';
 import { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { AnyView } from './view.ts';
@@ -39,17 +38,13 @@ export function all<const P extends readonly Part[]>(
   parts: P,
 ): Correctable<ValuesOf<P>, LevelsOf<P>, Strongest<LevelsOf<P>>> {
   const sources = parts.map((part, at) => sourceOf(part) ?? refusePart(at));
-  const ladder = sharedLadder(sources) ?? JOINED;
-  const joined = new Source<unknown[]>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
-  const join = new Join(joined, sources);
-  join.start();
-  return new Handle(joined) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>, Strongest<LevelsOf<P>>>;
+  return new Handle(join(sources)) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>, Strongest<LevelsOf<P>>>;
 }
 
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
 
 function refusePart(at: number): never {
-  throw new InvalidArgument(
+  throw new CorrectableError(
     'INVALID_ARGUMENT',
     `parts[${at}]: give a Correctable; wrap others with Correctable.of/from`,
     {
@@ -63,69 +58,38 @@ function sharedLadder(sources: readonly Source<unknown>[]): Ladder | undefined {
   return ladder !== undefined && sources.every((source) => source.ladder.hasSameLevels(ladder)) ? ladder : undefined;
 }
 
-class Join {
-  readonly #joined: Source<unknown[]>;
-  readonly #sources: readonly Source<unknown>[];
-  readonly #views: (AnyView | undefined)[];
-  #missing: number;
-
-  constructor(joined: Source<unknown[]>, sources: readonly Source<unknown>[]) {
-    this.#joined = joined;
-    this.#sources = sources;
-    this.#views = sources.map(() => undefined);
-    this.#missing = sources.length;
+function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
+  const ladder = sharedLadder(sources) ?? JOINED;
+  const joined = new Source<unknown[]>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
+  const views: AnyView[] = [];
+  let missing = sources.length;
+  if (missing === 0) joined.update([], 'final');
+  for (const [at, source] of sources.entries()) {
+    const take = (view: AnyView): void => {
+      if (views[at] === undefined) missing--;
+      views[at] = view;
+      if (missing > 0) return;
+      const level = ladder === JOINED ? collapsedLevel(views) : weakestLevel(views, ladder);
+      joined.update(
+        views.map(({ value }) => value),
+        level,
+      );
+    };
+    const listener = listenTo(take, (error) => joined.failWith(error));
+    source.observed = true;
+    source.join(listener);
+    joined.onClose(() => source.leave(listener));
   }
-
-  start(): void {
-    if (this.#sources.length === 0) this.#joined.update([], 'final');
-    this.#sources.forEach((source, at) => {
-      const listener = new PartListener(this, at);
-      source.observed = true;
-      source.join(listener);
-      this.#joined.onClose(() => source.leave(listener));
-    });
-  }
-
-  take(at: number, view: AnyView): void {
-    if (this.#views[at] === undefined) this.#missing--;
-    this.#views[at] = view;
-    if (this.#missing > 0) return;
-    const values = this.#views.map((part) => part!.value);
-    const level = this.#level();
-    if (level !== undefined) this.#joined.update(values, level);
-  }
-
-  fail(error: CorrectableError): void {
-    this.#joined.failWith(error);
-  }
-
-  /** The level of the weakest part; `undefined` for a preliminary below all that the join can show. */
-  #level(): string | undefined {
-    const { ladder } = this.#joined;
-    const pending = this.#views.filter((view) => !view!.final);
-    if (ladder === JOINED) return pending.length === 0 ? 'final' : 'preliminary';
-    const weakest = (pending.length === 0 ? this.#views : pending).reduce((a, b) =>
-      ladder.rankOf(b!.level) < ladder.rankOf(a!.level) ? b : a,
-    );
-    return weakest!.level;
-  }
+  return joined;
 }
 
-class PartListener extends Listener<unknown> {
-  readonly #join: Join;
-  readonly #at: number;
+function collapsedLevel(views: readonly AnyView[]): string {
+  return views.every(({ final }) => final) ? 'final' : 'preliminary';
+}
 
-  constructor(join: Join, at: number) {
-    super();
-    this.#join = join;
-    this.#at = at;
-  }
-
-  override onView(view: AnyView): void {
-    this.#join.take(this.#at, view);
-  }
-
-  override onFailure(error: CorrectableError): void {
-    this.#join.fail(error);
-  }
+/** A part that is final counts at every level. */
+function weakestLevel(views: readonly AnyView[], ladder: Ladder): string {
+  const pending = views.filter(({ final }) => !final);
+  const ranks = (pending.length > 0 ? pending : views).map(({ level }) => ladder.rankOf(level));
+  return ladder.all[Math.min(...ranks)]!;
 }

@@ -1,7 +1,6 @@
 /** One run of a speculation: its input, its result so far, what undoes it and what commits it (C8). */
 import type { Environment } from './environment.ts';
-import type { CorrectableError } from './errors.ts';
-import { Listener } from './listener.ts';
+import { listenTo } from './listener.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
@@ -109,7 +108,10 @@ export class Run<T, U> implements RawScope<T> {
 
   #followSource(inner: Source<U>): void {
     inner.observed = true;
-    const listener = new InnerListener<U>((outcome) => this.#settle(outcome));
+    const listener = listenTo<U>(
+      ({ final, value, level }) => this.#settle({ final, value, level }),
+      (error) => this.#settle({ error }),
+    );
     inner.join(listener);
     this.#stop = () => inner.leave(listener);
   }
@@ -127,22 +129,5 @@ export class Run<T, U> implements RawScope<T> {
   /** Registered after the run was undone: undone at once, since nothing else would. */
   #runLate(undo: Effect): void {
     void (async () => undo())().catch((error: unknown) => this.#environment.uncaught(error));
-  }
-}
-
-class InnerListener<U> extends Listener<U> {
-  readonly #tell: (outcome: Outcome<U>) => void;
-
-  constructor(tell: (outcome: Outcome<U>) => void) {
-    super();
-    this.#tell = tell;
-  }
-
-  override onView(view: AnyView<U>): void {
-    this.#tell({ final: view.final, value: view.value, level: view.level });
-  }
-
-  override onFailure(error: CorrectableError): void {
-    this.#tell({ error });
   }
 }

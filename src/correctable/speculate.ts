@@ -5,7 +5,8 @@
 import type { CorrectableError } from './errors.ts';
 import { derive } from './derive.ts';
 import type { Timer } from './clock.ts';
-import { Listener } from './listener.ts';
+import type { Listener } from './listener.ts';
+import { listenTo } from './listener.ts';
 import type { RawScope } from './run.ts';
 import { Run } from './run.ts';
 import type { Source } from './source.ts';
@@ -22,11 +23,15 @@ export interface SpeculateOptions<T, U> {
 
 type RunFunction<T> = (value: T, scope: RawScope<T>) => unknown;
 
-class Speculator<T, U> extends Listener<T> {
+class Speculator<T, U> {
   readonly #source: Source<T>;
   readonly #derived: Source<U>;
   readonly #run: RunFunction<T>;
   readonly #options: SpeculateOptions<T, U>;
+  readonly #listener: Listener<T> = listenTo(
+    (view) => this.#onView(view),
+    (error) => this.#onFailure(error),
+  );
   #live: Run<T, U> | undefined;
   /** The newest input, which waits for the undoing of a run. */
   #waiting: AnyView<T> | undefined;
@@ -35,7 +40,6 @@ class Speculator<T, U> extends Listener<T> {
   #timer: Timer | undefined;
 
   constructor(source: Source<T>, derived: Source<U>, run: RunFunction<T>, options: SpeculateOptions<T, U>) {
-    super();
     this.#source = source;
     this.#derived = derived;
     this.#run = run;
@@ -43,7 +47,11 @@ class Speculator<T, U> extends Listener<T> {
     derived.onClose(() => this.#onClosed());
   }
 
-  override onView(view: AnyView<T>): void {
+  start(): void {
+    this.#source.join(this.#listener);
+  }
+
+  #onView(view: AnyView<T>): void {
     const live = this.#live;
     if (live !== undefined && this.#isInputOf(live, view)) {
       this.#seen = view;
@@ -58,7 +66,7 @@ class Speculator<T, U> extends Listener<T> {
     if (view.final) this.#limit();
   }
 
-  override onFailure(error: CorrectableError): void {
+  #onFailure(error: CorrectableError): void {
     this.#waiting = undefined;
     if (this.#live !== undefined) this.#undo(this.#live);
     if (this.#undoing === undefined) {
@@ -153,7 +161,7 @@ class Speculator<T, U> extends Listener<T> {
 
   #onClosed(): void {
     this.#timer?.cancel();
-    this.#source.leave(this);
+    this.#source.leave(this.#listener);
     this.#waiting = undefined;
     const live = this.#live;
     this.#live = undefined;
@@ -163,6 +171,6 @@ class Speculator<T, U> extends Listener<T> {
 
 export function speculate<T, U>(source: Source<T>, run: RunFunction<T>, options: SpeculateOptions<T, U>): Source<U> {
   const derived = derive<T, U>(source);
-  source.join(new Speculator<T, U>(source, derived, run, options));
+  new Speculator<T, U>(source, derived, run, options).start();
   return derived;
 }
