@@ -1,4 +1,4 @@
-/** `cancel`: the client wants no more views of an operation. An update runs to its end all the same. */
+/** `cancel`: the client wants no more views of an operation. An update runs to its end; `fail` with `ABORTED` says so. */
 import * as z from 'zod/mini';
 import { operationNumber, type MessageKind } from './message-kind.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Notices cancelled reads; an update that was submitted runs to its end, so there is nothing to notice. Looking at an operation's signal makes an `AbortController`, which costs more than all
+ * Notices cancelled operations. Looking at an operation's signal makes an `AbortController`, which costs more than all
  * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
  * are looked at that are still under way when a short while has passed.
  */
@@ -8,7 +8,7 @@ import type { Scheduling } from './scheduling.ts';
 
 const LOOK_AFTER_MS = 20;
 
-/** Tells `onCancelled` of every read under way whose signal aborts. */
+/** Tells `onCancelled` of every operation under way whose signal aborts. */
 export class Cancellation {
   readonly #inFlight: InFlight;
   readonly #scheduling: Scheduling;
@@ -22,8 +22,7 @@ export class Cancellation {
   }
 
   /** An operation was added. */
-  expect({ effect }: InFlightOperation): void {
-    if (effect === 'update') return;
+  expect(): void {
     this.#cancelTimer ??= this.#scheduling.setTimer(() => this.#look(), LOOK_AFTER_MS);
   }
 
@@ -35,7 +34,7 @@ export class Cancellation {
   #look(): void {
     this.#cancelTimer = undefined;
     for (const operation of this.#inFlight) {
-      if (operation.effect === 'read' && operation.release === undefined) this.#listen(operation);
+      if (operation.release === undefined && !operation.cancelled) this.#listen(operation);
     }
   }
 

@@ -138,12 +138,14 @@ class WebSocketConnection implements Connection, InboundHandler {
       context,
     });
     this.#inFlight.add(submitted);
-    this.#cancellation.expect(submitted);
+    this.#cancellation.expect();
     return submitted;
   }
 
-  #cancelled({ id, sent }: InFlightOperation): void {
-    this.#inFlight.remove(id);
+  #cancelled(operation: InFlightOperation): void {
+    const { id, effect, sent } = operation;
+    operation.cancelled = true;
+    if (effect === 'read') this.#inFlight.remove(id);
     if (sent) this.#push([id, 'cancel']);
   }
 
@@ -157,6 +159,7 @@ class WebSocketConnection implements Connection, InboundHandler {
     }
     operation.sent = true;
     this.#outbox.push(operation.row);
+    if (operation.cancelled) this.#push([operation.id, 'cancel']);
     if (++this.#unacknowledged >= ACK_STEP) this.#acknowledge();
   }
 

@@ -22,6 +22,11 @@ export class InFlightOperation {
   sent = false;
   /** Whether it was submitted on an earlier connection, which may have executed it. */
   sentBefore = false;
+  /**
+   * Nobody wants the views any more. A read is forgotten at once; an update is kept until the server is known to have
+   * it, since it runs to its end.
+   */
+  cancelled = false;
   /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
   seqs: number[] | undefined = undefined;
   /** Stops listening to the caller's signal. */
@@ -80,6 +85,7 @@ export class InFlight {
     if (operation === undefined || name === undefined) return;
     const last = level >= operation.strongest;
     if (last) this.remove(id);
+    if (operation.cancelled) return;
     const given = operation.sink.update(value, name, details(version, meta));
     if (!last) (operation.seqs ??= [])[seq] = given;
   }
@@ -88,6 +94,10 @@ export class InFlight {
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
+    if (operation.cancelled) {
+      if (level >= operation.strongest) this.remove(id);
+      return;
+    }
     const known = operation.seqs?.[seq];
     if (known === undefined) {
       this.failOne(id, new CorrectableError('PROTOCOL', `the server confirmed view ${seq}, which it never sent`));
@@ -104,15 +114,14 @@ export class InFlight {
     const name = level === undefined || level === null ? undefined : this.#levels[level];
     const error = errorOf(row, name);
     if (name !== undefined && (level ?? 0) < operation.strongest) operation.sink.fail(error, name);
-    else
-      this.failOne(
-        id,
-        operation.sentBefore && SAYS_NOTHING_OF_EARLIER.has(error.code) ? outcome(operation, error) : error,
-      );
+    else if (operation.sentBefore && SAYS_NOTHING_OF_EARLIER.has(error.code))
+      this.failOne(id, outcome(operation, error));
+    else this.failOne(id, error);
   }
 
   failOne(id: number, error: CorrectableError): void {
-    this.remove(id)?.sink.fail(error);
+    const operation = this.remove(id);
+    if (operation?.cancelled === false) operation.sink.fail(error);
   }
 
   failAll(error: CorrectableError): void {
@@ -122,9 +131,7 @@ export class InFlight {
   /** The rows to submit on a new connection, oldest first; views of the old one can no longer be confirmed. */
   resubmissions(): InFlightOperation[] {
     const operations = [...this.#operations.values()];
-    for (const operation of operations) {
-      operation.seqs = undefined;
-    }
+    for (const operation of operations) operation.seqs = undefined;
     // The old connection may have lost what was acknowledged on it.
     this.#acked = 0;
     return operations;

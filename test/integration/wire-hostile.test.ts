@@ -237,6 +237,18 @@ describe('wire: operations', () => {
     (await server.store.next()).sink.update('v', 'strong');
     expect(await client.row()).toEqual([2, 'view', 1, 0, 'v']);
   });
+
+  test('update cancelled → told that it runs on; its reply is still there for a repetition', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...PUT], [1, 'cancel']);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'ABORTED']);
+    (await server.store.next()).sink.update('done', 'strong');
+    client.send([1, 'submit', ...PUT]);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
+    expect(server.store.submitted).toHaveLength(1);
+  });
 });
 
 describe('wire: limits', () => {

@@ -21,6 +21,9 @@ import { submit } from './submit.ts';
 
 const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
 
+/** The answer to the cancellation of an update: the client need not submit it again. */
+const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
+
 type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
 
 /** What is known of a client once it is let in. */
@@ -168,9 +171,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       case 'submit':
         return this.#submit(row, guest);
       case 'cancel':
-        this.#running.get(row[0])?.abandon();
-        this.#running.delete(row[0]);
-        return this.#closeIfDrained();
+        return this.#cancel(row[0], guest);
       case 'ack':
         return guest.record.acknowledge(row[0]);
       case 'ping':
@@ -195,6 +196,15 @@ export class GatewayConnection implements ClientConnection, Outlet {
       running: this.#running,
       socket: this.#socket,
     });
+  }
+
+  #cancel(id: number, { record }: Guest): void {
+    const submission = this.#running.get(id);
+    if (submission === undefined) return;
+    submission.abandon();
+    this.#running.delete(id);
+    if (record.find(id) === submission) this.push(failRow(id, RUNS_ON));
+    this.#closeIfDrained();
   }
 
   #greet(hello: Hello): void {

@@ -5,7 +5,6 @@
 import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
-import type { Operation } from '../../correctable/operation.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
@@ -148,15 +147,15 @@ class BindingGateway implements Gateway, GatewayHost {
     return names;
   }
 
-  report({ name }: Operation, what: string, error: unknown): void {
+  report(operation: string, what: string, error: unknown): void {
     if (error === undefined) {
       this.counters.misuses++;
-      this.logger.warn({ operation: name }, what);
+      this.logger.warn({ operation }, what);
     } else if (isCorrectableError(error)) {
-      this.logger.debug({ operation: name, code: error.code }, what);
+      this.logger.debug({ operation, code: error.code }, what);
     } else {
       // The client is told only that it failed: what a store throws may name its tables and machines.
-      this.logger.error({ operation: name, err: error }, what);
+      this.logger.error({ operation, err: error }, what);
     }
   }
 

@@ -49,7 +49,7 @@ export interface GatewayHost {
   /** The names of a set of levels, given as bits. */
   levelsOf(bits: number): readonly string[];
   /** What a binding did against its interface, or an operation's failure. */
-  report(operation: Operation, what: string, error: unknown): void;
+  report(operation: string, what: string, error: unknown): void;
   /** The connection has closed. */
   closed(connection: object): void;
 }

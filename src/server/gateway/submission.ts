@@ -5,7 +5,6 @@
  */
 import type { InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Operation } from '../../correctable/operation.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
@@ -25,13 +24,14 @@ export interface SubmissionOwner {
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
   /** Told of failures, and of what a binding does against its interface. */
-  onAnomaly(operation: Operation, what: string, error?: unknown): void;
+  onAnomaly(operation: string, what: string, error?: unknown): void;
 }
 
 /** What a submission is made from. */
 export interface SubmissionParts {
   readonly id: number;
-  readonly operation: Operation;
+  /** Name of the operation, for reports. */
+  readonly name: string;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
   readonly deadlineAt: number | undefined;
@@ -54,7 +54,7 @@ export class Submission implements Sink, InvocationContext {
   readonly deadlineAt: number | undefined;
   readonly trace: unknown;
   readonly #owner: SubmissionOwner;
-  readonly #operation: Operation;
+  readonly #name: string;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
   /** By the sequence number given to the binding; what could not be sent leaves a gap. */
@@ -71,7 +71,7 @@ export class Submission implements Sink, InvocationContext {
     this.deadlineAt = parts.deadlineAt;
     this.trace = parts.trace;
     this.#owner = owner;
-    this.#operation = parts.operation;
+    this.#name = parts.name;
     this.#strongest = parts.strongest;
     this.#outlet = outlet;
   }
@@ -200,7 +200,7 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #anomaly(what: string, error?: unknown): void {
-    this.#owner.onAnomaly(this.#operation, what, error);
+    this.#owner.onAnomaly(this.#name, what, error);
   }
 }
 

@@ -82,7 +82,7 @@ function start({ row, record, owner, host, outlet, running }: SubmitRequest, ope
   const [id, , , effect, levels, , , timeoutMs, trace] = row;
   const deadlineAt = timeoutMs === undefined || timeoutMs === null ? undefined : Date.now() + timeoutMs;
   const strongest = 31 - Math.clz32(levels);
-  const submission = new Submission(owner, { id, operation, strongest, deadlineAt, trace }, outlet);
+  const submission = new Submission(owner, { id, name: operation.name, strongest, deadlineAt, trace }, outlet);
   running.set(id, submission);
   if (effect === 'update') record.record(submission);
   host.counters.submitted++;

@@ -4,7 +4,6 @@ import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 import type { ServerRow } from '../../../src/protocol/rows.ts';
 import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
-import { writeX } from '../../support/wire.ts';
 
 class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -28,7 +27,7 @@ function start(strongest = 2): { submission: Submission; outlet: OutletDouble; a
     levels: ['tentative', 'causal', 'strong'],
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
   };
-  const parts = { id: 7, operation: writeX, strongest, deadlineAt: undefined, trace: undefined };
+  const parts = { id: 7, name: 'put', strongest, deadlineAt: undefined, trace: undefined };
   return { submission: new Submission(owner, parts, outlet), outlet, anomalies };
 }
 

@@ -201,18 +201,37 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
   });
 
-  test('cancelled update → sent and kept under way all the same: it runs to its end', async () => {
+  test('cancelled update, connection lost → submitted again all the same: it runs to its end', async () => {
     const { platform, connection } = await startOpen();
     const controller = new AbortController();
-    submit(connection, writeX, quietContext({ signal: controller.signal }));
+    const sink = submit(connection, writeX, quietContext({ signal: controller.signal }));
     controller.abort();
     platform.tick();
-    platform.advance(1_000);
+    platform.advance(20);
     platform.socket.lose();
     platform.advance(100);
     await welcome(platform);
-    expect(platform.sockets.map((socket) => socket.rows('submit').length)).toEqual([1, 1]);
-    expect(platform.sockets.flatMap((socket) => socket.rows('cancel'))).toEqual([]);
+    for (const socket of platform.sockets) {
+      expect(socket.sent.slice(-2).map((row) => row.slice(0, 2))).toEqual([
+        [1, 'submit'],
+        [1, 'cancel'],
+      ]);
+    }
+    platform.socket.receive([1, 'view', 0, 0, 'guess'], [1, 'view', 1, 1, 'final']);
+    expect(sink.calls).toEqual([]);
+  });
+
+  test('cancelled update that the server has → forgotten, and does not hold up the acknowledgement', async () => {
+    const { platform, connection } = await startOpen({ heartbeatMs: 1_000 });
+    const controller = new AbortController();
+    const sink = submit(connection, writeX, quietContext({ signal: controller.signal }));
+    platform.tick();
+    controller.abort();
+    platform.advance(20);
+    platform.socket.receive([1, 'fail', 'ABORTED', 'runs on']);
+    platform.advance(2_000);
+    expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
+    expect(sink.calls).toEqual([]);
   });
 
   test('answered at once → its signal is never looked at', async () => {
