@@ -1,0 +1,59 @@
+/**
+ * Serving ads (Correctables, OSDI 2016, Listing 4): the ads that the preliminary references name are fetched while the
+ * final references are on their way, so that the latency of strong consistency is hidden, and what is delivered is fresh
+ * all the same. The same code runs in a Node service and in a web page.
+ */
+import type { AnyClient, Correctable, Levels } from 'correctables';
+import { watched } from '../shared/chase/watched.ts';
+import type { Watch } from '../shared/chase/application.ts';
+import { adContract } from './contract.ts';
+import type { ContentSource } from './creative.ts';
+import { localise, type LocalAd } from './localise.ts';
+
+export interface AdServerOptions {
+  readonly store: AnyClient;
+  readonly content: ContentSource;
+  /** Of the user, as in `en-IE`. */
+  readonly locale: string;
+}
+
+export class AdServer {
+  readonly #options: AdServerOptions;
+
+  constructor(options: AdServerOptions) {
+    this.#options = options;
+  }
+
+  /** Listing 4. Closes with the ads that the final references name. */
+  fetchAdsByUserId(uid: string, watch: Watch): Correctable<LocalAd[], Levels, string> {
+    const { store } = this.#options;
+    return watched(store.invoke(adContract.getPersonalizedAdsRefs({ uid })), watch)
+      .speculate((refs, { signal }) => this.#getAds(refs, watch, signal)) // fetch and post-process ads
+      .onFinal((ads) => watch.delivered(ads.map(({ id }) => id)));
+  }
+
+  /** The same without speculation: waits for the final references before it fetches anything. */
+  async fetchAdsStrongly(uid: string, watch: Watch): Promise<LocalAd[]> {
+    const { store } = this.#options;
+    const refs = await watched(store.invokeStrong(adContract.getPersonalizedAdsRefs({ uid })), watch);
+    const ads = await this.#getAds(refs, watch);
+    watch.delivered(ads.map(({ id }) => id));
+    return ads;
+  }
+
+  async #getAds(refs: readonly string[], watch: Watch, signal?: AbortSignal): Promise<LocalAd[]> {
+    const { store, content, locale } = this.#options;
+    watch.fetching(refs, signal);
+    const found = await store.invokeStrong(adContract.getAds({ ids: [...refs] }), { signal });
+    const ads = found.filter((ad) => ad !== null);
+    const creatives = await content(
+      ads.map(({ creative }) => creative),
+      signal,
+    );
+    return ads.map((ad, n) => {
+      const creative = creatives[n];
+      if (creative === undefined) throw new Error(`the content service left out ${ad.creative}`);
+      return localise(ad, creative, locale);
+    });
+  }
+}

@@ -1,0 +1,17 @@
+/** `npm run demo:ads`: the page, or a contest without it. */
+import { runDemo } from '../shared/chase/cli.ts';
+import { deployAds } from './deploy.ts';
+import { startAdPage } from './page-server.ts';
+
+await runDemo(
+  {
+    command: 'demo:ads',
+    about: 'Serves personalised ads with and without speculation; without --headless, opens the page for it',
+    scale: 0.02,
+    port: 7410,
+    deploy: deployAds,
+    startPage: startAdPage,
+    greeting: 'The ad server is open',
+  },
+  process.argv.slice(2),
+);

@@ -1,0 +1,51 @@
+/**
+ * What the ad server asks of its store (Correctables, OSDI 2016, §4.2): a user's profile names ads, an ad names what to
+ * show. A page imports this file, never the service.
+ */
+import { defineContract, operation } from 'correctables/bindings/redblue';
+import { z } from 'zod';
+
+const id = z.string().min(1).max(64);
+const references = z.array(id).max(40);
+
+const adSchema = z.object({
+  id,
+  brand: z.string(),
+  priceCents: z.number().int(),
+  /** What the content service knows its text and media by. */
+  creative: id,
+});
+
+/** An ad as the store has it. */
+export interface Ad {
+  readonly id: string;
+  readonly brand: string;
+  readonly priceCents: number;
+  readonly creative: string;
+}
+
+/** How many rows `putProfiles` and `putAds` take at a time. */
+export const BATCH_MAX = 500;
+
+export const adContract = defineContract('ad-server', {
+  /** The references of the ads chosen for a user; none for somebody unknown. */
+  getPersonalizedAdsRefs: operation({
+    effect: 'read',
+    args: z.object({ uid: id }),
+    result: references,
+    key: ({ uid }) => uid,
+  }),
+  getAd: operation({ effect: 'read', args: z.object({ id }), result: adSchema.nullable(), key: (ad) => ad.id }),
+  /** Many ads in one read, in the order of `ids`; null for one that is not there. */
+  getAds: operation({ effect: 'read', args: z.object({ ids: references }), result: z.array(adSchema.nullable()) }),
+  putProfiles: operation({
+    effect: 'update',
+    args: z.object({ profiles: z.array(z.object({ uid: id, refs: references })).max(BATCH_MAX) }),
+    result: z.void(),
+  }),
+  putAds: operation({
+    effect: 'update',
+    args: z.object({ ads: z.array(adSchema).max(BATCH_MAX) }),
+    result: z.void(),
+  }),
+});

@@ -1,0 +1,106 @@
+/**
+ * The contenders against each other: the same operations with and without speculation, in alternating slices of time, so
+ * that a slow spell of the machine hits both.
+ */
+import { seeded } from '../random.ts';
+import { WAYS, type Application, type Way } from './application.ts';
+import { carryOut, type HistoryLine, type Timing } from './request.ts';
+import { workloadOf, type Workload } from './workload.ts';
+
+export interface ContendOptions {
+  readonly application: Application;
+  readonly workload: Workload;
+  /** How long the contenders run, both together. */
+  readonly seconds: number;
+  /** Requests under way at a time. */
+  readonly workers: number;
+  readonly seed: number;
+  readonly progress?: (text: string) => void;
+}
+
+/** What one contender did in one slice. */
+export interface Slice {
+  readonly way: Way;
+  readonly timings: readonly Timing[];
+  /** Fetches and changes carried out. */
+  readonly operations: number;
+  /** The time that its workers were at work, added up, in milliseconds. */
+  readonly busyMs: number;
+}
+
+/** A contest. Slices come in pairs: a baseline and a speculating one with the same operations, in either order. */
+export interface Contest {
+  readonly slices: readonly Slice[];
+  readonly workers: number;
+  readonly history: readonly HistoryLine[];
+}
+
+/** Long beside a request, short beside the moods of a machine. */
+const SLICE_MS = 500;
+/** Pairs that are run and thrown away first, so that the code is warm. */
+const WARM_UP_PAIRS = 2;
+
+/**
+ * Runs a contest.
+ *
+ * @throws the first failure of a request, once all workers have stopped
+ */
+export async function contend(options: ContendOptions): Promise<Contest> {
+  const { seconds, workers, progress = () => {} } = options;
+  const pairs = Math.max(1, Math.round((seconds * 1000) / (2 * SLICE_MS)));
+  const durationMs = Math.min(SLICE_MS, (seconds * 1000) / 2);
+  const slices: Slice[] = [];
+  const history: HistoryLine[] = [];
+  const beganAt = performance.now();
+  for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
+    const order = pair % 2 === 0 ? WAYS : WAYS.toReversed();
+    for (const way of order) {
+      const onLine = (line: Omit<HistoryLine, 'atMs'>): void => {
+        if (pair >= 0) history.push({ ...line, atMs: round(performance.now() - beganAt) });
+      };
+      const slice = await runSlice({ ...options, way, pair, durationMs, onLine });
+      if (pair >= 0) slices.push(slice);
+    }
+    if (pair >= 0 && (pair + 1) % 5 === 0) progress(`${pair + 1} of ${pairs} pairs of slices`);
+  }
+  return { slices, workers, history };
+}
+
+interface SliceOptions extends ContendOptions {
+  readonly way: Way;
+  readonly pair: number;
+  readonly durationMs: number;
+  readonly onLine: (line: Omit<HistoryLine, 'atMs'>) => void;
+}
+
+async function runSlice(options: SliceOptions): Promise<Slice> {
+  const { application, workload, workers, way, pair, durationMs, onLine } = options;
+  const timings: Timing[] = [];
+  let [operations, busyMs] = [0, 0];
+  const endsAt = performance.now() + durationMs;
+  const work = async (worker: number): Promise<void> => {
+    // Both contenders of a pair get the same sequence.
+    const seed = options.seed + (pair * workers + worker) * 7919;
+    const [next, random] = [workloadOf(workload, application.users, seed), seeded(seed + 1)];
+    const beganAt = performance.now();
+    for (let n = 0; performance.now() < endsAt; n += 1) {
+      const { kind, user } = next();
+      if (kind === 'change') await application.change(user, random);
+      else {
+        const request = `${way}-${pair}-${worker}-${n}`;
+        timings.push(await carryOut({ application, way, user, request, onLine }));
+      }
+      operations += 1;
+    }
+    busyMs += performance.now() - beganAt;
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: workers }, (_, worker) => work(worker)));
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+  return { way, timings, operations, busyMs };
+}
+
+/** Microseconds are enough. */
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

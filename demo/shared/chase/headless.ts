@@ -1,0 +1,59 @@
+/** A contest without a page: starts what the application needs, runs both contenders, reports. */
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { Options } from '../options.ts';
+import type { Application } from './application.ts';
+import { contend, type Contest } from './contend.ts';
+import type { HistoryLine } from './request.ts';
+import { compare, type Comparison } from './report.ts';
+
+/** An application with all that it stands on. */
+export interface Deployment {
+  readonly application: Application;
+  /** How much of what is in the store, for the report. */
+  readonly sizes: Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** What decides how an application is deployed. */
+export type DeploymentOptions = Pick<Options, 'scale' | 'seed' | 'client' | 'wan'>;
+
+export type Deploy = (options: DeploymentOptions, progress: (text: string) => void) => Promise<Deployment>;
+
+/** The figures of a headless run, beside the sizes of the data by name. */
+export interface Figures extends Comparison {
+  readonly binding: string;
+  readonly workload: string;
+}
+
+/** Runs what `options` describe. `progress` gets lines for a person. */
+export async function runHeadless(
+  deploy: Deploy,
+  options: Options,
+  progress: (text: string) => void,
+): Promise<Figures & Record<string, unknown>> {
+  const { binding, workload } = options;
+  const deployment = await deploy(options, progress);
+  try {
+    const contest = await runContest(deployment, options, progress);
+    if (options.history !== undefined) await writeHistory(options.history, contest.history);
+    const { sizes } = deployment;
+    return { binding, ...sizes, workload, ...compare(contest) };
+  } finally {
+    await deployment.close();
+  }
+}
+
+function runContest({ application }: Deployment, options: Options, progress: (text: string) => void): Promise<Contest> {
+  const { workload, seconds, workers, seed } = options;
+  progress(`workload ${workload}, ${seconds} s, ${workers} requests at a time, with and without speculation by turns`);
+  return contend({ application, workload, seconds, workers, seed, progress });
+}
+
+/** Writes a history, one JSON line each. */
+export async function writeHistory(path: string, history: readonly HistoryLine[]): Promise<void> {
+  const file = createWriteStream(path);
+  for (const line of history) file.write(`${JSON.stringify(line)}\n`);
+  file.end();
+  await once(file, 'close');
+}

@@ -1,0 +1,24 @@
+/** The standard mixes of YCSB: which share of the operations are updates, and whom they are about. */
+import { scattered, seeded, zipfian } from '../random.ts';
+
+export const WORKLOADS = ['A', 'B', 'C'] as const;
+export type Workload = (typeof WORKLOADS)[number];
+
+/** The share of updates in each mix. */
+export const UPDATE_SHARES: Readonly<Record<Workload, number>> = { A: 0.5, B: 0.05, C: 0 };
+
+/** One operation to be carried out. */
+export interface Step {
+  readonly kind: 'fetch' | 'change';
+  readonly user: number;
+}
+
+/** An endless sequence of operations, the same for the same seed; popular users come up more often. */
+export function workloadOf(workload: Workload, users: number, seed: number): () => Step {
+  const random = seeded(seed);
+  const next = zipfian(users, random);
+  return () => {
+    const kind = random() < UPDATE_SHARES[workload] ? 'change' : 'fetch';
+    return { kind, user: scattered(next(), users) };
+  };
+}

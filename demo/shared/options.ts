@@ -1,0 +1,120 @@
+/** The command line of the demos that chase references, parsed and checked. */
+import { cac } from 'cac';
+import { WORKLOADS, type Workload } from './chase/workload.ts';
+
+export const BINDINGS = ['redblue'] as const;
+export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const WANS = ['paper', 'none'] as const;
+
+export type Site = (typeof SITES)[number];
+export type WanPreset = (typeof WANS)[number];
+
+export interface Options {
+  readonly headless: boolean;
+  readonly json: boolean;
+  readonly binding: (typeof BINDINGS)[number];
+  /** The share of the paper's data that is loaded. */
+  readonly scale: number;
+  /** How long the contenders run together, in seconds. */
+  readonly seconds: number;
+  readonly workload: Workload;
+  /** Requests under way at a time. */
+  readonly workers: number;
+  readonly client: Site;
+  readonly wan: WanPreset;
+  readonly seed: number;
+  readonly history: string | undefined;
+  readonly port: number;
+}
+
+/** A command line that cannot be run: the message names the flag and what it takes. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What differs from demo to demo. */
+export interface Program {
+  /** As in `npm run demo:ads --`. */
+  readonly command: string;
+  readonly about: string;
+  /** The share of the data that is loaded unless told otherwise. */
+  readonly scale: number;
+  readonly port: number;
+}
+
+/**
+ * Parses the arguments after the program's name.
+ *
+ * @returns the options, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming the flag at fault
+ */
+export function parseOptions(argv: readonly string[], program: Program): Options | undefined {
+  const cli = cac(`npm run ${program.command} --`);
+  cli
+    .command('[...none]', program.about)
+    .option('--headless', 'Run with and without speculation, without a page, and print figures')
+    .option('--json', 'Print the figures as one JSON object on stdout')
+    .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
+    .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: program.scale })
+    .option('--seconds <n>', 'How long to measure', { default: 10 })
+    .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
+    .option('--workers <n>', 'Requests under way at a time', { default: 4 })
+    .option('--client <site>', `The site that the client stands beside: ${SITES.join(', ')}`, { default: 'frk' })
+    .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
+    .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
+    .option('--history <file>', 'Write one JSON line per view and delivery')
+    .option('--port <n>', 'The port of the page (0: any free one)', { default: program.port });
+  cli.help();
+  const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });
+  if (options['help'] === true) return undefined;
+  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
+  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
+  for (const name of Object.keys(options)) {
+    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+  }
+  return {
+    headless: options['headless'] === true,
+    json: options['json'] === true,
+    binding: oneOf(options, 'binding', BINDINGS),
+    scale: numberBetween(options, 'scale', { min: 0.0001, max: 1 }),
+    seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
+    workload: oneOf(options, 'workload', WORKLOADS),
+    workers: wholeNumber(options, 'workers', { min: 1, max: 1024 }),
+    client: oneOf(options, 'client', SITES),
+    wan: oneOf(options, 'wan', WANS),
+    seed: wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
+    history: file(options, 'history'),
+    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+  };
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+function oneOf<const T extends readonly string[]>(options: Raw, name: string, allowed: T): T[number] {
+  const value = options[name];
+  if (typeof value === 'string' && allowed.includes(value)) return value;
+  throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+}
+
+function numberBetween(options: Raw, name: string, { min, max }: Range): number {
+  const value = options[name];
+  if (typeof value === 'number' && value >= min && value <= max) return value;
+  throw new UsageError(`--${name} takes a number from ${min} to ${max}, not "${String(value)}"`);
+}
+
+function wholeNumber(options: Raw, name: string, range: Range): number {
+  const value = options[name];
+  if (Number.isInteger(value)) return numberBetween(options, name, range);
+  throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}, not "${String(value)}"`);
+}
+
+function file(options: Raw, name: string): string | undefined {
+  const value = options[name];
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new UsageError(`--${name} takes the path of a file`);
+}

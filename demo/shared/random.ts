@@ -1,0 +1,69 @@
+/** Random numbers from a seed, so that a run can be repeated, and the skewed popularity that YCSB gives to its keys. */
+
+/** Gives the next number in [0, 1). */
+export type Random = () => number;
+
+/**
+ * A small generator (Mulberry32) with a state of its own.
+ *
+ * @param seed a whole number; equal seeds give equal sequences
+ */
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    return mixed(state) / 2 ** 32;
+  };
+}
+
+/** A generator for the `index`th thing of a seeded collection: things can be made in any order, or left out. */
+export function seededAt(seed: number, index: number): Random {
+  return seeded(mixed(mixed(seed >>> 0) ^ Math.imul(index + 1, 0x9e3779b1)));
+}
+
+/** The output function of Mulberry32: an unsigned 32-bit number. */
+function mixed(state: number): number {
+  let bits = Math.imul(state ^ (state >>> 15), state | 1);
+  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+  return (bits ^ (bits >>> 14)) >>> 0;
+}
+
+/** A whole number from `min` to `max`, both included. */
+export function wholeBetween(random: Random, min: number, max: number): number {
+  return min + Math.floor(random() * (max - min + 1));
+}
+
+/** Different whole numbers below `below`, at most as many as there are. */
+export function distinctBelow(random: Random, below: number, count: number): number[] {
+  const chosen = new Set<number>();
+  while (chosen.size < Math.min(count, below)) chosen.add(Math.floor(random() * below));
+  return [...chosen];
+}
+
+/** The skew of YCSB's standard workloads. */
+const ZIPFIAN_CONSTANT = 0.99;
+
+/**
+ * Makes ranks below `items` of which the smaller are the more popular, as YCSB does (after Gray and others, *Quickly
+ * generating billion-record synthetic databases*, SIGMOD 1994).
+ */
+export function zipfian(items: number, random: Random): () => number {
+  const theta = ZIPFIAN_CONSTANT;
+  const zeta2 = 1 + 0.5 ** theta;
+  let zetaN = 0;
+  for (let rank = 1; rank <= items; rank += 1) zetaN += 1 / rank ** theta;
+  const alpha = 1 / (1 - theta);
+  const eta = (1 - (2 / items) ** (1 - theta)) / (1 - zeta2 / zetaN);
+  return () => {
+    const u = random();
+    const uz = u * zetaN;
+    if (uz < 1) return 0;
+    if (uz < zeta2) return Math.min(1, items - 1);
+    return Math.min(items - 1, Math.floor(items * (eta * u - eta + 1) ** alpha));
+  };
+}
+
+/** Spreads ranks over the keys, so that popular keys are no neighbours; ranks that meet share a key, as in YCSB. */
+export function scattered(rank: number, items: number): number {
+  return mixed(Math.imul(rank + 1, 0x9e3779b1)) % items;
+}
