@@ -70,7 +70,7 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
     told += 1;
     if (told % Math.ceil(tickets / 5) === 0) progress(`${event}: ${told} customers told`);
   };
-  const done = await runSale(shops, { event, threshold, strongOnly, onPurchase });
+  const done = await runSale(shops, { event, policy: { threshold }, strongOnly, onPurchase });
   progress(`${event}: sold out, ${tickets} tickets${strongOnly ? ', strong only' : ''}`);
   return done;
 }

@@ -1,20 +1,33 @@
 /** A sale: retailers sell one stock of tickets at the same time until it is gone. */
 import { enqueue, peek } from 'correctables/operations';
+import { pause } from './pause.ts';
 import type { Shop } from './purchase.ts';
 import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.ts';
+
+/** How retailers sell. It is read anew for each customer, so that it can be changed during a sale. */
+export interface SalePolicy {
+  /** Say yes early only while more than this many tickets are left. */
+  readonly threshold: number;
+  /** A pause between two customers of one retailer, in milliseconds; none by default. */
+  readonly paceMs?: number;
+}
 
 export interface SaleOptions {
   /** The queue that holds the tickets. */
   readonly event: string;
-  readonly threshold: number;
+  readonly policy: SalePolicy;
+  /** Ask for the strongest view only: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
-  /** A pause between two customers of one retailer, in milliseconds; none by default. */
-  readonly paceMs?: number;
   /** Ends the sale early: customers being served are served to the end. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: SaleEvent) => void;
   /** Called whenever a purchase changes, with what is known so far. */
   readonly onPurchase?: (purchase: Purchase) => void;
+  /**
+   * Asked when a purchase has failed: resolves when the retailer may go on, rejects to send it home, which ends the sale
+   * with that reason once all have stopped. Unless given, every failure does.
+   */
+  readonly recover?: (failure: unknown, retailer: number) => Promise<void>;
 }
 
 export interface Sale {
@@ -35,11 +48,11 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
 /**
  * Runs a sale until it is sold out.
  *
- * @param retailers the shop as each retailer reaches it: one client per retailer, at the site that it stands beside
- * @throws the first purchase's failure, once all retailers have stopped
+ * @param retailers the shop as each retailer reaches it
+ * @throws the failure of the first retailer that did not recover, once all have stopped
  */
 export async function runSale(retailers: readonly Shop[], options: SaleOptions): Promise<Sale> {
-  const { event, threshold, strongOnly = false } = options;
+  const { event, policy, strongOnly = false, signal, recover = giveUp } = options;
   const purchases = new Map<string, Purchase>();
   const history: SaleEvent[] = [];
   const saleBeganAt = performance.now();
@@ -54,24 +67,26 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
     options.onPurchase?.(purchase);
   };
   const sell = async (shop: Shop, retailer: number): Promise<void> => {
-    const finals: PromiseLike<unknown>[] = [];
-    for (let n = 1; !soldOut && options.signal?.aborted !== true; n += 1) {
+    const inBackground: Promise<unknown>[] = [];
+    for (let n = 1; !soldOut && signal?.aborted !== true; n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
-      const sale = { event, threshold, strongOnly, saleBeganAt, onEvent, onPurchase };
-      const served = serveCustomer(shop, { customer, retailer, ...sale });
-      finals.push(served.final);
-      if ((await served.answer) === 'no') soldOut = true;
-      else if (options.paceMs !== undefined) await pause(options.paceMs);
+      const sale = { event, threshold: policy.threshold, strongOnly, saleBeganAt, onEvent, onPurchase };
+      const { answer, failure } = serveCustomer(shop, { customer, retailer, ...sale });
+      const told = await answer;
+      if (told === undefined) await recover(await failure, retailer);
+      else inBackground.push(failure);
+      if (told === 'no') soldOut = true;
+      else if (policy.paceMs !== undefined) await pause(policy.paceMs, signal);
     }
-    await Promise.all(finals);
+    for (const failure of await Promise.all(inBackground)) if (failure !== undefined) await recover(failure, retailer);
   };
 
   const outcomes = await Promise.allSettled(retailers.map(sell));
-  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
   return { purchases: [...purchases.values()], history };
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+async function giveUp(failure: unknown): Promise<void> {
+  throw failure;
 }

@@ -1,5 +1,13 @@
-/** One customer of a sale: a purchase with its history and its timing. */
+/** One customer of a sale: a purchase with its history and its timing, tried again while the store is too busy. */
+import { isCorrectableError } from 'correctables';
+import { pause } from './pause.ts';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
+
+/** How often a purchase is tried again that the store is too busy for. */
+const RETRIES_MAX = 50;
+/** How long to wait before that unless the store says; each time longer, up to eight times as long. */
+const RETRY_AFTER_MS = 50;
+const RETRY_FACTOR_MAX = 8;
 
 /** One line of a sale's history. */
 export interface SaleEvent {
@@ -15,7 +23,7 @@ export interface SaleEvent {
   readonly atMs: number;
 }
 
-/** One purchase, with what it cost in time. Durations in milliseconds from the call to the view or the answer. */
+/** One purchase, with what it cost in time. Durations in milliseconds from the first try to the view or the answer. */
 export interface Purchase {
   readonly customer: string;
   readonly retailer: number;
@@ -28,6 +36,10 @@ export interface Purchase {
   readonly ticketsLeft?: number;
   readonly preliminaryItem?: string | null;
   readonly finalItem?: string | null;
+  /** How often the store was too busy to take the purchase. */
+  readonly retries?: number;
+  /** Why there will be no final view. Unless the store says otherwise, whether a ticket was taken is not known. */
+  readonly failure?: unknown;
 }
 
 export interface CustomerOptions {
@@ -45,29 +57,52 @@ export interface CustomerOptions {
   readonly onPurchase: (purchase: Purchase) => void;
 }
 
-/** A customer being served. */
+/** A customer being served. Neither promise rejects. */
 export interface Served {
-  /** What the customer is told; fails if the purchase does before that. */
-  readonly answer: Promise<Answer>;
-  /** Ends with the final view, or its failure. */
-  readonly final: PromiseLike<unknown>;
+  /** What the customer is told; undefined if the purchase fails before. */
+  readonly answer: Promise<Answer | undefined>;
+  /** Resolves when the purchase is over: with its failure, if it has failed. */
+  readonly failure: Promise<unknown>;
 }
 
 /** Serves one customer. The purchase begins at once. */
 export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
   const { customer, retailer, event, threshold, strongOnly = false, saleBeganAt } = options;
   const begunAt = performance.now();
-  const told = deferred<Answer>();
   let purchase: Purchase = { customer, retailer };
+  let answered: (answer: Answer | undefined) => void = () => {};
+  const answer = new Promise<Answer | undefined>((resolve) => (answered = resolve));
+  const change = (next: Purchase): void => options.onPurchase((purchase = next));
   const onEvent = (step: PurchaseEvent): void => {
     const now = performance.now();
     options.onEvent({ customer, operation: `${event}/${customer}`, ...lineOf(step), atMs: now - saleBeganAt });
-    purchase = advance(purchase, step, now - begunAt);
-    options.onPurchase(purchase);
-    if (step.kind === 'told') told.resolve(step.told);
+    change(advance(purchase, step, now - begunAt));
+    if (step.kind === 'told') answered(step.told);
   };
-  const final = purchaseTicket(shop, { event, threshold, strongOnly, onEvent }).onError(told.reject);
-  return { answer: told.promise, final };
+  const serve = async (): Promise<unknown> => {
+    for (let retries = 0; ; retries += 1) {
+      try {
+        await purchaseTicket(shop, { event, threshold, strongOnly, onEvent });
+        return undefined;
+      } catch (failure) {
+        // Only a purchase that was not taken at all may be tried again: another attempt is another ticket.
+        const isUntouched = isCorrectableError(failure, 'OVERLOADED') && purchase.preliminaryMs === undefined;
+        if (!isUntouched || retries === RETRIES_MAX) {
+          change({ ...purchase, failure });
+          answered(undefined);
+          return failure;
+        }
+        change({ ...purchase, retries: retries + 1 });
+        await pause(retryDelayMs(failure.retryAfterMs, retries));
+      }
+    }
+  };
+  return { answer, failure: serve() };
+}
+
+/** Grows with the number of tries, and differs between customers, so that they do not all come back at once. */
+function retryDelayMs(retryAfterMs = RETRY_AFTER_MS, retries: number): number {
+  return retryAfterMs * Math.min(2 ** retries, RETRY_FACTOR_MAX) * (0.5 + Math.random());
 }
 
 function lineOf(step: PurchaseEvent): Omit<SaleEvent, 'customer' | 'operation' | 'atMs'> {
@@ -89,16 +124,4 @@ function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purch
 function leftAtStart(purchase: Purchase, step: { readonly ticketsLeft?: number }): { ticketsLeft?: number } {
   const ticketsLeft = purchase.ticketsLeft ?? step.ticketsLeft;
   return ticketsLeft === undefined ? {} : { ticketsLeft };
-}
-
-interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function deferred<T>(): Deferred<T> {
-  let settle: Pick<Deferred<T>, 'resolve' | 'reject'> | undefined;
-  const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
-  return { promise, ...(settle as Pick<Deferred<T>, 'resolve' | 'reject'>) };
 }

@@ -2,24 +2,35 @@
  * The ticket shop's service for the RedBlue backend: an event's tickets are a queue, and taking one is red. The pop is
  * applied when its turn in the red order comes, so that contended sales never have to be tried again.
  */
-import { defineService, queue, red, table, withMeta } from 'correctables/server';
+import { cell, defineService, queue, red, table, withMeta } from 'correctables/server';
 import { ticketShop } from './contract.ts';
 
 export const service = defineService(ticketShop, {
-  tables: { queues: table({ items: queue<unknown>() }) },
-  shadowOperations: ({ queues }) => ({
+  tables: { queues: table({ items: queue<unknown>() }), events: table({ tickets: cell<number>() }) },
+  shadowOperations: ({ queues, events }) => ({
     push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
     pop: red(
       (args: { queue: string }) => [queues.row(args.queue).items.pop()],
       ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
     ),
+    stock: red(({ event, tickets }: { event: string; tickets: number }) => {
+      const { items } = queues.row(event);
+      const pushes = Array.from({ length: tickets }, (_, n) => items.push(`${event}#${n + 1}`));
+      return [events.row(event).tickets.assign(tickets), ...pushes];
+    }),
   }),
   generators: {
     enqueue: (args, { shadow }) => shadow.push(args, undefined),
     dequeue: (args, { shadow }) => shadow.pop(args),
     peek: (args, { tables }) => {
       const { items } = tables.queues.row(args.queue);
-      return items.size === 0 ? null : { item: items.at(0) };
+      return withMeta(items.size === 0 ? null : { item: items.at(0) }, { remaining: items.size });
+    },
+    // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open.
+    openEvent: ({ event, tickets }, { tables, shadow }) => {
+      const already = tables.events.row(event).tickets;
+      if (already !== undefined) return { tickets: already, opened: false };
+      return shadow.stock({ event, tickets }, { tickets, opened: true });
     },
   },
 });

@@ -107,7 +107,8 @@ export class TicketShop {
         onEvent: (line) => sale.history.push(line),
         onPurchase: (purchase) => this.#advance(sale, { ...purchase, site, byHand: true }),
       });
-      await Promise.all([served.answer, served.final]);
+      const failure = await served.failure;
+      if (failure !== undefined) throw failure;
     });
   }
 
@@ -140,8 +141,7 @@ export class TicketShop {
       this.#retailers.map(({ shop }) => shop),
       {
         event: sale.event,
-        threshold: this.settings.threshold,
-        paceMs: this.settings.paceMs,
+        policy: this.settings,
         signal: sale.stop.signal,
         onEvent: (line) => sale.history.push(line),
         onPurchase: (purchase) => {
