@@ -145,15 +145,13 @@ export class Source<T> extends Audience<T> implements Sink<T> {
       return;
     }
     const confirms = latest !== undefined && this.isEqual(value, latest.value);
-    const given: AnyView<T> = {
-      value: confirms && this.#isSame(value, latest.value) ? latest.value : value,
-      level,
-      final,
-      seq,
-      confirms,
-      at: this.environment.tickAt(),
-    };
-    const view = details === undefined ? given : withDetails(given, details, final && older);
+    const at = this.environment.tickAt();
+    const shown = confirms && this.#isSame(value, latest.value) ? latest.value : value;
+    // Two literals, so that a view without details is made in one piece.
+    const view: AnyView<T> =
+      details === undefined
+        ? { value: shown, level, final, seq, confirms, at }
+        : withDetails({ value: shown, level, final, seq, confirms, at }, details, final && older);
     if (latest !== undefined && !final) this.#retire(latest);
     this.latest = view;
     if (final) {
