@@ -190,7 +190,7 @@ class BoundClient<L extends Levels> {
     options: InvokeOptions | undefined,
   ): Source<T> {
     let ladder = this.#ladder;
-    let invocation: Invocation<T>;
+    let invocation: Invocation<T> | undefined;
     try {
       this.#check(operation);
       if (levels !== undefined) ladder = this.#request(levels);
@@ -199,7 +199,7 @@ class BoundClient<L extends Levels> {
       limit(invocation, options?.timeoutMs ?? this.#timeoutMs);
       if (options !== undefined) guard(invocation, options);
     } catch (error) {
-      const refused = new Source<T>(ladder, this.#shared.environment);
+      const refused = invocation ?? new Source<T>(ladder, this.#shared.environment);
       refused.fail(error);
       return refused;
     }

@@ -108,11 +108,13 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   cancel(reason?: unknown): void {
+    // Who cancels knows of the error.
+    this[SOURCE].observed = true;
     this[SOURCE].cancel(reason);
   }
 
   [DISPOSE](): void {
-    this[SOURCE].cancel('disposed');
+    this.cancel('disposed');
   }
 
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {

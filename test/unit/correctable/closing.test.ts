@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { correctable, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
-import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C1: a final view → closes once, nothing after it', async () => {
   const { c, sink } = manual();
@@ -142,9 +142,24 @@ test('C14: options out of range → INVALID_ARGUMENT that names the field', asyn
   const client = createClient(scriptedBinding(LEVELS));
   const error = await client.invoke(get('k'), { timeoutMs: 0 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'timeoutMs' });
+  // @ts-expect-error the level does not exist
+  expect(await codeOf(client.invoke(get('k'), { levelTimeoutsMs: { eventual: 1 } }))).toBe('UNKNOWN_LEVEL');
   expect(() => createClient(scriptedBinding(LEVELS), { timeoutMs: -1 })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'timeoutMs' }),
   );
   expect(await codeOf(manual().c.settle({ withinMs: -1 }))).toBe('INVALID_ARGUMENT');
   expect(await codeOf(manual().c.settle({ withinMs: Number.NaN }))).toBe('INVALID_ARGUMENT');
+});
+
+test('C14: a call that is refused → leaves no deadline and no listener behind', async () => {
+  const clock = virtualClock();
+  const { signal } = new AbortController();
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding, { clock });
+  // @ts-expect-error the level does not exist
+  const refused = client.invoke(get('k'), { signal, levelTimeoutsMs: { weak: 1, eventual: 1 } });
+  expect(await codeOf(refused)).toBe('UNKNOWN_LEVEL');
+  const unhandled = await unhandledDuring(() => clock.runAll());
+  expect(unhandled).toEqual([]);
+  expect(binding.calls).toEqual([]);
 });

@@ -38,7 +38,8 @@ test('C1: all operations have closed, 30 s limits were set → the process ends 
 test('C5: a failure that nobody observes → the process reports it as an unhandled rejection', async () => {
   const script = `
     process.on('unhandledRejection', (error) => console.log('unhandled', error.code));
-    createClient(scriptedBinding(['strong'])).invoke(get('k')).cancel();
+    createClient(scriptedBinding(['strong'])).invoke(get('k'), { signal: AbortSignal.timeout(1) });
+    setTimeout(() => {}, 50);
   `;
   expect(await outputOf(script)).toBe('unhandled ABORTED');
 });
