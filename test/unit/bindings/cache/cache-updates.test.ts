@@ -1,6 +1,7 @@
 /** The cache in front of a store: write-through, bounds, closing. */
 import { describe, expect, test, vi } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
+import type { Operation } from '../../../../src/correctable/operation.ts';
 import { dequeue, get, getMany, peek, put } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, setUp, type Shop } from './set-up.ts';
 import { StoreBehind } from './store-behind.ts';

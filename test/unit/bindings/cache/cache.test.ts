@@ -2,6 +2,7 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
+import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, peek, put } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, seen, setUp } from './set-up.ts';
 import { StoreBehind } from './store-behind.ts';
