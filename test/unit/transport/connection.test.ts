@@ -277,6 +277,19 @@ describe('connection: loss and return', () => {
     expect(open.calls[2]).toMatchObject({ level: 'strong', seq: 1 });
   });
 
+  test('acknowledged on the lost connection → acknowledged again, since it may not have arrived', async () => {
+    const { platform, connection } = await startOpen({ heartbeatMs: 1_000 });
+    submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([1, 'view', 1, 0, 'done']);
+    platform.advance(2_000);
+    expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform);
+    expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
+  });
+
   test('confirm after a reconnect of a view of the old connection → PROTOCOL', async () => {
     const { platform, connection } = await startOpen();
     const sink = submit(connection);
