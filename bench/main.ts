@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import type { Bench, Outcome } from './harness/bench.ts';
 import { core } from './core/bench.ts';
+import { tickets } from './tickets/bench.ts';
 
-const benches: readonly Bench[] = [core];
+const benches: readonly Bench[] = [core, tickets];
 
 const cli = cac('npm run bench --');
 cli

@@ -57,6 +57,7 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
   const history: SaleEvent[] = [];
   const saleBeganAt = performance.now();
   let soldOut = false;
+  const isOpen = (): boolean => !soldOut && signal?.aborted !== true;
 
   const onEvent = (line: SaleEvent): void => {
     history.push(line);
@@ -68,7 +69,7 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
   };
   const sell = async (shop: Shop, retailer: number): Promise<void> => {
     const inBackground: Promise<unknown>[] = [];
-    for (let n = 1; !soldOut && signal?.aborted !== true; n += 1) {
+    for (let n = 1; isOpen(); n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
       const sale = { event, threshold: policy.threshold, strongOnly, saleBeganAt, onEvent, onPurchase };
       const { answer, failure } = serveCustomer(shop, { customer, retailer, ...sale });

@@ -1,0 +1,25 @@
+/** How long customers waited against the tickets that were left, averaged over several sales (OSDI 2016, Figure 12). */
+import type { Purchase } from './serve-customer.ts';
+
+/** The mean wait of the purchases that began with so many tickets left. */
+export interface MeanWait {
+  readonly ticketsLeft: number;
+  readonly ms: number;
+}
+
+/**
+ * Averages sales of the same stock, ticket by ticket. Two purchases of one sale may begin with the same number of tickets
+ * left: each counts. Those who were told that nothing is left do not.
+ *
+ * @returns by falling number of tickets left
+ */
+export function averageWaits(sales: readonly (readonly Purchase[])[]): MeanWait[] {
+  const sums = new Map<number, { total: number; count: number }>();
+  for (const { told, toldMs, ticketsLeft } of sales.flat()) {
+    if (told !== 'yes' || toldMs === undefined || ticketsLeft === undefined) continue;
+    const sum = sums.get(ticketsLeft) ?? { total: 0, count: 0 };
+    sums.set(ticketsLeft, { total: sum.total + toldMs, count: sum.count + 1 });
+  }
+  const means = [...sums].map(([ticketsLeft, { total, count }]) => ({ ticketsLeft, ms: total / count }));
+  return means.sort((a, b) => b.ticketsLeft - a.ticketsLeft);
+}
