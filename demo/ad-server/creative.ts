@@ -14,9 +14,9 @@ export interface Creative {
 export type ContentSource = (names: readonly string[], signal: AbortSignal | undefined) => Promise<Creative[]>;
 
 /** Names in one request. */
-export const CREATIVES_PER_REQUEST_MAX = 10;
-/** Requests at a time: browsers allow six to one host, and the page needs some itself. */
-const REQUESTS_MAX = 4;
+export const CREATIVES_PER_REQUEST_MAX = 20;
+/** Requests at a time: browsers allow six to one host, and a page may serve two at once. */
+const REQUESTS_MAX = 3;
 
 /**
  * Gets creatives over HTTP.

@@ -6,9 +6,8 @@ import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites } from '../shared/backend.ts';
 import { inBatches } from '../shared/batches.ts';
-import type { Application } from '../shared/chase/application.ts';
 import type { Deployment, DeploymentOptions } from '../shared/chase/headless.ts';
-import { AdServer } from './ad-server.ts';
+import { adApplication } from './application.ts';
 import { startContentService } from './content-service.ts';
 import { adContract, BATCH_MAX } from './contract.ts';
 import { contentOver } from './creative.ts';
@@ -37,12 +36,8 @@ export async function deployAds(options: DeploymentOptions, progress: (text: str
     progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
     await loadAds(store, data);
     const http = axios.create({ baseURL: content.url, httpAgent: agent, proxy: false });
-    const server = new AdServer({ store, content: contentOver(http), locale: 'en-IE' });
-    return {
-      application: adApplication(server, store, data),
-      sizes: { profiles: data.profiles, ads: data.ads },
-      close,
-    };
+    const application = adApplication({ store, content: contentOver(http), data, locale: 'en-IE' });
+    return { application, sizes: { profiles: data.profiles, ads: data.ads }, close };
   } catch (error) {
     await close();
     throw error;
@@ -62,14 +57,4 @@ export async function loadAds(store: AnyClient, data: AdData): Promise<void> {
   // A strong read is a round trip over the wide area: asking again is not busy waiting.
   while ((await store.invokeStrong(lastAd)) === null);
   while ((await store.invokeStrong(lastProfile)).length === 0);
-}
-
-function adApplication(server: AdServer, store: AnyClient, data: AdData): Application {
-  return {
-    users: data.profiles,
-    fetch: (user, way, watch) =>
-      way === 'correctable' ? server.fetchAdsByUserId(uidOf(user), watch) : server.fetchAdsStrongly(uidOf(user), watch),
-    change: (user, random) =>
-      store.invoke(adContract.putProfiles({ profiles: [{ uid: uidOf(user), refs: data.newRefs(random) }] })),
-  };
 }

@@ -1,6 +1,22 @@
-/** The ad server's page with what it stands on: the sites, and content at `/content`. */
-import type { RunningPage } from '../shared/chase/cli.ts';
+/** The ad server's page with what it stands on: the sites, the data, and the content service. */
+import { startPageDemo } from '../shared/page/start.ts';
+import type { StartPage } from '../shared/chase/cli.ts';
+import { contentListener } from './content-service.ts';
+import { adContract } from './contract.ts';
+import { adData } from './data.ts';
+import { CONTENT_DELAY_MS, loadAds } from './deploy.ts';
+import { adWords } from './page/words.ts';
+import { service } from './service.ts';
 
-export async function startAdPage(): Promise<RunningPage> {
-  throw new Error('no page yet');
-}
+/** Builds the page, starts the sites, loads the data. */
+export const startAdPage: StartPage = (options) => {
+  const data = adData(options);
+  return startPageDemo(options, {
+    page: { name: 'ads', entry: new URL('page/main.ts', import.meta.url), words: adWords },
+    contract: adContract,
+    service,
+    users: data.profiles,
+    content: contentListener(CONTENT_DELAY_MS),
+    load: (store) => loadAds(store, data),
+  });
+};

@@ -17,11 +17,11 @@ export interface Watch {
   delivered(ids: readonly string[]): void;
 }
 
-export interface Application {
+export interface Application<T = unknown> {
   /** Users have numbers from 0. */
   readonly users: number;
   /** Serves one request of a user; ends when it is delivered. */
-  fetch(user: number, way: Way, watch: Watch): PromiseLike<unknown>;
+  fetch(user: number, way: Way, watch: Watch): PromiseLike<readonly T[]>;
   /** Changes the references of a user. */
   change(user: number, random: () => number): PromiseLike<unknown>;
 }

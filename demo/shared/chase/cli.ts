@@ -12,9 +12,14 @@ export interface RunningPage {
   close(): Promise<void>;
 }
 
+/** What decides what a page shows, and where. */
+export type PageOptions = Pick<Options, 'scale' | 'seed' | 'wan' | 'port'>;
+
+export type StartPage = (options: PageOptions) => Promise<RunningPage>;
+
 export interface Demo extends Program {
   readonly deploy: Deploy;
-  readonly startPage: (options: Pick<Options, 'scale' | 'seed' | 'wan' | 'port'>) => Promise<RunningPage>;
+  readonly startPage: StartPage;
   /** Said before the address of the page. */
   readonly greeting: string;
 }

@@ -1,0 +1,27 @@
+/** The ad server as an application that is measured and shown: users by number, fetches both ways, changed minds. */
+import type { AnyClient } from 'correctables';
+import type { Application } from '../shared/chase/application.ts';
+import { AdServer } from './ad-server.ts';
+import { adContract } from './contract.ts';
+import type { ContentSource } from './creative.ts';
+import { uidOf, type AdData } from './data.ts';
+import type { LocalAd } from './localise.ts';
+
+export interface AdApplicationOptions {
+  readonly store: AnyClient;
+  readonly content: ContentSource;
+  readonly data: AdData;
+  /** Of the users, as in `en-IE`. */
+  readonly locale: string;
+}
+
+export function adApplication({ store, content, data, locale }: AdApplicationOptions): Application<LocalAd> {
+  const server = new AdServer({ store, content, locale });
+  return {
+    users: data.profiles,
+    fetch: (user, way, watch) =>
+      way === 'correctable' ? server.fetchAdsByUserId(uidOf(user), watch) : server.fetchAdsStrongly(uidOf(user), watch),
+    change: (user, random) =>
+      store.invoke(adContract.putProfiles({ profiles: [{ uid: uidOf(user), refs: data.newRefs(random) }] })),
+  };
+}

@@ -1,0 +1,114 @@
+/** A request as a timeline: who waits for what, when. */
+import * as Plot from '@observablehq/plot';
+import { formatMs } from './format.ts';
+import type { Span, Trace } from './trace.ts';
+
+export interface TimelineOptions {
+  /** The end of the axis, in milliseconds: the same for timelines that are to be compared. */
+  readonly endMs: number;
+  /** How much of the course to show, in milliseconds from the call. */
+  readonly untilMs: number;
+  /** What the references name. */
+  readonly things: string;
+  /** Pixels. */
+  readonly width: number;
+}
+
+interface Bar {
+  readonly lane: string;
+  readonly from: number;
+  readonly to: number;
+  readonly colour: string;
+  readonly cancelled: boolean;
+}
+
+interface Moment {
+  readonly lane: string;
+  readonly at: number;
+  readonly text: string;
+  readonly colour: string;
+}
+
+const REFERENCES = 'references';
+const CONTENT = 'text, media';
+const HEIGHT = 176;
+
+/** Draws `trace` as an SVG element. Colours are those of the page, so that it follows its theme. */
+export function timeline(trace: Trace, { endMs, untilMs, things, width }: TimelineOptions): Element {
+  const bars = barsOf(trace, untilMs, things);
+  const moments = momentsOf(trace, things).filter(({ at }) => at <= untilMs);
+  const [kept, cancelled] = [bars.filter((bar) => !bar.cancelled), bars.filter((bar) => bar.cancelled)];
+  const { deliveredMs } = trace;
+  const delivered = deliveredMs !== undefined && deliveredMs <= untilMs ? [deliveredMs] : [];
+  const span = { x1: 'from', x2: 'to', y: 'lane' } as const;
+  const hasContent = trace.spans.some(({ kind }) => kind === 'content');
+  return Plot.plot({
+    width,
+    height: HEIGHT,
+    marginLeft: 78,
+    marginRight: 12,
+    marginTop: 24,
+    marginBottom: 30,
+    style: 'background: transparent; color: var(--quiet); font-size: 12px;',
+    x: {
+      domain: [0, endMs],
+      label: null,
+      grid: true,
+      ticks: Math.max(3, Math.round(width / 90)),
+      tickFormat: (ms: number) => `${ms} ms`,
+    },
+    y: { domain: [REFERENCES, things, ...(hasContent ? [CONTENT] : [])], label: null, tickSize: 0 },
+    marks: [
+      Plot.barX(kept, { ...span, fill: 'colour', insetTop: 11, insetBottom: 11, rx: 2, fillOpacity: 0.85 }),
+      Plot.barX(cancelled, {
+        ...span,
+        fill: 'none',
+        stroke: 'var(--bad)',
+        strokeDasharray: '4 3',
+        strokeWidth: 1.5,
+        insetTop: 11,
+        insetBottom: 11,
+      }),
+      Plot.tickX(moments, { x: 'at', y: 'lane', stroke: 'colour', strokeWidth: 3, insetTop: 6, insetBottom: 6 }),
+      Plot.ruleX(delivered, { stroke: 'var(--good)', strokeWidth: 2.5 }),
+      Plot.text(delivered, {
+        x: (at: number) => at,
+        text: (at: number) => `delivered ${formatMs(at)}`,
+        frameAnchor: 'top',
+        textAnchor: (deliveredMs ?? 0) > endMs / 2 ? 'end' : 'start',
+        dy: -16,
+        fill: 'var(--good)',
+        fontWeight: 600,
+      }),
+    ],
+  });
+}
+
+function barsOf(trace: Trace, untilMs: number, things: string): Bar[] {
+  const waitedMs = Math.min(trace.final?.atMs ?? untilMs, untilMs);
+  const waiting = { lane: REFERENCES, from: 0, to: waitedMs, colour: 'var(--pale)', cancelled: false };
+  return [waiting, ...trace.spans.filter(({ fromMs }) => fromMs < untilMs).map((span) => barOf(span, untilMs, things))];
+}
+
+/** A span is shown as cancelled from the moment on when it was. */
+function barOf({ kind, fromMs, toMs = Infinity, cancelled }: Span, untilMs: number, things: string): Bar {
+  return {
+    lane: kind === 'read' ? things : CONTENT,
+    from: fromMs,
+    to: Math.min(toMs, untilMs),
+    colour: kind === 'read' ? 'var(--early)' : 'var(--content)',
+    cancelled: cancelled && toMs <= untilMs,
+  };
+}
+
+function momentsOf({ preliminary, final, changedMs, cancelledMs }: Trace, things: string): Moment[] {
+  const moments: Moment[] = [];
+  const add = (lane: string, at: number | undefined, text: string, colour: string): void => {
+    if (at !== undefined) moments.push({ lane, at, text, colour });
+  };
+  add(REFERENCES, preliminary?.atMs, 'preliminary', 'var(--early)');
+  add(REFERENCES, changedMs, 'changed', 'var(--bad)');
+  add(REFERENCES, final?.atMs, 'final', 'var(--ink)');
+  add(things, cancelledMs, 'cancelled', 'var(--bad)');
+  return moments;
+}

@@ -1,0 +1,21 @@
+/** The timelines as an application that is measured and shown: users by number, reads both ways, new tweets. */
+import type { AnyClient } from 'correctables';
+import type { Application } from '../shared/chase/application.ts';
+import { twissandraContract, type Tweet } from './contract.ts';
+import { userOf, type TweetData } from './data.ts';
+import { Timelines } from './timelines.ts';
+
+export function timelineApplication(store: AnyClient, data: TweetData): Application<Tweet> {
+  const timelines = new Timelines(store);
+  return {
+    users: data.timelines,
+    fetch: (user, way, watch) =>
+      way === 'correctable'
+        ? timelines.getTimeline(userOf(user), watch)
+        : timelines.getTimelineStrongly(userOf(user), watch),
+    change: (user, random) => {
+      const tweet = data.newTweet(userOf(user), random);
+      return store.invoke(twissandraContract.postTweets({ posts: [{ user: userOf(user), tweet }] }));
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * What the timelines ask of their store (Correctables, OSDI 2016, §6.3.1): a timeline names tweets. A page imports this
+ * file, never the service.
+ */
+import { defineContract, operation } from 'correctables/bindings/redblue';
+import { z } from 'zod';
+
+const id = z.string().min(1).max(64);
+const tweetSchema = z.object({ id, author: id, body: z.string().max(280) });
+
+/** A tweet as the store has it. */
+export interface Tweet {
+  readonly id: string;
+  readonly author: string;
+  readonly body: string;
+}
+
+/** Tweets that a timeline shows at most, newest first. */
+export const SHOWN_MAX = 40;
+/** How many tweets `postTweets` takes at a time. */
+export const BATCH_MAX = 500;
+
+export const twissandraContract = defineContract('twissandra', {
+  /** The newest tweets of a timeline, by reference; none for somebody unknown. */
+  getTimeline: operation({
+    effect: 'read',
+    args: z.object({ user: id }),
+    result: z.array(id).max(SHOWN_MAX),
+    key: ({ user }) => user,
+  }),
+  /** Many tweets in one read, in the order of `ids`; null for one that is not there. */
+  getTweets: operation({
+    effect: 'read',
+    args: z.object({ ids: z.array(id).max(SHOWN_MAX) }),
+    result: z.array(tweetSchema.nullable()),
+  }),
+  /** Posts tweets, each to one timeline. */
+  postTweets: operation({
+    effect: 'update',
+    args: z.object({ posts: z.array(z.object({ user: id, tweet: tweetSchema })).max(BATCH_MAX) }),
+    result: z.void(),
+  }),
+});

@@ -1,0 +1,62 @@
+/**
+ * The timelines' data, made from a seed, in the shape of the Correctables paper (OSDI 2016, §6.3.1): 65 000 tweets spread
+ * over 22 000 timelines.
+ */
+import { seededAt, wholeBetween, type Random } from '../shared/random.ts';
+import type { Tweet } from './contract.ts';
+
+export const PAPER_SIZES = { timelines: 22_000, tweets: 65_000 } as const;
+
+const OPENINGS = [
+  'Just read',
+  'Cannot believe',
+  'Again',
+  'Slowly getting used to',
+  'Three cheers for',
+  'Not sure about',
+];
+const SUBJECTS = [
+  'the paper on views',
+  'rain in Dublin',
+  'the late train',
+  'eventual consistency',
+  'my new kettle',
+  'quorums',
+];
+
+export interface TweetData {
+  readonly timelines: number;
+  readonly tweets: number;
+  /** A tweet of the corpus, and whose timeline it is in. */
+  post(index: number): { readonly user: string; readonly tweet: Tweet };
+  /** A tweet that nobody has posted before. */
+  newTweet(user: string, random: Random): Tweet;
+}
+
+/** The name of a user, by number. */
+export const userOf = (user: number): string => `user-${user}`;
+
+/** Data of `scale` times the paper's size. Equal seeds give equal data, whatever the order in which it is asked for. */
+export function tweetData({ scale, seed }: { readonly scale: number; readonly seed: number }): TweetData {
+  const timelines = Math.max(1, Math.round(PAPER_SIZES.timelines * scale));
+  const tweets = Math.max(timelines, Math.round(PAPER_SIZES.tweets * scale));
+  return {
+    timelines,
+    tweets,
+    post(index) {
+      const random = seededAt(seed, index);
+      // Every timeline has one tweet at least; the others fall where they may.
+      const user = userOf(index < timelines ? index : wholeBetween(random, 0, timelines - 1));
+      return { user, tweet: { id: `tweet-${index}`, author: user, body: bodyOf(random) } };
+    },
+    newTweet(author, random) {
+      const id = `tweet-${Math.floor(random() * 2 ** 48).toString(36)}`;
+      return { id, author, body: bodyOf(random) };
+    },
+  };
+}
+
+function bodyOf(random: Random): string {
+  const pick = (texts: readonly string[]): string => texts[wholeBetween(random, 0, texts.length - 1)] as string;
+  return `${pick(OPENINGS)} ${pick(SUBJECTS)}.`;
+}

@@ -1,0 +1,20 @@
+/** The timelines' page with what it stands on: the sites and the data. */
+import { startPageDemo } from '../shared/page/start.ts';
+import type { StartPage } from '../shared/chase/cli.ts';
+import { twissandraContract } from './contract.ts';
+import { tweetData } from './data.ts';
+import { loadTweets } from './deploy.ts';
+import { timelineWords } from './page/words.ts';
+import { service } from './service.ts';
+
+/** Builds the page, starts the sites, loads the data. */
+export const startTimelinePage: StartPage = (options) => {
+  const data = tweetData(options);
+  return startPageDemo(options, {
+    page: { name: 'twissandra', entry: new URL('page/main.ts', import.meta.url), words: timelineWords },
+    contract: twissandraContract,
+    service,
+    users: data.timelines,
+    load: (store) => loadTweets(store, data),
+  });
+};
