@@ -4,10 +4,11 @@ import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import type { Bench, Outcome } from './harness/bench.ts';
+import { ads, twissandra } from './ads/bench.ts';
 import { core } from './core/bench.ts';
 import { tickets } from './tickets/bench.ts';
 
-const benches: readonly Bench[] = [core, tickets];
+const benches: readonly Bench[] = [core, tickets, ads, twissandra];
 
 const cli = cac('npm run bench --');
 cli

@@ -1,0 +1,19 @@
+/** Speculation in the ad server and in the timelines. */
+import { deployAds } from '../../demo/ad-server/deploy.ts';
+import { deployTimelines } from '../../demo/twissandra/deploy.ts';
+import type { Bench } from '../harness/bench.ts';
+import { chaseBench } from './chase-bench.ts';
+
+export const ads: Bench = chaseBench({
+  name: 'ads',
+  about: 'ads fetched with and without speculation: latency, throughput',
+  title: 'Ads',
+  deploy: deployAds,
+});
+
+export const twissandra: Bench = chaseBench({
+  name: 'twissandra',
+  about: 'timelines read with and without speculation: latency, throughput',
+  title: 'Timelines',
+  deploy: deployTimelines,
+});

@@ -1,0 +1,103 @@
+/** Figure 11 as two plots: what a request costs in time beside what is possible, and latency against throughput. */
+import * as Plot from '@observablehq/plot';
+import type { Comparison } from '../../demo/shared/chase/report.ts';
+import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
+import { figure } from '../harness/figure.ts';
+import { median } from '../harness/statistics.ts';
+import type { Measured } from './chase-bench.ts';
+import { UNLOADED_WORKERS } from './settings.ts';
+
+const COLOURS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
+const NAMES: Readonly<Record<Way, string>> = { baseline: 'without speculation', correctable: 'with speculation' };
+const IDEAL = '#c0392b';
+
+/** Mean time to delivery with few requests at a time. */
+export function latencyFigure(title: string, measured: readonly Measured[]): string {
+  const unloaded = measured.filter(({ workers }) => workers === UNLOADED_WORKERS);
+  const bars = unloaded.flatMap((setting) => {
+    const place = placeOf(setting);
+    return WAYS.map((way) => {
+      const values = setting.rounds.map((round) => round[way].avgMs);
+      const [mid, min, max] = [median(values), Math.min(...values), Math.max(...values)];
+      return { place, way: NAMES[way], colour: COLOURS[way], mid, min, max };
+    });
+  });
+  const ideals = unloaded.map((setting) => ({
+    place: placeOf(setting),
+    way: NAMES.correctable,
+    ms: median(setting.rounds.map(({ P, F, t }) => Math.max(F, P + t))),
+  }));
+  return figure(`${title}: mean time to delivery (red: perfect speculation, max(F, P + t))`, {
+    height: 110 + unloaded.length * 62,
+    marginLeft: 140,
+    marginRight: 130,
+    x: { label: 'milliseconds (median and range of the rounds)', grid: true, zero: true },
+    y: { label: null, domain: WAYS.map((way) => NAMES[way]), tickSize: 0 },
+    fy: { label: null, domain: unloaded.map(placeOf), padding: 0.2 },
+    marks: [
+      Plot.barX(bars, { fy: 'place', y: 'way', x: 'mid', fill: 'colour', insetTop: 1, insetBottom: 1 }),
+      Plot.ruleY(bars, { fy: 'place', y: 'way', x1: 'min', x2: 'max', stroke: '#1b1f24' }),
+      Plot.tickX(ideals, { fy: 'place', y: 'way', x: 'ms', stroke: IDEAL, strokeWidth: 2.5 }),
+      Plot.text(bars, {
+        fy: 'place',
+        y: 'way',
+        x: 'max',
+        text: ({ mid }: (typeof bars)[number]) => mid.toFixed(1),
+        dx: 8,
+        textAnchor: 'start',
+      }),
+      Plot.ruleX([0]),
+    ],
+  });
+}
+
+/** Latency against throughput, one curve a workload and contender, one point a load. */
+export function curvesFigure(title: string, measured: readonly Measured[]): string {
+  const points = measured
+    .filter(({ client }) => client === 'frk')
+    .flatMap((setting) =>
+      WAYS.map((way) => {
+        const of = (value: (comparison: Comparison) => number): number => median(setting.rounds.map(value));
+        return {
+          workload: `workload ${setting.workload}`,
+          workers: setting.workers,
+          way: NAMES[way],
+          opsPerSec: of((round) => round[way].opsPerSec),
+          avgMs: of((round) => round[way].avgMs),
+        };
+      }),
+    );
+  const place = { fx: 'workload', x: 'opsPerSec', y: 'avgMs' } as const;
+  return figure(`${title}: latency against throughput, with more and more requests at a time`, {
+    width: 900,
+    height: 380,
+    marginLeft: 52,
+    marginTop: 84,
+    marginRight: 20,
+    x: { label: 'operations per second', grid: true, zero: true, ticks: 4 },
+    y: { label: 'mean time to delivery (ms)', grid: true, zero: true },
+    fx: { label: null, padding: 0.12 },
+    color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLOURS[way]) },
+    marks: [
+      Plot.frame({ stroke: '#d8dce0' }),
+      Plot.line(points, { ...place, stroke: 'way', strokeWidth: 2, sort: 'workers' }),
+      Plot.dot(points, { ...place, fill: 'way', r: 4 }),
+      Plot.text(points, { ...place, text: 'workers', dy: -11, fontSize: 10, fill: '#5b6570' }),
+      WAYS.map((way, n) =>
+        Plot.text([points[0]?.workload], {
+          fx: (workload: string) => workload,
+          text: () => NAMES[way],
+          fill: COLOURS[way],
+          frameAnchor: 'bottom-right',
+          dx: -8,
+          dy: -8 - 16 * n,
+          fontWeight: 600,
+        }),
+      ),
+    ],
+  });
+}
+
+function placeOf({ workload, client }: Measured): string {
+  return `${workload}, client in ${client}`;
+}
