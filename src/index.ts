@@ -1,5 +1,12 @@
 /** The library entry: Correctables, clients, and what a binding needs. Depends on nothing. */
-export type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from './correctable/binding.ts';
+export type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+  SubmissionOrigin,
+  ViewDetails,
+} from './correctable/binding.ts';
 export { boxed, getSnapshot } from './correctable/boundary.ts';
 export type { Boxed, Snapshot } from './correctable/boundary.ts';
 export { createClient } from './correctable/client.ts';
@@ -26,5 +33,5 @@ export type { AtLeast, Levels, Requested, Strongest, Subset, Weakest } from './c
 export { Correctable, correctable } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
-export type { Session } from './correctable/session.ts';
+export type { Session, SessionOptions } from './correctable/session.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewInfo } from './correctable/view.ts';

@@ -39,8 +39,27 @@ export interface Sink<in T = unknown, in Level extends string = string> {
 
 /** Opaque state by which a binding keeps read-your-writes and monotonic reads across operations. */
 export interface BindingSession {
+  /**
+   * What the session has seen, to be handed to `openSession` at another server of the same deployment: at most one token
+   * a server, opaque and signed. Absent where a session cannot leave its server.
+   */
+  readonly tokens?: readonly string[] | undefined;
   /** Releases what the binding holds for the session. */
   close?(): void;
+}
+
+/** Where a submission comes from that may be repeated: after a lost connection, or at another site. */
+export interface SubmissionOrigin {
+  /** The client: unique, and the same wherever it goes. */
+  readonly client: string;
+  /** Counts the client's operations, from 1. */
+  readonly sequence: number;
+  /** The client has the answers of its operations up to this number and will not ask for them again. */
+  readonly acknowledged: number;
+  /** Name of the site that the operation was sent to first; the one asked, unless given. */
+  readonly home?: string | undefined;
+  /** How often the client has changed sites with this operation; 0 unless given. */
+  readonly hop?: number | undefined;
 }
 
 /** The circumstances of one submission. */
@@ -58,6 +77,8 @@ export interface InvocationContext {
   readonly trace: unknown;
   /** The same for every repetition of one submission: a store that keeps it executes an update once. */
   readonly operationId?: string | undefined;
+  /** The same in parts, for a store of several sites: it executes an update once at whichever of them it is asked for. */
+  readonly origin?: SubmissionOrigin | undefined;
 }
 
 /**
@@ -90,8 +111,8 @@ export interface Binding<L extends Levels = Levels> {
    * as not comparable, thus never as older.
    */
   isOlder?(version: unknown, than: unknown): boolean;
-  /** Opens a session; absent where the stack cannot keep one. */
-  openSession?(): BindingSession;
+  /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
+  openSession?(tokens?: readonly string[]): BindingSession;
   /** Releases connections and timers. Operations still under way fail with `UNAVAILABLE`. */
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { Shared } from './invocation.ts';
 import { Invocation } from './invocation.ts';
 import type { Operation } from './operation.ts';
 import { BoundSession } from './session.ts';
-import type { Session } from './session.ts';
+import type { Session, SessionOptions } from './session.ts';
 import { Source } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
@@ -84,7 +84,7 @@ export interface Client<L extends Levels> extends AsyncDisposable {
     options?: InvokeOptions<L[number]>,
   ): CorrectableAt<T, L, readonly [Strongest<L>]>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one. */
-  session(): Session;
+  session(options?: SessionOptions): Session;
   /** Closes the binding; operations under way fail. */
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export interface AnyClient extends AsyncDisposable {
   invoke<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
   invokeWeak<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
   invokeStrong<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  session(): Session;
+  session(options?: SessionOptions): Session;
   close(): Promise<void>;
 }
 
@@ -168,8 +168,8 @@ class BoundClient<L extends Levels> {
     return new Handle(this.#begin(operation, [this.strongest], options));
   }
 
-  session(): Session {
-    const open = this.#binding.openSession?.();
+  session({ tokens }: SessionOptions = {}): Session {
+    const open = this.#binding.openSession?.(tokens);
     if (open !== undefined) return new BoundSession(open, this);
     const message = `The ${this.#binding.name} binding keeps no sessions; invoke without one, at its strongest level`;
     throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });

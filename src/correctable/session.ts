@@ -4,8 +4,19 @@ import { CorrectableError } from './errors.ts';
 
 /** Reads see the session's own writes, and never go back in time, across operations and servers. */
 export interface Session extends Disposable {
+  /**
+   * What the session has seen, for `session({ tokens })` of a client at another site of the same deployment. Empty where
+   * the binding's sessions cannot move.
+   */
+  readonly tokens: readonly string[];
   /** Releases the session; operations cannot be invoked in it any more. */
   close(): void;
+}
+
+/** How to open a session. */
+export interface SessionOptions {
+  /** The tokens of a session that is to be continued. Default: a session that has seen nothing yet. */
+  readonly tokens?: readonly string[] | undefined;
 }
 
 export class BoundSession implements Session {
@@ -16,6 +27,10 @@ export class BoundSession implements Session {
   constructor(session: BindingSession, owner: object) {
     this.#session = session;
     this.owner = owner;
+  }
+
+  get tokens(): readonly string[] {
+    return this.#session?.tokens ?? [];
   }
 
   /** The binding's part. Throws once the session is closed. */

@@ -2,13 +2,16 @@
  * All sites of a RedBlue deployment in one process, with the delays of a wide area between them: the composition of
  * replicas, logs, storage and links.
  */
+import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Binding } from '../correctable/binding.ts';
 import { Link } from './link.ts';
+import type { ReplicaObserver } from './redblue/replica-port.ts';
 import type { Service } from './redblue/service.ts';
 import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
+import { SignedTokens } from './session-tokens.ts';
 import { SiteDriver } from './site-driver.ts';
 import { VolatileStorage } from './storage/volatile-storage.ts';
 import { oneWayDelayMs } from './wan.ts';
@@ -26,6 +29,29 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly attemptsMax?: number;
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
   readonly inFlightMax?: number;
+  /**
+   * How long an operation waits for what its session has seen at another site, and for an answer about an operation that
+   * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. Default 5000.
+   */
+  readonly siteWaitMs?: number;
+  /**
+   * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes with a clock that is
+   * further ahead is refused until its time has come, and `onAlarm` is told. Default 10 000.
+   */
+  readonly maxClockSkewMs?: number;
+  /** Authenticates session tokens: the same at all sites, and after a restart. Default: a random one. */
+  readonly clusterKey?: string | Uint8Array;
+  /** Told of what an operator must know. Default: a process warning. */
+  readonly onAlarm?: (alarm: SiteAlarm) => void;
+}
+
+/** What an operator must know. */
+export interface SiteAlarm {
+  readonly kind: 'clock-quarantined' | 'clock-released';
+  /** The site that noticed, and the one that it is about. */
+  readonly site: string;
+  readonly peer: string;
+  readonly message: string;
 }
 
 /** A running deployment. */
@@ -45,6 +71,9 @@ const DEFAULT_ATTEMPTS = 10;
 const DEFAULT_IN_FLIGHT = 100_000;
 const TICK_MS = 250;
 const RESEND_AFTER_MS = 1000;
+const DEFAULT_SITE_WAIT_MS = 5000;
+const DEFAULT_CLOCK_SKEW_MS = 10_000;
+const KEY_BYTES_MIN = 32;
 
 /**
  * Runs all sites of a service in this process. State lives in memory and is gone with it.
@@ -60,14 +89,23 @@ export function createEmbedded<const N extends string>(service: Service, options
   const redLeader = checkedSites(sites, options.redLeader ?? sites[0]);
   checkCount('attemptsMax', attemptsMax);
   checkCount('inFlightMax', inFlightMax);
+  const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
+  checkCount('siteWaitMs', siteWaitMs);
+  checkCount('maxClockSkewMs', maxClockSkewMs);
+  const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
+  const clusterKey = checkedKey(options.clusterKey);
   const drivers: SiteDriver[] = [];
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const epoch = Date.now();
   for (const site of sites.keys()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const storage = { local: new VolatileStorage(), red: new VolatileStorage() };
-    const limits = { attemptsMax, inFlightMax, resendAfterMs: RESEND_AFTER_MS, tickMs: TICK_MS };
-    drivers.push(new SiteDriver({ service, site, sites, epoch, redLeader, storage, send, ...limits }));
+    const limits = { attemptsMax, inFlightMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const tokens = new SignedTokens({ key: clusterKey, sites, site });
+    const observer = clockObserver(sites, site, onAlarm);
+    drivers.push(
+      new SiteDriver({ service, site, sites, epoch, redLeader, storage, send, tokens, observer, ...limits }),
+    );
   }
   const bindings = drivers.map((driver, index) => new SiteBinding(sites[index] as string, driver));
   return {
@@ -95,6 +133,31 @@ function checkedSites(sites: readonly string[], redLeader: string | undefined): 
 function checkCount(field: string, value: number): void {
   if (Number.isInteger(value) && value >= 1) return;
   throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
+}
+
+function checkedKey(key: string | Uint8Array = randomBytes(KEY_BYTES_MIN)): string | Uint8Array {
+  if (Buffer.byteLength(key) >= KEY_BYTES_MIN) return key;
+  throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes`);
+}
+
+function clockObserver(sites: readonly string[], site: number, onAlarm: (alarm: SiteAlarm) => void): ReplicaObserver {
+  const tell = (kind: SiteAlarm['kind'], peer: number, what: string): void => {
+    const names = { site: String(sites[site]), peer: String(sites[peer]) };
+    onAlarm({ kind, ...names, message: `Site ${names.peer}, as ${names.site} sees it: ${what}` });
+  };
+  return {
+    quarantined: (peer, aheadMs) =>
+      tell(
+        'clock-quarantined',
+        peer,
+        `its clock is ${aheadMs} ms ahead. What it writes is refused until then: set it.`,
+      ),
+    released: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+  };
+}
+
+function warn({ message, kind }: SiteAlarm): void {
+  process.emitWarning(message, { code: kind });
 }
 
 type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;

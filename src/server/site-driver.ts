@@ -3,7 +3,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import type { LogStorage } from './log/storage.ts';
 import type { Submission } from './redblue/replica-port.ts';
-import type { SubmissionPort, Submitter } from './redblue/site-binding.ts';
+import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
 import type { SiteMessage, SiteOptions, SiteOutput, StoredEntries } from './redblue/site-machine.ts';
 
@@ -15,6 +15,7 @@ export interface SiteDriverOptions extends SiteOptions {
   readonly tickMs: number;
   /** Submissions under way at most; more fail with `OVERLOADED`. */
   readonly inFlightMax: number;
+  readonly tokens: SessionTokens;
 }
 
 const SEED_RANGE = 2 ** 32;
@@ -22,6 +23,9 @@ const SEED_RANGE = 2 ** 32;
 /** A running site. */
 export class SiteDriver implements SubmissionPort {
   readonly contract: ContractInfo;
+  readonly site: number;
+  readonly sites: readonly string[];
+  readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new Map<number, Submitter>();
@@ -33,6 +37,9 @@ export class SiteDriver implements SubmissionPort {
   constructor(options: SiteDriverOptions) {
     this.#options = options;
     this.contract = options.service.contract;
+    this.site = options.site;
+    this.sites = options.sites;
+    this.tokens = options.tokens;
     this.#machine = new SiteMachine(options, undefined, Date.now());
     for (const log of ['local', 'red'] as const) {
       options.storage[log].onSynced = (length) => {
@@ -91,7 +98,7 @@ export class SiteDriver implements SubmissionPort {
       case 'store':
         return this.#options.storage[output.log].append(output.entries);
       case 'view':
-        return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply);
+        return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply, output.seen);
       case 'failed':
         return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
     }

@@ -6,7 +6,7 @@
  * operations alone; heartbeats only tell how long a stream is.
  */
 import type { ReplicaCore } from './replica-port.ts';
-import type { BlueMessage, BlueOperation, ShadowRecord } from './records.ts';
+import type { BlueMessage, BlueOperation } from './records.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import { isCovered, maxEntry } from './vector.ts';
 
@@ -16,7 +16,8 @@ const BATCH_MAX = 256;
 /** Blue operations of this site and of the others. */
 export class BluePath {
   protected readonly core: ReplicaCore;
-  readonly #outgoing: OutgoingStream;
+  /** By origin: what other sites may lack. */
+  readonly #outgoing: readonly OutgoingStream[];
   readonly #incoming: readonly IncomingStream[];
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
@@ -28,12 +29,13 @@ export class BluePath {
     this.core = core;
     this.#onApplied = onApplied;
     const { sites, site } = core.options;
-    this.#outgoing = new OutgoingStream(sites.length, site);
+    const all = [...sites.keys()];
+    this.#outgoing = all.map((origin) => new OutgoingStream(all.filter((each) => each !== origin && each !== site)));
     this.#incoming = sites.map(() => new IncomingStream());
   }
 
   get busy(): boolean {
-    return this.#outgoing.isBehind || this.#incoming.some(({ waiting }) => waiting.size > 0);
+    return this.#outgoing.some(({ isBehind }) => isBehind) || this.#incoming.some(({ waiting }) => waiting.size > 0);
   }
 
   /** Whether the operations that a log held at the start are all applied again. */
@@ -42,22 +44,22 @@ export class BluePath {
   }
 
   /** Commits an operation of this site. It counts once it is synced. */
-  commit(record: ShadowRecord): void {
+  commit(record: Omit<BlueOperation, 'sequence' | 'vector'>): BlueOperation {
     const { state, clock, nowMs, options } = this.core;
     const vector = [...state.stable];
     vector[options.site] = clock.next(nowMs, maxEntry(vector));
     const operation: BlueOperation = { ...record, sequence: this.#own.takeNext(), vector };
     options.observer?.created?.(operation);
     this.core.store({ kind: 'blue', operation }, () => this.#onOwnSynced(operation));
+    return operation;
   }
 
   /** Takes an operation from the site's own log after a restart. */
   restore(operation: BlueOperation): void {
     const { site, vector } = operation;
     this.#stream(site).restore(operation);
-    if (site !== this.core.options.site) return;
-    this.core.clock.advance(vector[site] ?? 0);
-    this.#outgoing.add(operation, this.core.nowMs);
+    this.#outgoingOf(site).add(operation, this.core.nowMs);
+    if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
   }
 
   receive(from: number, message: BlueMessage): void {
@@ -65,11 +67,13 @@ export class BluePath {
       case 'blue.operations':
         return this.#onOperations(from, message.operations);
       case 'blue.received':
-        return this.#outgoing.acknowledge(from, message.sequence, this.core.nowMs);
+        return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
+      case 'blue.have':
+        return this.#onHave(from, message);
       case 'blue.resend':
-        return this.#sendFrom(from, message.after);
+        return this.#sendFrom(from, message);
     }
   }
 
@@ -102,15 +106,20 @@ export class BluePath {
   /** Asks peers that have been silent for long how much they have. */
   tick(): void {
     const { nowMs, options } = this.core;
-    for (const site of this.#outgoing.takeSilent(nowMs, options.resendAfterMs)) {
-      this.#send(site, { kind: 'blue.heartbeat', sequence: this.#outgoing.last });
+    const asked = new Set<number>();
+    for (const [origin, outgoing] of this.#outgoing.entries()) {
+      for (const site of outgoing.takeSilent(nowMs, options.resendAfterMs)) {
+        if (origin === options.site) this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
+        else asked.add(site);
+      }
     }
+    for (const site of asked) this.#sendHave(site, true);
   }
 
   /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
   get own(): { readonly applied: number; readonly durable: number } {
     const { applied } = this.#own;
-    return { applied, durable: this.core.options.sites.length === 1 ? applied : this.#outgoing.farthest };
+    return { applied, durable: this.core.options.sites.length === 1 ? applied : this.#ownOutgoing.farthest };
   }
 
   protected isVisible(operation: BlueOperation, site: number): boolean {
@@ -121,6 +130,14 @@ export class BluePath {
     return this.#stream(this.core.options.site);
   }
 
+  get #ownOutgoing(): OutgoingStream {
+    return this.#outgoingOf(this.core.options.site);
+  }
+
+  #outgoingOf(origin: number): OutgoingStream {
+    return this.#outgoing[origin] as OutgoingStream;
+  }
+
   #stream(site: number): IncomingStream {
     const stream = this.#incoming[site];
     if (stream === undefined) throw new Error(`no site ${site} in this deployment`);
@@ -128,25 +145,28 @@ export class BluePath {
   }
 
   #onOwnSynced(operation: BlueOperation): void {
-    this.#outgoing.add(operation, this.core.nowMs);
+    this.#ownOutgoing.add(operation, this.core.nowMs);
     this.#own.onSynced(operation);
     this.#unsent.push(operation);
   }
 
   #onOperations(from: number, operations: readonly BlueOperation[]): void {
-    const stream = this.#stream(from);
     let isNew = false;
     for (const operation of operations) {
+      const origin = operation.site;
+      const stream = this.#stream(origin);
       if (operation.sequence > stream.received + 1) {
-        this.#send(from, { kind: 'blue.resend', after: stream.received });
+        this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
         return;
       }
-      if (operation.sequence <= stream.received) continue;
+      if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
+      if (!this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
       stream.takeNext();
       this.core.store({ kind: 'blue', operation }, () => {
         stream.onSynced(operation);
-        this.#unconfirmed.add(from);
+        this.#outgoingOf(origin).add(operation, this.core.nowMs);
+        this.#unconfirmed.add(origin);
       });
     }
     // Said again: the last confirmation may have been lost.
@@ -155,12 +175,28 @@ export class BluePath {
 
   #onHeartbeat(from: number, sequence: number): void {
     const { received } = this.#stream(from);
-    if (received < sequence) this.#send(from, { kind: 'blue.resend', after: received });
+    if (received < sequence) this.#send(from, { kind: 'blue.resend', origin: from, after: received });
     else this.#confirm(from);
   }
 
-  #sendFrom(site: number, after: number): void {
-    const missing = this.#outgoing.after(after);
+  /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
+  #onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
+    const { nowMs, options } = this.core;
+    for (const [origin, sequence] of synced.entries()) {
+      this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);
+      const { received } = this.#stream(origin);
+      if (origin === options.site || received >= sequence) continue;
+      this.#send(from, { kind: 'blue.resend', origin, after: received });
+    }
+    if (asks) this.#sendHave(from, false);
+  }
+
+  #sendHave(site: number, asks: boolean): void {
+    this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), asks });
+  }
+
+  #sendFrom(site: number, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
+    const missing = this.#outgoingOf(origin).after(after);
     for (let start = 0; start < missing.length; start += BATCH_MAX) {
       this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
     }

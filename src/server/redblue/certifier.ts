@@ -5,7 +5,9 @@
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
  * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
  */
-import { BoundedMap } from './bounded-map.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
+import type { IdTableLimits } from './id-table.ts';
+import { clientOf } from './operation-id.ts';
 import { writtenNames } from './read-set.ts';
 import type { OperationId, RedRecord } from './records.ts';
 import type { RedOperation } from './records.ts';
@@ -16,6 +18,8 @@ export type Decision =
   | { readonly kind: 'reject' }
   /** The operation was decided by an earlier record. */
   | { readonly kind: 'void' }
+  /** The operation's identifier has expired. */
+  | { readonly kind: 'expired' }
   | { readonly kind: 'closed' }
   | { readonly kind: 'marker' };
 
@@ -27,10 +31,10 @@ export interface CertifierLimits {
   /** Commits against which a snapshot can be certified; an older snapshot is rejected. */
   readonly windowCommits: number;
   /** Ended operations whose repetition is noticed. */
-  readonly endingsMax: number;
+  readonly endings: IdTableLimits;
 }
 
-export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, endingsMax: 100_000 };
+export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, endings: ID_TABLE_LIMITS };
 
 interface Commit {
   readonly stamp: number;
@@ -41,7 +45,7 @@ interface Commit {
 export class Certifier {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
-  readonly #endings: BoundedMap<OperationId, Ending>;
+  readonly #endings: IdTable<Ending>;
   #window: Commit[] = [];
   #windowHead = 0;
   /** Snapshots below this stamp are older than the window. */
@@ -50,24 +54,32 @@ export class Certifier {
 
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
     this.#limits = limits;
-    this.#endings = new BoundedMap(limits.endingsMax);
+    this.#endings = new IdTable(limits.endings);
   }
 
-  /** How the operation ended, if it did within the memory of this certifier. */
-  endingOf(id: OperationId): Ending | undefined {
+  /** How the operation ended, if it did and has not expired. */
+  endingOf(id: OperationId): Ending | typeof EXPIRED | undefined {
     return this.#endings.get(id);
   }
 
   /** Takes the next record of the log. */
   decide(record: RedRecord): Decision {
     if (record.kind === 'marker') return { kind: 'marker' };
-    if (this.isDecided(record.id)) return { kind: 'void' };
+    if (record.kind === 'operation') this.#expire(record);
+    if (this.isDecided(record.id)) {
+      return { kind: this.#endings.get(record.id) === EXPIRED ? 'expired' : 'void' };
+    }
     if (record.kind === 'close') {
       this.#endings.set(record.id, 'conflict');
       return { kind: 'closed' };
     }
     if (this.conflicts(record)) return { kind: 'reject' };
     return { kind: 'commit', stamp: this.#commit(record) };
+  }
+
+  /** Every record tells what its client will not ask for again. */
+  #expire({ id, acknowledged }: RedOperation): void {
+    if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);
   }
 
   protected isDecided(id: OperationId): boolean {

@@ -1,10 +1,18 @@
 /** What sites write into logs and send each other: operations of both colours, as plain data. */
+import type { ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
-/** Names an operation for ever: what makes a retry the same operation. */
+/** Names an operation for ever, as `client/sequence`: what makes a retry the same operation. */
 export type OperationId = string;
+
+/** Why an operation failed for good, as plain data. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string;
+}
 
 /** The part that both colours share. */
 export interface ShadowRecord {
@@ -25,6 +33,8 @@ export interface BlueOperation extends ShadowRecord {
   readonly sequence: number;
   /** What it depends on; its own entry is its stamp. */
   readonly vector: Vector;
+  /** Of an operation that may be submitted again: the slot of this site's log that it decides. */
+  readonly hop?: number;
 }
 
 /** A red operation as proposed: it commits where the red log's prefix lets it. */
@@ -32,6 +42,8 @@ export interface RedOperation extends ShadowRecord {
   readonly kind: 'operation';
   /** Counts the times that the generator has run for the log. */
   readonly attempt: number;
+  /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */
+  readonly acknowledged?: number;
   /** The snapshot on which the generator ran; its red entry is the red stamp really read. */
   readonly snapshot: Vector;
   /** What certification compares: see `read-set.ts`. */
@@ -45,6 +57,8 @@ export interface CloseRecord {
   readonly kind: 'close';
   readonly id: OperationId;
   readonly site: number;
+  /** What whoever asks is told. */
+  readonly failure: Failure;
 }
 
 /** Takes a place in the red order for strong reads of one site. */
@@ -57,22 +71,56 @@ export interface MarkerRecord {
 /** An entry of the red log. */
 export type RedRecord = RedOperation | CloseRecord | MarkerRecord;
 
+/** The final answer of an operation, as it decides a slot. */
+export interface AnswerRecord {
+  readonly kind: 'record';
+  readonly reply?: Reply;
+  /** Instead of a reply. */
+  readonly failure?: Failure;
+  /** What the answer depends on, its own effects included: shown elsewhere only where all of that is visible. */
+  readonly vector: Vector;
+}
+
+/**
+ * What the first entry of a slot (log, identifier, hop) decides: the final answer, that the operation has gone on to
+ * another site, or that it is red from then on.
+ */
+export type SlotDecision =
+  | AnswerRecord
+  | { readonly kind: 'claim'; readonly site: number; readonly hop: number }
+  | { readonly kind: 'handover' };
+
 /** An entry of a site's own log. Nothing of it counts before it is synced. */
 export type LocalEntry =
   /** A blue operation, of this site or received from another one. */
   | { readonly kind: 'blue'; readonly operation: BlueOperation }
-  /** The answer to a named operation that changed nothing: whoever asks again gets the same. */
-  | { readonly kind: 'answer'; readonly id: OperationId; readonly reply: Reply }
-  /** A named operation was handed over to the red log: from now on it is red, whatever its generator says. */
-  | { readonly kind: 'handover'; readonly id: OperationId };
+  /** The slot of a named operation is decided, without effects. */
+  | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
+  /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */
+  | { readonly kind: 'expire'; readonly client: string; readonly upTo: number };
 
 /** What sites tell each other about their blue streams. */
 export type BlueMessage =
-  /** Operations of the sender's stream, in order. */
+  /** Operations of one origin's stream, in order: of the sender's, or passed on. */
   | { readonly kind: 'blue.operations'; readonly operations: readonly BlueOperation[] }
   /** All operations of the receiver's stream up to this one are synced at the sender. */
   | { readonly kind: 'blue.received'; readonly sequence: number }
   /** The sender's stream has got to this operation; answered by `blue.received`. */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
-  /** The sender lacks the receiver's operations after this one. */
-  | { readonly kind: 'blue.resend'; readonly after: number };
+  /** How far the sender has synced the stream of each site; `asks` for the same in return. */
+  | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly asks: boolean }
+  /** The sender lacks the operations of `origin` after this one. */
+  | { readonly kind: 'blue.resend'; readonly origin: number; readonly after: number };
+
+/** What sites ask each other to find out what became of an operation that has moved. */
+export type SlotMessage =
+  /** What does the slot say? If nothing yet, then that the operation has gone on to the sender, at hop `by`. */
+  | { readonly kind: 'slot.ask'; readonly id: OperationId; readonly hop: number; readonly by: number }
+  /** The slot's decision, synced; none where the identifier has expired. */
+  | {
+      readonly kind: 'slot.told';
+      readonly id: OperationId;
+      readonly hop: number;
+      readonly by: number;
+      readonly decision: SlotDecision | undefined;
+    };

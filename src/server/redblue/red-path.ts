@@ -8,12 +8,14 @@
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
+import { errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
+import { EXPIRED, IdTable } from './id-table.ts';
+import { clientOf } from './operation-id.ts';
 import { fieldName } from './read-set.ts';
-import type { OperationId, RedOperation, RedRecord } from './records.ts';
+import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
 import { RedRequests } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
@@ -48,8 +50,7 @@ export class RedPath {
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #gate = new Fifo<GateItem>();
-  readonly #answers = new BoundedMap<OperationId, Answer>(CERTIFIER_LIMITS.endingsMax);
-  readonly #handedOver = new Set<OperationId>();
+  readonly #answers = new IdTable<Answer>(CERTIFIER_LIMITS.endings);
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
   /** Strong reads by the identifier of their marker. */
@@ -67,11 +68,6 @@ export class RedPath {
     return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
   }
 
-  /** Whether the operation, by its identifier, can only be red from now on. */
-  isRed(id: OperationId): boolean {
-    return this.#handedOver.has(id);
-  }
-
   /** Answers a submission of an operation that is known here; says whether it was. */
   join(id: OperationId, submission: Submission): boolean {
     const request = this.#requests.get(id);
@@ -79,29 +75,39 @@ export class RedPath {
       request.askers.push(submission);
       return true;
     }
-    if (this.certifier.endingOf(id) === undefined) return false;
-    const answer = this.#answers.get(id);
-    if (answer !== undefined) this.#host.answer(submission, 'strong', answer);
+    const ending = this.certifier.endingOf(id);
+    if (ending === undefined) return false;
+    const answer = ending === EXPIRED ? expiredError() : this.#answers.get(id);
+    if (answer !== undefined) this.#host.answer(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
     else this.#askers.set(id, [...(this.#askers.get(id) ?? []), submission]);
     return true;
   }
 
-  restoreHandover(id: OperationId): void {
-    this.#handedOver.add(id);
-  }
-
-  /** Begins a red operation: a preview at once, then its way into the log. */
-  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome): void {
+  /**
+   * Begins a red operation: a preview at once, then its way into the log. `isHeld` until `release`, when it is known to
+   * be red for ever.
+   */
+  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
     const expected = this.#preview(request, outcome);
     const writer = this.#requests.writerOf(this.#readsOf(outcome), request);
     this.#requests.expectWrites(request, expected.choice?.effects ?? []);
-    if (writer !== undefined) {
-      request.hasWaited = true;
-      writer.followers.push(request);
-    } else {
-      this.#handOver(request);
-    }
+    writer?.followers.push(request);
+    request.holds = (isHeld ? 1 : 0) + (writer === undefined ? 0 : 1);
+    if (request.holds === 0) this.#execute(request);
+  }
+
+  /** The hand-over of a held operation is synced. */
+  release(id: OperationId): void {
+    const request = this.#requests.get(id);
+    if (request !== undefined) this.#letGo(request);
+  }
+
+  /** Ends an operation that cannot be executed, for all who ever ask for it. */
+  fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
+    const request = this.#requests.begin(id, submission);
+    request.failure = failure;
+    this.#close(request);
   }
 
   /** A strong read: it takes a place in the red order and is executed there. */
@@ -159,14 +165,10 @@ export class RedPath {
     }
   }
 
-  /** A named operation goes to the red log for ever before it goes there: its retry must not turn blue. */
-  #handOver(request: RedRequest): void {
-    const { id, submission } = request;
-    if (submission.id === undefined || this.#handedOver.has(id)) return this.#execute(request);
-    this.#core.store({ kind: 'handover', id }, () => {
-      this.#handedOver.add(id);
-      this.#execute(request);
-    });
+  #letGo(request: RedRequest): void {
+    request.holds -= 1;
+    // It may have ended meanwhile, by a record that another site proposed.
+    if (request.holds === 0 && this.#requests.get(request.id) === request) this.#execute(request);
   }
 
   /** Runs the generator on the stable snapshot and proposes what comes of it. */
@@ -184,6 +186,7 @@ export class RedPath {
   #recordOf(request: RedRequest, outcome: GeneratorOutcome): RedOperation {
     const { state, clock, nowMs, options } = this.#core;
     const { choice, reply } = outcome;
+    const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
     const record: RedOperation = {
       kind: 'operation',
@@ -196,6 +199,7 @@ export class RedPath {
       effects: choice?.effects ?? [],
       reply,
       ...(choice === undefined ? {} : { shadow: choice.shadow, args: choice.args }),
+      ...(acknowledged === undefined ? {} : { acknowledged }),
     };
     options.observer?.created?.(record);
     return record;
@@ -224,8 +228,10 @@ export class RedPath {
     return names;
   }
 
-  #close({ id }: RedRequest): void {
-    this.#propose({ kind: 'close', id, site: this.#core.options.site });
+  #close(request: RedRequest): void {
+    const { id } = request;
+    const failure = failureOf(request.failure ?? conflictError(request.attempt));
+    this.#propose({ kind: 'close', id, site: this.#core.options.site, failure });
   }
 
   #propose(record: RedRecord): void {
@@ -239,27 +245,32 @@ export class RedPath {
       case 'reject':
         return this.#onReject(record as RedOperation);
       case 'closed':
-        return this.#end(record.id, this.#conflictOf(record.id));
+        return this.#end(record.id, errorOf((record as CloseRecord).failure));
       case 'void':
         return this.#onVoid(record.id);
+      case 'expired':
+        return this.#end(record.id, expiredError());
       case 'marker':
         return this.#onMarker(record.id);
     }
   }
 
   #onCommit(operation: RedOperation, stamp: number): void {
-    const request = this.#requests.get(operation.id);
+    const { id, acknowledged } = operation;
+    if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
+    const request = this.#requests.get(id);
     // Out of the overlay before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#core.state.overlay.remove(request.submission.token);
     const answer = this.#core.state.applyRed(operation, stamp);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
-    this.#end(operation.id, answer);
+    this.#end(id, answer);
   }
 
   #onReject(operation: RedOperation): void {
     this.#core.options.observer?.rejected?.(operation);
     const request = this.#requests.get(operation.id);
-    if (request === undefined || operation.attempt !== request.attempt) return;
+    if (request === undefined || operation.site !== this.#core.options.site) return;
+    if (operation.attempt !== request.attempt) return;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
     if (request.attempt < this.#core.options.attemptsMax) this.#execute(request);
     else this.#close(request);
@@ -267,7 +278,7 @@ export class RedPath {
 
   #onVoid(id: OperationId): void {
     const answer = this.#answers.get(id);
-    if (answer !== undefined && this.#requests.get(id) !== undefined) this.#end(id, answer);
+    if (answer !== undefined && answer !== EXPIRED && this.#requests.get(id) !== undefined) this.#end(id, answer);
   }
 
   #onMarker(id: OperationId): void {
@@ -279,25 +290,27 @@ export class RedPath {
 
   /** Executes a strong read on the stable snapshot. */
   protected answerRead(submission: Submission): void {
-    this.#host.answer(submission, 'strong', this.#core.state.read(this.#host.inputOf(submission)));
-  }
-
-  #conflictOf(id: OperationId): CorrectableError {
-    const request = this.#requests.get(id);
-    if (isCorrectableError(request?.failure)) return request.failure;
-    const message = `Operations at other sites kept changing what this one reads, ${request?.attempt ?? 0} times. Retry.`;
-    return new CorrectableError('CONFLICT', message);
+    const { coverage, nowMs, options, state } = this.#core;
+    coverage.when(submission.after, {
+      untilMs: nowMs + options.sessionWaitMs,
+      run: () => this.#host.answer(submission, 'strong', state.read(this.#host.inputOf(submission))),
+      late: () => this.#host.answer(submission, 'strong', sessionBehindError(options)),
+    });
   }
 
   #end(id: OperationId, answer: Answer): void {
     this.#answers.set(id, answer);
-    this.#handedOver.delete(id);
     for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
     this.#askers.delete(id);
     const request = this.#requests.get(id);
     if (request === undefined) return;
     this.#core.state.overlay.remove(request.submission.token);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
-    for (const follower of this.#requests.end(request)) this.#handOver(follower);
+    for (const follower of this.#requests.end(request)) this.#letGo(follower);
   }
+}
+
+function conflictError(attempts: number): CorrectableError {
+  const message = `Operations at other sites kept changing what this one reads, ${attempts} times. Retry.`;
+  return new CorrectableError('CONFLICT', message);
 }

@@ -13,8 +13,8 @@ export interface RedRequest {
   readonly askers: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
-  /** Whether it has waited for an earlier one already; once is enough. */
-  hasWaited: boolean;
+  /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
+  holds: number;
   /** What it is expected to write, until it is at its end. */
   expectedWrites: ReadonlySet<string>;
   /** Later operations of this site that read what this one is expected to write. */
@@ -45,7 +45,7 @@ export class RedRequests {
       submission,
       askers: [submission],
       attempt: 0,
-      hasWaited: false,
+      holds: 0,
       expectedWrites: new Set(),
       followers: [],
     };

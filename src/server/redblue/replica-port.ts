@@ -1,10 +1,31 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { HybridClock } from './clock.ts';
-import type { BlueMessage, BlueOperation, LocalEntry, OperationId, RedOperation, RedRecord } from './records.ts';
+import type { Coverage } from './coverage.ts';
+import type {
+  BlueMessage,
+  BlueOperation,
+  LocalEntry,
+  OperationId,
+  RedOperation,
+  RedRecord,
+  SlotMessage,
+} from './records.ts';
 import type { Reply } from './reply.ts';
 import type { Service } from './service.ts';
 import type { SiteState } from './site-state.ts';
+import type { Vector } from './vector.ts';
+
+/** Where an operation comes from that may be submitted again, here or at another site. */
+export interface Origin {
+  readonly id: OperationId;
+  /** Index of the site that it was sent to first: its log is where the walk begins. */
+  readonly home: number;
+  /** How often its client had changed sites with it: 0 at home. */
+  readonly hop: number;
+  /** Its client has the answers of its operations up to this number and will not ask for them again. */
+  readonly acknowledged: number;
+}
 
 /** An operation submitted at a site. */
 export interface Submission {
@@ -14,7 +35,9 @@ export interface Submission {
   /** Parsed by the contract. */
   readonly args: unknown;
   /** Given by whoever may submit it again; then it takes effect once all the same. */
-  readonly id?: OperationId | undefined;
+  readonly origin?: Origin | undefined;
+  /** Present in a session: what the session has seen, which every view must contain. */
+  readonly after?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */
   readonly seed: number;
   readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
@@ -25,7 +48,7 @@ export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 
 /** What a replica wants done, in order. */
 export type ReplicaOutput =
-  | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage }
+  | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
   | { readonly kind: 'store'; readonly entry: LocalEntry }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** `committed` is the one view of a blue update; nothing follows the `last`. */
@@ -35,6 +58,8 @@ export type ReplicaOutput =
       readonly stage: Stage;
       readonly reply: Reply;
       readonly last: boolean;
+      /** What the session has seen with this view; none of a guess, and outside of sessions. */
+      readonly seen?: Vector | undefined;
     }
   /** Without a stage the operation failed as a whole, and nothing follows. */
   | {
@@ -52,6 +77,10 @@ export interface ReplicaObserver {
   applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
   rejected?(operation: RedOperation): void;
+  /** Stamps of a site are ahead of the clock here by more than is allowed: what they stand on is refused. */
+  quarantined?(peer: number, aheadMs: number): void;
+  /** The site's stamps can be taken again. */
+  released?(peer: number): void;
 }
 
 /** How a replica is set up. */
@@ -66,6 +95,12 @@ export interface ReplicaOptions {
   readonly resendAfterMs: number;
   /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
   readonly attemptsMax: number;
+  /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */
+  readonly reachTimeoutMs: number;
+  /** How long an operation waits until the site has what its session has seen, before `SESSION_BEHIND`. */
+  readonly sessionWaitMs: number;
+  /** How far a site's stamps may be ahead of the clock here. */
+  readonly maxClockSkewMs: number;
   readonly observer?: ReplicaObserver | undefined;
 }
 
@@ -74,9 +109,12 @@ export interface ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock;
+  readonly coverage: Coverage;
   /** The time of the input being handled, in milliseconds since the epoch. */
   readonly nowMs: number;
   emit(output: ReplicaOutput): void;
+  /** Whether a stamp that comes from `peer` may be taken: not when it is too far ahead of the clock here. */
+  acceptsStamp(peer: number, stamp: number): boolean;
   /** Writes to the site's own log; `onSynced` runs once the entry is synced. */
   store(entry: LocalEntry, onSynced: () => void): void;
 }

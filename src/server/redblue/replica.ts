@@ -3,18 +3,26 @@
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { HybridClock } from './clock.ts';
-import type { GeneratorInput } from './generator-run.ts';
-import type { BlueMessage, BlueOperation, LocalEntry, OperationId, RedRecord } from './records.ts';
+import { Coverage } from './coverage.ts';
+import { failureOf, sessionBehindError } from './failure.ts';
+import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
+import { operationId } from './operation-id.ts';
+import { Quarantine } from './quarantine.ts';
+import type { BlueMessage, BlueOperation, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { RedPath } from './red-path.ts';
 import type { RedPathHost } from './red-path.ts';
-import type { Reply } from './reply.ts';
 import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
 import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
+import type { Vector } from './vector.ts';
+import { settle } from './slots.ts';
+import type { Slot } from './slots.ts';
+import { Walks } from './walks.ts';
+import type { Walk, WalkHost } from './walks.ts';
 
 interface Unsynced {
   readonly entry: LocalEntry;
@@ -26,32 +34,34 @@ interface Accepted extends Submission {
   readonly submittedAtMs: number;
 }
 
-/** Answers to named operations that changed nothing or were blue, kept for whoever asks again. */
-const ANSWERS_MAX = 100_000;
-
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
-export class Replica implements ReplicaCore, RedPathHost {
+export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();
   readonly blue: BluePath;
   readonly red: RedPath;
+  readonly walks: Walks;
+  readonly coverage: Coverage;
+  readonly #quarantine: Quarantine;
   nowMs = 0;
   #outputs: ReplicaOutput[] = [];
   readonly #unsynced = new Fifo<Unsynced>();
   #syncedLength = 0;
   /** Submissions that came before the log's own operations were applied again. */
   readonly #early = new Fifo<Accepted>();
-  readonly #answers = new BoundedMap<OperationId, Reply>(ANSWERS_MAX);
-  /** Blue operations under way: who waits for them. */
-  readonly #committing = new Map<OperationId, Submission[]>();
+  /** What waits until an own blue operation is visible, by its sequence number. */
+  readonly #onVisible = new Map<number, () => void>();
 
   constructor(options: ReplicaOptions, entries: readonly LocalEntry[] = [], nowMs = 0) {
     this.options = options;
     this.nowMs = nowMs;
     this.state = this.createState();
+    this.coverage = new Coverage(() => this.state.stable);
+    this.#quarantine = new Quarantine(options);
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
+    this.walks = this.createWalks();
     for (const entry of entries) this.#restore(entry);
     this.#syncedLength = entries.length;
     this.#settle();
@@ -64,7 +74,7 @@ export class Replica implements ReplicaCore, RedPathHost {
 
   /** Whether something is under way that a lost message could hold up. */
   get busy(): boolean {
-    return this.blue.busy || this.red.busy || this.#early.size > 0;
+    return this.blue.busy || this.red.busy || this.walks.busy || this.coverage.busy || this.#early.size > 0;
   }
 
   /** What has to be done since the last call, in order. */
@@ -82,9 +92,10 @@ export class Replica implements ReplicaCore, RedPathHost {
     this.#settle();
   }
 
-  receive(from: number, message: BlueMessage, nowMs: number): void {
+  receive(from: number, message: BlueMessage | SlotMessage, nowMs: number): void {
     this.nowMs = nowMs;
-    this.blue.receive(from, message);
+    if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
+    else this.blue.receive(from, message);
     this.#settle();
   }
 
@@ -105,6 +116,8 @@ export class Replica implements ReplicaCore, RedPathHost {
   tick(nowMs: number): void {
     this.nowMs = nowMs;
     this.blue.tick();
+    this.walks.tick();
+    this.coverage.tick(nowMs);
     this.#settle();
   }
 
@@ -117,16 +130,34 @@ export class Replica implements ReplicaCore, RedPathHost {
     this.emit({ kind: 'store', entry });
   }
 
+  /** What a session has seen with a view that is given now. */
+  #seenBy({ after }: Submission): Vector | undefined {
+    return after === undefined ? undefined : [...this.state.stable];
+  }
+
+  acceptsStamp(peer: number, stamp: number): boolean {
+    return this.#quarantine.accepts(peer, stamp, this.nowMs);
+  }
+
   inputOf(submission: Submission): GeneratorInput {
     const { token, operation, args, seed } = submission;
     const { submittedAtMs } = submission as Accepted;
     return { operation, args, seed, now: submittedAtMs, uniqueId: this.#idOf(token) };
   }
 
-  answer({ token, wants }: Submission, stage: Stage, answer: Answer): void {
+  answer(submission: Submission, stage: Stage, answer: Answer): void {
+    const { token, wants } = submission;
+    if (isCorrectableError(answer)) {
+      this.emit({ kind: 'failed', token, error: answer, stage: stage === 'tentative' ? stage : undefined });
+      return;
+    }
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
-    if (!isCorrectableError(answer)) this.emit({ kind: 'view', token, stage, reply: answer, last });
-    else this.emit({ kind: 'failed', token, error: answer, stage: stage === 'tentative' ? stage : undefined });
+    const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
+    this.emit({ kind: 'view', token, stage, reply: answer, last, ...(seen === undefined ? {} : { seen }) });
+  }
+
+  answerCommitted(submission: Submission, answer: Answer): void {
+    this.answer(submission, 'committed', answer);
   }
 
   ownBlue(): { readonly applied: number; readonly durable: number } {
@@ -145,9 +176,14 @@ export class Replica implements ReplicaCore, RedPathHost {
     return new RedPath(this);
   }
 
+  protected createWalks(): Walks {
+    return new Walks(this);
+  }
+
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
     if (operation.site !== this.options.site) return;
-    this.#answerAll(operation.id, operation.reply);
+    this.#onVisible.get(operation.sequence)?.();
+    this.#onVisible.delete(operation.sequence);
   };
 
   /** Applies all that has become visible, and does what waited for it. */
@@ -156,6 +192,7 @@ export class Replica implements ReplicaCore, RedPathHost {
       const blue = this.blue.pump();
       const red = this.red.pump();
       moved = blue || red;
+      if (moved) moved = this.coverage.pump() || moved;
       this.red.releaseDurable();
     }
     while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Accepted);
@@ -163,66 +200,143 @@ export class Replica implements ReplicaCore, RedPathHost {
   }
 
   #restore(entry: LocalEntry): void {
-    if (entry.kind === 'blue') this.blue.restore(entry.operation);
-    else if (entry.kind === 'answer') this.#answers.set(entry.id, entry.reply);
-    else this.red.restoreHandover(entry.id);
+    switch (entry.kind) {
+      case 'blue':
+        return this.#restoreBlue(entry.operation);
+      case 'slot':
+        return this.walks.slots.restore(entry.id, entry.hop, entry.decision);
+      case 'expire':
+        return void this.walks.slots.expire(entry.client, entry.upTo);
+    }
+  }
+
+  #restoreBlue(operation: BlueOperation): void {
+    const { id, hop, site, reply, vector } = operation;
+    this.blue.restore(operation);
+    if (site !== this.options.site || hop === undefined) return;
+    this.walks.slots.restore(id, hop, { kind: 'record', reply, vector });
   }
 
   #start(submission: Accepted): void {
-    try {
-      if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
-      else this.#update(submission);
-    } catch (error) {
-      if (!isCorrectableError(error)) throw error;
-      this.emit({ kind: 'failed', token: submission.token, error });
-    }
+    if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
+    else this.#update(submission);
   }
 
   #read(submission: Accepted): void {
-    const { wants, token } = submission;
-    if (wants.causal) this.answer(submission, 'causal', this.state.read(this.inputOf(submission)));
-    if (wants.strong) this.red.read(this.#idOf(token), submission);
+    const { wants, token, after } = submission;
+    const isCovered = this.coverage.has(after);
+    if (wants.causal && isCovered) this.#readHere(submission);
+    // Below its session the weak view is skipped, not delayed, where a strong one follows.
+    if (wants.strong) return this.red.read(this.#idOf(token), submission);
+    if (!isCovered) this.#whenSeen(submission, () => this.#readHere(submission), this.#tellBehind(submission));
+  }
+
+  #readHere(submission: Submission): void {
+    this.answer(submission, 'causal', this.state.read(this.inputOf(submission)));
   }
 
   #update(submission: Accepted): void {
-    const id = submission.id ?? this.#idOf(submission.token);
-    if (submission.id !== undefined && this.#isKnown(id, submission)) return;
-    const outcome = this.state.stableRunner.run(this.inputOf(submission));
+    const { origin, token, operation } = submission;
+    if (this.options.service.alwaysRed.has(operation)) this.goRed(submission);
+    else if (origin !== undefined) this.walks.begin(submission, origin);
+    else this.#whenSeen(submission, () => this.#executeUnnamed(submission, token), this.#tellBehind(submission));
+  }
+
+  /** Nobody can ask for this again: its answer need not be remembered. */
+  #executeUnnamed(submission: Submission, token: number): void {
+    const id = this.#idOf(token);
+    const outcome = this.#run(submission);
+    if (isCorrectableError(outcome)) return this.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
-    if (choice?.colour === 'red' || this.red.isRed(id)) {
-      this.red.begin(id, submission, outcome);
-    } else if (choice !== undefined) {
-      const { shadow, args, effects } = choice;
-      this.#committing.set(id, [submission]);
-      this.blue.commit({ id, site: this.options.site, shadow, args, effects, reply });
-    } else if (submission.id === undefined) {
-      // Nobody can ask for this again: the answer need not be remembered.
+    if (choice === undefined) return this.answer(submission, 'committed', reply);
+    if (choice.colour === 'red') return this.red.begin(id, submission, outcome, { isHeld: false });
+    const { sequence } = this.blue.commit({ id, ...this.#shadowOf(outcome) });
+    this.#onVisible.set(sequence, () => this.answer(submission, 'committed', reply));
+  }
+
+  /** The operation has come to an open slot of this site's log: what happens here decides it. */
+  executeIn(walk: Walk): void {
+    const { submission } = walk;
+    this.#whenSeen(
+      submission,
+      () => {
+        // While it waited for its session, another site may have claimed the slot.
+        if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, this.#run(submission));
+        else this.walks.step(walk);
+      },
+      () => this.#decide(walk, sessionBehindError(this.options)),
+    );
+  }
+
+  /** The operation is red for ever: in the red log its identifier alone counts. */
+  goRed(submission: Submission): void {
+    const id = submission.origin?.id ?? this.#idOf(submission.token);
+    if (this.red.join(id, submission)) return;
+    const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
+      if (this.red.join(id, submission)) return;
+      if (isCorrectableError(outcome)) this.red.fail(id, submission, outcome);
+      else this.red.begin(id, submission, outcome, { isHeld: false });
+    };
+    const late = (): void => begin(sessionBehindError(this.options));
+    this.#whenSeen(submission, () => begin(this.#run(submission)), late);
+  }
+
+  /** Appends the entry that decides an open slot of this site's log. */
+  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
+    const { submission, origin, hop } = walk;
+    const vector = this.state.stable;
+    if (isCorrectableError(outcome)) {
+      return this.walks.store(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
+    }
+    const { choice, reply } = outcome;
+    if (choice === undefined) return this.walks.store(walk, { kind: 'record', reply, vector: [...vector] });
+    if (choice.colour === 'red') return this.#handOver(walk, outcome);
+    const operation = this.blue.commit({ id: origin.id, hop, ...this.#shadowOf(outcome) });
+    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
+    this.#onVisible.set(operation.sequence, () => {
       this.answer(submission, 'committed', reply);
-    } else {
-      this.#committing.set(id, [submission]);
-      this.store({ kind: 'answer', id, reply }, () => this.#answerAll(id, reply));
+      settle(slot);
+    });
+  }
+
+  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
+  #handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+    const decision = { kind: 'handover' } as const;
+    const slot: Slot = this.walks.slots.decide(id, hop, decision);
+    const isKnown = this.red.join(id, submission);
+    if (!isKnown) this.red.begin(id, submission, outcome, { isHeld: true });
+    this.store({ kind: 'slot', id, hop, decision }, () => {
+      settle(slot);
+      if (!isKnown) this.red.release(id);
+    });
+  }
+
+  #shadowOf({ choice, reply }: GeneratorOutcome): Omit<BlueOperation, 'id' | 'hop' | 'sequence' | 'vector'> {
+    const { shadow, args, effects } = choice as NonNullable<GeneratorOutcome['choice']>;
+    return { site: this.options.site, shadow, args, effects, reply };
+  }
+
+  /** Runs the generator on the stable snapshot. */
+  #run(submission: Submission): GeneratorOutcome | CorrectableError {
+    try {
+      return this.state.stableRunner.run(this.inputOf(submission));
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
     }
   }
 
-  /** Answers, or lets wait, a submission of an operation that was submitted before. */
-  #isKnown(id: OperationId, submission: Submission): boolean {
-    const askers = this.#committing.get(id);
-    const reply = this.#answers.get(id);
-    if (askers !== undefined) askers.push(submission);
-    else if (reply !== undefined) this.answer(submission, 'committed', reply);
-    else return this.red.join(id, submission);
-    return true;
+  #whenSeen({ after }: Submission, run: () => void, late: () => void): void {
+    this.coverage.when(after, { untilMs: this.nowMs + this.options.sessionWaitMs, run, late });
   }
 
-  #answerAll(id: OperationId, reply: Reply): void {
-    this.#answers.set(id, reply);
-    for (const asker of this.#committing.get(id) ?? []) this.answer(asker, 'committed', reply);
-    this.#committing.delete(id);
+  #tellBehind(submission: Submission): () => void {
+    return () => this.answer(submission, 'committed', sessionBehindError(this.options));
   }
 
   /** Unique over all sites and starts. */
   #idOf(token: number): string {
     const { sites, site, epoch } = this.options;
-    return `${String(sites[site])}-${epoch.toString(36)}-${token.toString(36)}`;
+    return operationId(`${String(sites[site])}-${epoch.toString(36)}`, token);
   }
 }

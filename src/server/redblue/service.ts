@@ -47,6 +47,12 @@ export interface ServiceImplementation<O extends OperationSpecs, T extends Table
   /** Shadow operations by name; they get the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
   readonly generators: Generators<O, T, S>;
+  /**
+   * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
+   * it was sent to first, until it turns out to be red; one of these is bound to none, so that its client can go to
+   * another site with it while that first one is out of reach.
+   */
+  readonly alwaysRed?: readonly (keyof O & string)[];
   /** Checked by the simulator and by tests after every step, never in production. */
   readonly invariants?: Invariants<T>;
 }
@@ -62,6 +68,7 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
   /** What generators get as `shadow`. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   readonly generators: Readonly<Record<string, AnyGenerator>>;
+  readonly alwaysRed: ReadonlySet<string>;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
 }
 
@@ -94,6 +101,7 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
     shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
     shadowBuilders: shadowBuilders(shadowOperations),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
+    alwaysRed: checkedAlwaysRed(contract, implementation.alwaysRed ?? []),
     invariants: (implementation.invariants ?? {}) as Service['invariants'],
   };
 }
@@ -111,6 +119,15 @@ function checkNames(contract: Contract, generators: object): void {
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: `generators.${name}` });
     }
   }
+}
+
+function checkedAlwaysRed(contract: Contract, names: readonly string[]): ReadonlySet<string> {
+  for (const name of names) {
+    if (contract.operations[name]?.effect === 'update') continue;
+    const message = `alwaysRed: '${name}' is not an update of '${contract.name}'. Name updates only.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'alwaysRed' });
+  }
+  return new Set(names);
 }
 
 function shadowBuilders<S extends ShadowOperations>(operations: S): ShadowBuilders<ShadowOperations> {

@@ -2,12 +2,12 @@
 import type { LogEntry, LogMessage, LogOutput } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../log/sequenced-log.ts';
-import type { BlueMessage, LocalEntry, RedRecord } from './records.ts';
+import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
 import type { ReplicaOptions, ReplicaOutput, Submission } from './replica-port.ts';
 
 /** What sites send each other. */
-export type SiteMessage = BlueMessage | LogMessage<RedRecord>;
+export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
 
 /** What a site keeps: entries of its own log, and of the red log. */
 export interface StoredEntries {
@@ -67,7 +67,7 @@ export class SiteMachine {
   }
 
   receive(from: number, message: SiteMessage, nowMs: number): void {
-    if (isLogMessage(message)) this.log.receive(from, message, nowMs);
+    if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message, nowMs);
     this.#settle(nowMs);
   }
@@ -92,6 +92,16 @@ export class SiteMachine {
 
   protected createLog(options: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
     return new SequencedLog(options);
+  }
+
+  /** A record with a stamp too far ahead is not taken into the log: sent again, it will be when its time has come. */
+  #receiveLog(from: number, message: LogMessage<RedRecord>, nowMs: number): void {
+    this.replica.nowMs = nowMs;
+    if (recordsOf(message).every((record) => this.#accepts(record))) this.log.receive(from, message, nowMs);
+  }
+
+  #accepts(record: RedRecord): boolean {
+    return record.kind !== 'operation' || this.replica.acceptsStamp(record.site, record.clock);
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -120,4 +130,9 @@ export class SiteMachine {
 
 function isLogMessage(message: SiteMessage): message is LogMessage<RedRecord> {
   return message.kind.startsWith('log.');
+}
+
+function recordsOf(message: LogMessage<RedRecord>): RedRecord[] {
+  if (message.kind === 'log.propose') return [message.record];
+  return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
 }

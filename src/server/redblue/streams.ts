@@ -40,18 +40,23 @@ export class IncomingStream {
   }
 }
 
-/** The synced operations of a site's own stream that some other site may still lack. */
+/**
+ * The synced operations of one stream that some other site may still lack: of the own one, and of those that may have to
+ * be passed on because their origin is gone.
+ */
 export class OutgoingStream {
-  readonly #site: number;
   readonly #kept = new Fifo<BlueOperation>();
-  readonly #acknowledged: number[];
-  readonly #movedAtMs: number[];
+  /** By receiver: the last operation that it has synced. */
+  readonly #acknowledged = new Map<number, number>();
+  readonly #movedAtMs = new Map<number, number>();
   #last = 0;
 
-  constructor(siteCount: number, site: number) {
-    this.#site = site;
-    this.#acknowledged = Array.from({ length: siteCount }, () => 0);
-    this.#movedAtMs = Array.from({ length: siteCount }, () => 0);
+  /** `receivers` are the sites that need the stream: all but its origin and this one. */
+  constructor(receivers: readonly number[]) {
+    for (const site of receivers) {
+      this.#acknowledged.set(site, 0);
+      this.#movedAtMs.set(site, 0);
+    }
   }
 
   /** The last synced operation. */
@@ -61,26 +66,29 @@ export class OutgoingStream {
 
   /** The last operation that some other site has synced. */
   get farthest(): number {
-    return Math.max(0, ...this.#others(this.#acknowledged));
+    return Math.max(0, ...this.#acknowledged.values());
   }
 
   get isBehind(): boolean {
-    return this.#others(this.#acknowledged).some((sequence) => sequence < this.#last);
+    for (const sequence of this.#acknowledged.values()) if (sequence < this.#last) return true;
+    return false;
   }
 
   add(operation: BlueOperation, nowMs: number): void {
-    for (const [site, sequence] of this.#acknowledged.entries()) {
-      if (sequence === this.#last) this.#movedAtMs[site] = nowMs;
+    let isNeeded = false;
+    for (const [site, sequence] of this.#acknowledged) {
+      if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
+      if (sequence < operation.sequence) isNeeded = true;
     }
     this.#last = operation.sequence;
-    if (this.#acknowledged.length > 1) this.#kept.push(operation);
+    if (isNeeded) this.#kept.push(operation);
   }
 
   acknowledge(site: number, sequence: number, nowMs: number): void {
-    if (sequence <= (this.#acknowledged[site] ?? 0)) return;
-    this.#acknowledged[site] = sequence;
-    this.#movedAtMs[site] = nowMs;
-    const everywhere = Math.min(...this.#others(this.#acknowledged));
+    if (sequence <= (this.#acknowledged.get(site) ?? Infinity)) return;
+    this.#acknowledged.set(site, sequence);
+    this.#movedAtMs.set(site, nowMs);
+    const everywhere = Math.min(...this.#acknowledged.values());
     while ((this.#kept.at(0)?.sequence ?? Infinity) <= everywhere) this.#kept.shift();
   }
 
@@ -93,15 +101,11 @@ export class OutgoingStream {
   /** The sites that lack something and have not got on for `silentMs`; each is named once per such time. */
   takeSilent(nowMs: number, silentMs: number): number[] {
     const silent: number[] = [];
-    for (const [site, sequence] of this.#acknowledged.entries()) {
-      if (site === this.#site || sequence >= this.#last || nowMs - (this.#movedAtMs[site] ?? 0) < silentMs) continue;
-      this.#movedAtMs[site] = nowMs;
+    for (const [site, sequence] of this.#acknowledged) {
+      if (sequence >= this.#last || nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs) continue;
+      this.#movedAtMs.set(site, nowMs);
       silent.push(site);
     }
     return silent;
-  }
-
-  #others(values: readonly number[]): number[] {
-    return values.filter((_, site) => site !== this.#site);
   }
 }

@@ -71,7 +71,7 @@ export class SimulatedClient {
 
   #next(): void {
     const { client, siteIndex, random, history, timeline, options } = this.#options;
-    const id = `c${client}.${this.#left}`;
+    const id = `c${client}/${this.#left}`;
     const drawn = drawFor(options.workload, random)(random, id, options.queueCount);
     const level = random.chance(0.5) ? 'strong' : 'causal';
     const operation: ClientOperation = {
@@ -93,7 +93,13 @@ export class SimulatedClient {
     const { operation: name, args, id, level } = operation;
     const isRead = name === 'size' || name === 'balance';
     const wants = { tentative: !isRead, causal: isRead && level === 'causal', strong: !isRead || level === 'strong' };
-    const submission = { operation: name, args, seed: random.bits(), wants, ...(isRead ? {} : { id }) };
+    const submission = {
+      operation: name,
+      args,
+      seed: random.bits(),
+      wants,
+      ...(isRead ? {} : { origin: { id, home: this.#options.siteIndex, hop: 0, acknowledged: 0 } }),
+    };
     const isUp = site.submit(submission, (answer) => this.#onAnswer(operation, answer));
     timeline.after(isUp ? options.clientTimeoutMs : RETRY_MS, () => {
       if (operation.answers.length === 0 && operation.error === undefined) this.#submit(operation);

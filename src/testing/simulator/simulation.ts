@@ -40,6 +40,7 @@ const FAULTY_PHASE_MS = 5000;
 const HEALED_PHASE_MS = 120_000;
 const SETTLE_MS = 5000;
 const RESEND_AFTER_MS = 100;
+const LIMITS = { reachTimeoutMs: 1000, sessionWaitMs: 1000, maxClockSkewMs: 2000 };
 const SERVICE = simulatedService();
 
 /** A run. */
@@ -110,7 +111,7 @@ export class Simulation {
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const service = this.#planted?.service ?? SERVICE;
     for (const site of sites.keys()) {
-      const limits = { resendAfterMs: RESEND_AFTER_MS, attemptsMax };
+      const limits = { resendAfterMs: RESEND_AFTER_MS, attemptsMax, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: 0, ...limits },

@@ -10,7 +10,7 @@ let ids = 0;
 
 function operation(readStamp: number, details: Partial<RedOperation> = {}): RedOperation {
   ids += 1;
-  const id = `o${ids}`;
+  const id = `o/${ids}`;
   return {
     kind: 'operation',
     id,
@@ -59,18 +59,19 @@ describe('certifier', () => {
   });
 
   test('repeated id → void; closed id → void for ever', () => {
+    const failure = { code: 'CONFLICT', message: 'no' } as const;
     const certifier = new Certifier();
     const once = operation(0);
     expect(certifier.decide(once).kind).toBe('commit');
     expect(certifier.decide(once).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: once.id, site: 0 }).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: 'other', site: 0 }).kind).toBe('closed');
-    expect(certifier.decide(operation(0, { id: 'other' })).kind).toBe('void');
-    expect(certifier.endingOf('other')).toBe('conflict');
+    expect(certifier.decide({ kind: 'close', id: once.id, site: 0, failure }).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: 'other/1', site: 0, failure }).kind).toBe('closed');
+    expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
+    expect(certifier.endingOf('other/1')).toBe('conflict');
   });
 
   test('snapshot older than the window → reject', () => {
-    const certifier = new Certifier({ windowCommits: 2, endingsMax: 10 });
+    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
     for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [write('k')] }));
     const reads = [fieldName('t', 'never written', 'f')];
     expect(certifier.decide(operation(0, { reads })).kind).toBe('reject');

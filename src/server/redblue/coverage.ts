@@ -1,0 +1,55 @@
+/** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
+import { isCovered } from './vector.ts';
+import type { Vector } from './vector.ts';
+
+interface Waiting {
+  readonly vector: Vector;
+  readonly untilMs: number;
+  readonly run: () => void;
+  readonly late: () => void;
+}
+
+/** Waiting for coverage, bounded in time. */
+export class Coverage {
+  readonly #stable: () => Vector;
+  #waiting: Waiting[] = [];
+
+  constructor(stable: () => Vector) {
+    this.#stable = stable;
+  }
+
+  get busy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Whether the stable snapshot covers `vector`. */
+  has(vector: Vector | undefined): boolean {
+    return vector === undefined || isCovered(vector, this.#stable());
+  }
+
+  /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
+  when(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
+    if (vector === undefined || this.has(vector)) waiting.run();
+    else this.#waiting.push({ vector, ...waiting });
+  }
+
+  /** Runs what is covered by now; says whether anything was. */
+  pump(): boolean {
+    const covered = this.#take(({ vector }) => this.has(vector));
+    for (const { run } of covered) run();
+    return covered.length > 0;
+  }
+
+  tick(nowMs: number): void {
+    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
+  }
+
+  #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
+    if (this.#waiting.length === 0) return this.#waiting;
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    for (const each of this.#waiting) (isTaken(each) ? taken : left).push(each);
+    this.#waiting = left;
+    return taken;
+  }
+}

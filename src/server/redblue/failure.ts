@@ -1,0 +1,33 @@
+/** Failures as plain data, in logs, and as errors, for those who are told. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Failure } from './records.ts';
+
+interface SessionLimits {
+  readonly sites: readonly string[];
+  readonly site: number;
+  readonly sessionWaitMs: number;
+}
+
+/** The plain form of an error: what a log keeps of it. */
+export function failureOf({ code, message, field }: CorrectableError): Failure {
+  return field === undefined ? { code, message } : { code, message, field };
+}
+
+/** The error that a failure stands for. */
+export function errorOf({ code, message, field }: Failure): CorrectableError {
+  return new CorrectableError(code, message, field === undefined ? {} : { field });
+}
+
+/** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */
+export function expiredError(): CorrectableError {
+  return new CorrectableError(
+    'EXPIRED_ID',
+    'The operation ended long ago and its answer is no longer kept. Do not ask.',
+  );
+}
+
+/** The session has seen elsewhere what is not here yet. */
+export function sessionBehindError({ sites, site, sessionWaitMs }: SessionLimits): CorrectableError {
+  const message = `Site ${String(sites[site])} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
+  return new CorrectableError('SESSION_BEHIND', message);
+}

@@ -1,0 +1,65 @@
+/**
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log decides it: the final
+ * answer, or that the operation has gone on to another site or to the red log. Since only the site itself appends to its
+ * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
+ */
+import { EXPIRED, IdTable } from './id-table.ts';
+import type { IdTableLimits } from './id-table.ts';
+import type { OperationId, SlotDecision } from './records.ts';
+
+/** One decided slot. */
+export interface Slot {
+  readonly hop: number;
+  readonly decision: SlotDecision;
+  /** Who waits until the decision is synced and, of a blue operation, visible here; `undefined` once it is. */
+  waiting: (() => void)[] | undefined;
+  /** The slot of the same operation at another hop. */
+  readonly other: Slot | undefined;
+}
+
+/** The decided slots of one log. */
+export class Slots {
+  readonly #table: IdTable<Slot>;
+
+  constructor(limits?: IdTableLimits) {
+    this.#table = new IdTable(limits);
+  }
+
+  /** The slot, if it is decided. */
+  find(id: OperationId, hop: number): Slot | typeof EXPIRED | undefined {
+    const found = this.#table.get(id);
+    if (found === EXPIRED) return EXPIRED;
+    let slot = found;
+    while (slot !== undefined && slot.hop !== hop) slot = slot.other;
+    return slot;
+  }
+
+  /** Decides an open slot by an entry that is being appended; `settle` once that counts. */
+  decide(id: OperationId, hop: number, decision: SlotDecision): Slot {
+    return this.#add(id, hop, decision, []);
+  }
+
+  /** An entry of the log at a start: later ones of a decided slot are void. */
+  restore(id: OperationId, hop: number, decision: SlotDecision): void {
+    if (this.find(id, hop) === undefined) this.#add(id, hop, decision, undefined);
+  }
+
+  /** The client's operations up to `upTo` are over. Says whether this log had heard of the client, and not of this. */
+  expire(client: string, upTo: number): boolean {
+    return this.#table.expire(client, upTo);
+  }
+
+  #add(id: OperationId, hop: number, decision: SlotDecision, waiting: Slot['waiting']): Slot {
+    const other = this.#table.get(id);
+    const slot: Slot = { hop, decision, waiting, other: other === EXPIRED ? undefined : other };
+    this.#table.set(id, slot);
+    return slot;
+  }
+}
+
+/** The decision counts: those who wait are told. */
+export function settle(slot: Slot): void {
+  const { waiting } = slot;
+  slot.waiting = undefined;
+  for (const tell of waiting ?? []) tell();
+}

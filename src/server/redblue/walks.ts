@@ -1,0 +1,205 @@
+/**
+ * Exactly once across sites (docs/spec/exactly-once.md): whoever is asked for an operation walks from the slot at its
+ * home, along the claims, to the slot that says what became of it, or to one that is open and in this site's own log.
+ * A slot in another site's log is asked for there; if it is open, the asking claims it for this site.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { errorOf, expiredError } from './failure.ts';
+import { EXPIRED } from './id-table.ts';
+import { clientOf } from './operation-id.ts';
+import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from './records.ts';
+import type { Origin, ReplicaCore, Submission } from './replica-port.ts';
+import { settle, Slots } from './slots.ts';
+import type { Slot } from './slots.ts';
+import type { Answer } from './site-state.ts';
+
+/** The way of one submission to its answer. */
+export interface Walk {
+  readonly submission: Submission;
+  readonly origin: Origin;
+  /** The slot that it has got to. */
+  site: number;
+  hop: number;
+  /** When it began to ask the site of that slot, and when it last did. */
+  sinceMs: number;
+  askedAtMs: number;
+}
+
+/** What the walks need from the rest of the replica. */
+export interface WalkHost {
+  readonly core: ReplicaCore;
+  /** The walk has come to an open slot of this site's log: its operation is executed here. */
+  executeIn(walk: Walk): void;
+  /** The operation is red, and handed over. */
+  goRed(submission: Submission): void;
+  answerCommitted(submission: Submission, answer: Answer): void;
+}
+
+/** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
+const keyOf = (id: OperationId, hop: number): string => `${id}#${hop}`;
+
+/** The slots of this site's log, and the submissions on their way along slots. */
+export class Walks {
+  readonly slots: Slots;
+  readonly #host: WalkHost;
+  readonly #asking = new Map<string, Walk[]>();
+
+  constructor(host: WalkHost, slots: Slots = new Slots()) {
+    this.#host = host;
+    this.slots = slots;
+  }
+
+  get busy(): boolean {
+    return this.#asking.size > 0;
+  }
+
+  begin(submission: Submission, origin: Origin): void {
+    this.#learn(origin);
+    this.step({ submission, origin, site: origin.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
+  }
+
+  /** Goes on from where the walk has got to. */
+  step(walk: Walk): void {
+    if (walk.site !== this.#host.core.options.site) return this.#askAt(walk);
+    const slot = this.slots.find(walk.origin.id, walk.hop);
+    if (slot === undefined) this.#host.executeIn(walk);
+    else if (slot === EXPIRED) this.#fail(walk, expiredError());
+    else if (slot.waiting !== undefined) slot.waiting.push(() => this.step(walk));
+    else this.#follow(walk, slot.decision);
+  }
+
+  /** Decides the open slot that the walk has come to; whoever waits for it goes on once the slot is settled. */
+  decide(walk: Walk, decision: SlotDecision): Slot {
+    const slot = this.slots.decide(walk.origin.id, walk.hop, decision);
+    slot.waiting?.push(() => this.step(walk));
+    return slot;
+  }
+
+  /** The same by an entry that says nothing else. */
+  store(walk: Walk, decision: SlotDecision): void {
+    this.#append(walk.origin.id, walk.hop, this.decide(walk, decision));
+  }
+
+  receive(from: number, message: SlotMessage): void {
+    if (message.kind === 'slot.ask') this.#onAsk(from, message);
+    else this.#onTold(from, message);
+  }
+
+  /** Asks again where no answer came; says `UNKNOWN` where none came for long. */
+  tick(): void {
+    const { nowMs, options } = this.#host.core;
+    for (const [key, walks] of this.#asking) {
+      const left = walks.filter(({ sinceMs }) => nowMs - sinceMs < options.reachTimeoutMs);
+      if (left.length > 0) this.#asking.set(key, left);
+      else this.#asking.delete(key);
+      for (const walk of walks) {
+        if (!left.includes(walk)) this.#fail(walk, this.#unknownError(walk));
+        else if (nowMs - walk.askedAtMs >= options.resendAfterMs) this.#ask(walk);
+      }
+    }
+  }
+
+  /** What the client has the answers of need not be kept. */
+  #learn({ id, acknowledged }: Origin): void {
+    const client = clientOf(id);
+    if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
+    this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
+  }
+
+  #askAt(walk: Walk): void {
+    const key = keyOf(walk.origin.id, walk.origin.hop);
+    walk.sinceMs = this.#host.core.nowMs;
+    this.#asking.set(key, [...(this.#asking.get(key) ?? []), walk]);
+    this.#ask(walk);
+  }
+
+  #ask(walk: Walk): void {
+    const { id, hop } = walk.origin;
+    walk.askedAtMs = this.#host.core.nowMs;
+    this.#send(walk.site, { kind: 'slot.ask', id, hop: walk.hop, by: hop });
+  }
+
+  #onAsk(from: number, { id, hop, by }: SlotMessage & { kind: 'slot.ask' }): void {
+    const slot = this.slots.find(id, hop) ?? this.#claimFor(from, { id, hop, by });
+    const tell = (decision: SlotDecision | undefined): void => {
+      this.#send(from, { kind: 'slot.told', id, hop, by, decision });
+    };
+    if (slot === EXPIRED) tell(undefined);
+    else if (slot.waiting === undefined) tell(slot.decision);
+    else slot.waiting.push(() => tell(slot.decision));
+  }
+
+  #claimFor(site: number, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
+    const slot = this.slots.decide(id, hop, { kind: 'claim', site, hop: by });
+    this.#append(id, hop, slot);
+    return slot;
+  }
+
+  #onTold(from: number, { id, hop, by, decision }: SlotMessage & { kind: 'slot.told' }): void {
+    const key = keyOf(id, by);
+    const walks = this.#asking.get(key) ?? [];
+    const isAnswered = (walk: Walk): boolean => walk.site === from && walk.hop === hop;
+    const left = walks.filter((walk) => !isAnswered(walk));
+    if (left.length > 0) this.#asking.set(key, left);
+    else this.#asking.delete(key);
+    for (const walk of walks.filter(isAnswered)) {
+      if (decision === undefined) this.#fail(walk, expiredError());
+      else this.#follow(walk, decision);
+    }
+  }
+
+  /** Goes where the settled decision of the slot points. */
+  #follow(walk: Walk, decision: SlotDecision): void {
+    switch (decision.kind) {
+      case 'record':
+        return this.#answer(walk, decision);
+      case 'handover':
+        return this.#host.goRed(walk.submission);
+      case 'claim':
+        if (this.hasMovedOn(walk, decision)) return this.#fail(walk, movedOnError());
+        walk.site = decision.site;
+        walk.hop = decision.hop;
+        return this.step(walk);
+    }
+  }
+
+  /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
+  protected hasMovedOn({ origin }: Walk, claim: SlotDecision & { kind: 'claim' }): boolean {
+    return claim.hop > origin.hop || (claim.hop === origin.hop && claim.site !== this.#host.core.options.site);
+  }
+
+  /** An answer of another site is told where all that it depends on can be seen. */
+  #answer(walk: Walk, { reply, failure, vector }: AnswerRecord): void {
+    const { coverage, nowMs, options } = this.#host.core;
+    const answer = failure === undefined ? (reply ?? { value: undefined }) : errorOf(failure);
+    coverage.when(vector, {
+      untilMs: nowMs + options.reachTimeoutMs,
+      run: () => this.#host.answerCommitted(walk.submission, answer),
+      late: () => this.#fail(walk, this.#unknownError(walk)),
+    });
+  }
+
+  #append(id: OperationId, hop: number, slot: Slot): void {
+    const { decision } = slot;
+    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => settle(slot));
+  }
+
+  #unknownError({ site }: Walk): CorrectableError {
+    const name = this.#host.core.options.sites[site] ?? String(site);
+    const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: ask again.`;
+    return new CorrectableError('UNKNOWN', message);
+  }
+
+  #fail(walk: Walk, error: CorrectableError): void {
+    this.#host.answerCommitted(walk.submission, error);
+  }
+
+  #send(to: number, message: SlotMessage): void {
+    this.#host.core.emit({ kind: 'send', to, message });
+  }
+}
+
+/** Nobody waits for this: the answer is given to the submission of the later move. */
+function movedOnError(): CorrectableError {
+  return new CorrectableError('ABORTED', 'The client has asked for the operation at another site since.');
+}
