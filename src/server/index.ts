@@ -1,6 +1,6 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
-export type { Embedded, EmbeddedOptions } from './embedded.ts';
+export type { Embedded, EmbeddedOptions, SiteAlarm } from './embedded.ts';
 export { serve } from './main.ts';
 export type { RunningServer, ServeOptions } from './main.ts';
 export { createGateway } from './gateway/gateway.ts';
