@@ -1,0 +1,242 @@
+/**
+ * Traps that libraries around asynchronous results have fallen into, each by name. Most are covered by an invariant's
+ * tests too; here they are told as the users met them.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
+import { from } from 'rxjs';
+import { describe, expect, test, vi } from 'vitest';
+import { boxed, Correctable, correctable, createClient, getSnapshot } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf, manual, record, settled, unhandledDuring } from './support.ts';
+
+const TWO = ['weak', 'strong'] as const;
+
+test('trap: await ends the delivery → views go on for everybody else', async () => {
+  const { c, sink } = manual<number>();
+  const lines = record(c);
+  const awaited = c.then((value) => value);
+  sink.update(1, 'weak');
+  await settled();
+  sink.update(2, 'strong');
+  expect(await awaited).toBe(2);
+  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+});
+
+describe('trap: a thenable runs twice, or is absorbed', () => {
+  test('awaited twice and chained → one submission', async () => {
+    const binding = scriptedBinding(TWO, { onCall: (call) => void call.view(1, 'strong') });
+    const read = createClient(binding).invoke(get('k'));
+    expect([await read, await read, await read.then((value) => value)]).toEqual([1, 1, 1]);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('returned by an async function → boxed() keeps its views', async () => {
+    const { c } = manual<number>();
+    expect((await (async () => boxed(c))()).correctable).toBe(c);
+  });
+
+  test('subclassing promise makes copies without views → it is no Promise, and then gives a plain one', () => {
+    const c = Correctable.of(1);
+    expect(c).not.toBeInstanceOf(Promise);
+    expect(c.then(() => 2).constructor).toBe(Promise);
+  });
+});
+
+test('trap: Symbol.observable is missing in Node → RxJS from() sees every view all the same', async () => {
+  const { c, sink } = manual<number>();
+  const seen: unknown[] = [];
+  from(c as never).subscribe((view) => seen.push((view as { value: number }).value));
+  sink.update(1, 'weak');
+  await settled();
+  sink.update(2, 'strong');
+  await settled();
+  expect(seen).toEqual([1, 2]);
+});
+
+test('trap: a race keeps its losers alive → a waiter that leaves early leaves nothing behind', async () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak');
+  const before = process.memoryUsage().heapUsed;
+  for (let n = 0; n < 20_000; n += 1) await c.settle({ when: () => true });
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
+  sink.update(2, 'strong');
+  await c;
+});
+
+test('trap: listeners of a signal leak → none is left after 10,000 operations, whichever way they end', async () => {
+  const binding = scriptedBinding(TWO);
+  const client = createClient(binding);
+  const { signal } = new AbortController();
+  for (let n = 0; n < 10_000; n += 1) {
+    const read = client.invoke(get('k'), { signal });
+    read.catch(() => undefined);
+    const call = await binding.next();
+    if (n % 3 === 0) call.view(1, 'strong');
+    else if (n % 3 === 1) call.fail(new Error('down'));
+    else read.cancel();
+  }
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+describe('trap: one who leaves takes the others with him', () => {
+  test('unsubscribed, as a component that mounts twice → the operation goes on', async () => {
+    const { c, sink } = manual<number>();
+    c.subscribe(() => undefined).unsubscribe();
+    const again = vi.fn();
+    c.subscribe((view) => again(view.value));
+    sink.update(1, 'strong');
+    await settled();
+    expect(again.mock.calls).toEqual([[1]]);
+  });
+
+  test("a consumer's signal → ends his callbacks, not the operation", async () => {
+    const { c, sink } = manual<number>();
+    const leaving = new AbortController();
+    const gone = vi.fn();
+    c.setCallbacks({ onFinal: gone }, { signal: leaving.signal });
+    leaving.abort();
+    sink.update(1, 'strong');
+    expect(await c).toBe(1);
+    expect(gone).not.toHaveBeenCalled();
+  });
+});
+
+test('trap: one failure, three eager promises, three unhandled rejections → one', async () => {
+  const reasons = await unhandledDuring(() => {
+    const { c, sink } = manual<number>();
+    c.onUpdate(() => undefined).onFinal(() => undefined);
+    void c.state;
+    sink.fail(new Error('down'));
+  });
+  expect(reasons).toHaveLength(1);
+});
+
+describe('trap: equality', () => {
+  test('asked again and again → once per view', async () => {
+    const equals = vi.fn((a: number, b: number) => a === b);
+    const { c, sink } = manual<number>({ equals });
+    const lines = [record(c), record(c), record(c)];
+    sink.update(1, 'weak');
+    sink.update(2, 'strong');
+    await settled();
+    expect(lines.map((each) => each.length)).toEqual([2, 2, 2]);
+    expect(equals).toHaveBeenCalledOnce();
+  });
+
+  test('blind to Date and Map → equal by content', async () => {
+    const { c, sink } = manual<unknown>();
+    const value = (): unknown => ({ at: new Date(5), by: new Map([['k', new Set([1])]]) });
+    sink.update(value(), 'weak');
+    sink.update(value(), 'strong');
+    expect((await c.settle()).confirms).toBe(true);
+  });
+
+  test('sharing structure hides newer data → the value keeps its identity, the view its freshness', async () => {
+    const { c, sink } = manual<object>();
+    const early = { a: 1 };
+    sink.update(early, 'weak', { version: 1, meta: { remaining: 5 } });
+    sink.update({ a: 1 }, 'strong', { version: 2, meta: { remaining: 4 } });
+    const view = await c.settle();
+    expect(view.value).toBe(early);
+    expect(view).toMatchObject({ version: 2, meta: { remaining: 4 } });
+  });
+});
+
+test('trap: a late weak answer overwrites a newer one → dropped and counted', async () => {
+  const binding = scriptedBinding(['weak', 'causal', 'strong']);
+  const client = createClient(binding);
+  const read = client.invoke(get<string>('k'));
+  const call = await binding.next();
+  call.view('newer', 'causal');
+  call.view('older', 'weak');
+  expect(read.latest?.value).toBe('newer');
+  expect(Object.values(client.drops).reduce((sum, count) => sum + count, 0)).toBe(1);
+  call.view('newest', 'strong');
+  expect(await read).toBe('newest');
+});
+
+test('trap: roll-backs overlap → one live run, undone in reverse order before the next begins', async () => {
+  const { c, sink } = manual<number>();
+  const order: string[] = [];
+  const result = c.speculate((value, scope) => {
+    order.push(`run ${value}`);
+    scope.onAbort(() => void order.push(`undo first of ${value}`));
+    scope.onAbort(() => void order.push(`undo second of ${value}`));
+    return value;
+  });
+  sink.update(1, 'weak');
+  await settled();
+  sink.update(2, 'strong');
+  expect(await result).toBe(2);
+  expect(order).toEqual(['run 1', 'undo second of 1', 'undo first of 1', 'run 2']);
+});
+
+test('trap: a promise that never settles → TIMEOUT, with the best view so far', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(TWO);
+  const read = createClient(binding, { clock }).invoke(get('k'));
+  (await binding.next()).view('early', 'weak');
+  const failure = read.then(undefined, (error: unknown) => error);
+  await clock.advance(31_000);
+  expect(await failure).toMatchObject({ code: 'TIMEOUT', lastView: { value: 'early' } });
+});
+
+test('trap: the async context is lost → callbacks run in that of the invocation', async () => {
+  const user = new AsyncLocalStorage<string>();
+  const binding = scriptedBinding(TWO);
+  const client = createClient(binding, { captureContext: () => AsyncLocalStorage.snapshot() });
+  const seen: unknown[] = [];
+  const read = user.run('ada', () => client.invoke(get('k')));
+  read.onFinal(() => seen.push(user.getStore()));
+  (await binding.next()).view(1, 'strong');
+  await settled();
+  expect(seen).toEqual(['ada']);
+});
+
+test("trap: aborting a mass of operations empties the driver's pool → settling early detaches, nothing is aborted", async () => {
+  const binding = scriptedBinding(TWO);
+  const read = createClient(binding).invoke(get('k'));
+  const call = await binding.next();
+  call.view(1, 'weak');
+  await read.settle({ when: () => true });
+  expect(call.context.signal.aborted).toBe(false);
+  call.view(1, 'strong');
+  expect(await read).toBe(1);
+});
+
+test('trap: a renderer that compares snapshots loops for ever → the same snapshot until something changes', () => {
+  const { c, sink } = manual<number>();
+  const before = getSnapshot(c);
+  expect(getSnapshot(c)).toBe(before);
+  sink.update(1, 'weak');
+  expect(getSnapshot(c)).not.toBe(before);
+  expect(getSnapshot(c)).toBe(getSnapshot(c));
+  sink.update(1, 'strong');
+});
+
+describe('trap: weak is T or undefined', () => {
+  test('an empty answer → a view, with its level', async () => {
+    const { c, sink } = manual<string | undefined>();
+    sink.update(undefined, 'weak');
+    expect(c.latest).toMatchObject({ value: undefined, level: 'weak' });
+    sink.update('there', 'strong');
+    await c;
+  });
+
+  test('nothing to say at a level → no view, rather than an empty one', async () => {
+    const c = correctable<string, typeof TWO>(TWO, (sink) => void sink.update('there', 'strong'));
+    const levels: string[] = [];
+    for await (const view of c) levels.push(view.level);
+    expect(levels).toEqual(['strong']);
+  });
+});
+
+test('trap: cancelled means not done → an update that was submitted ends as UNKNOWN', async () => {
+  const client = createClient(scriptedBinding(TWO));
+  const write = client.invoke(put('k', 1));
+  const failure = codeOf(write);
+  write.cancel();
+  expect(await failure).toBe('UNKNOWN');
+});
