@@ -1,6 +1,6 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
-export type { Embedded, EmbeddedOptions, SiteAlarm } from './embedded.ts';
+export type { Embedded, EmbeddedOptions, GeneratorSettings, SiteAlarm } from './embedded.ts';
 export { serve } from './main.ts';
 export type { RunningServer, ServeOptions } from './main.ts';
 export { createGateway } from './gateway/gateway.ts';
@@ -17,7 +17,11 @@ export { defineService } from './redblue/service.ts';
 export type { GeneratorContext, Invariants, Service, ServiceImplementation } from './redblue/service.ts';
 export { blue, red } from './redblue/shadow-operation.ts';
 export { withMeta } from './redblue/reply.ts';
+export type { Scratchpad } from './redblue/scratchpad.ts';
 export { cell, counter, log, queue, register, set, table } from './redblue/tables.ts';
+export type { Table, TableOptions } from './redblue/tables.ts';
+export type { RowReader, TableReader } from './redblue/table-readers.ts';
+export type { Scalar, ScanOptions } from './redblue/key-range.ts';
 export type { Popped, Pushed, QueueView } from './redblue/fields/queue-view.ts';
 export { REDBLUE_LEVELS } from './redblue/site-binding.ts';
 export type { RedBlueLevel, RedBlueLevels } from './redblue/site-binding.ts';

@@ -5,10 +5,12 @@
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
  * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
  */
+import type { Effect } from './effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
 import type { IdTableLimits } from './id-table.ts';
+import type { ReadRange } from './key-range.ts';
 import { clientOf } from './operation-id.ts';
-import { writtenNames } from './read-set.ts';
+import { changesRange, writtenNames } from './read-set.ts';
 import type { OperationId, RedRecord } from './records.ts';
 import type { RedOperation } from './records.ts';
 
@@ -39,7 +41,11 @@ export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, ending
 interface Commit {
   readonly stamp: number;
   readonly names: ReadonlySet<string>;
+  readonly effects: readonly Effect[];
+  readonly created: ReadonlySet<string>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** The state that the red log's prefix determines. */
 export class Certifier {
@@ -86,18 +92,32 @@ export class Certifier {
     return this.#endings.get(id) !== undefined;
   }
 
-  protected conflicts({ reads, snapshot }: RedOperation): boolean {
-    if (reads.length === 0) return false;
+  protected conflicts({ reads, ranges = [], snapshot }: RedOperation): boolean {
+    if (reads.length === 0 && ranges.length === 0) return false;
     const read = snapshot.at(-1) ?? 0;
-    return read < this.#windowStart || reads.some((name) => (this.#lastWrite.get(name) ?? 0) > read);
+    if (read < this.#windowStart || reads.some((name) => (this.#lastWrite.get(name) ?? 0) > read)) return true;
+    return ranges.some((range) => this.#hasChanged(range, read));
+  }
+
+  /** Whether a commit after `read` brought a row into the interval or took one out. */
+  #hasChanged(range: ReadRange, read: number): boolean {
+    if ((this.#lastWrite.get(range.table) ?? 0) <= read && range.field === undefined) return false;
+    for (let index = this.#window.length - 1; index >= this.#windowHead; index -= 1) {
+      const { stamp, effects, created } = this.#window[index] as Commit;
+      if (stamp <= read) return false;
+      if (effects.some((effect) => changesRange(range, effect, created))) return true;
+    }
+    return false;
   }
 
   #commit(record: RedOperation): number {
     const stamp = Math.max(this.#lastStamp + 1, record.clock);
     this.#lastStamp = stamp;
-    const names = writtenNames(record.effects);
+    const { effects } = record;
+    const created = record.created === undefined ? NONE : new Set(record.created);
+    const names = writtenNames(effects, created);
     for (const name of names) this.#lastWrite.set(name, stamp);
-    this.#window.push({ stamp, names });
+    this.#window.push({ stamp, names, effects, created });
     this.#trimWindow();
     this.#endings.set(record.id, { stamp });
     return stamp;

@@ -30,8 +30,8 @@ export type ResultsOf<E extends readonly Effect[]> = {
   readonly [I in keyof E]: E[I] extends Effect<infer R> ? R : never;
 };
 
-/** Where an effect stands in the orders: what last-writer-wins, add-wins and logs decide by. */
-export interface Stamp {
+/** Where an effect stands in the total order of last-writer-wins and of logs. */
+export interface Place {
   /** Hybrid clock time: last writer wins by it, then by `site`. */
   readonly time: number;
   /** Index of the site where the operation was generated. */
@@ -40,14 +40,28 @@ export interface Stamp {
   readonly entry: number;
   /** Its stamp in that entry. */
   readonly version: number;
-  /** What its generator had seen. */
+}
+
+/** Where an effect stands in all orders: add-wins decides by what its generator had seen. */
+export interface Stamp extends Place {
   readonly seen: Vector;
+}
+
+/** A place as it is saved. */
+export type SavedPlace = readonly [time: number, site: number, entry: number, version: number];
+
+export function savePlace({ time, site, entry, version }: Place): SavedPlace {
+  return [time, site, entry, version];
+}
+
+export function loadPlace([time, site, entry, version]: SavedPlace): Place {
+  return { time, site, entry, version };
 }
 
 /**
  * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides where a site whose clock
  * was set back has given one time twice. Positive when `a` comes after `b`.
  */
-export function compareStamps(a: Stamp, b: Stamp): number {
+export function compareStamps(a: Place, b: Place): number {
   return a.time - b.time || a.site - b.site || a.entry - b.entry || a.version - b.version;
 }

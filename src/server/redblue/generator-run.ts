@@ -2,15 +2,21 @@
  * Running a generator on a state, noting what it reads (RedBlue, OSDI 2012, §5.1: a generator has no side effects and
  * works on a snapshot).
  */
+import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { fieldName, rowName, tableName } from './read-set.ts';
-import { Chosen, replyOf } from './reply.ts';
+import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
+import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
+import type { ReadSet } from './read-set.ts';
+import { Chosen } from './reply.ts';
 import type { Choice, Reply } from './reply.ts';
+import { ScratchState } from './scratch-state.ts';
 import type { GeneratorContext, Service } from './service.ts';
 import type { ShadowOperations } from './shadow-operation.ts';
 import type { StateReader } from './store.ts';
+import { tablesReader } from './table-readers.ts';
+import type { TablesReader } from './table-readers.ts';
 import { isRedOnly } from './tables.ts';
-import type { Fields, Tables, TablesReader } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** What a generator run is a function of, beside the state. */
 export interface GeneratorInput {
@@ -20,18 +26,25 @@ export interface GeneratorInput {
   readonly now: number;
   /** Unique to the operation over all sites and restarts. */
   readonly uniqueId: string;
-  /** Seeds `random`. */
+  /** Seeds `random`: an unsigned 32-bit number. */
   readonly seed: number;
 }
 
 /** What came of it. */
 export interface GeneratorOutcome {
-  readonly reads: ReadonlySet<string>;
+  readonly reads: ReadSet;
   /** The chosen shadow operation; none for a path that changes nothing. */
   readonly choice: Choice | undefined;
   /** The reply, unless the chosen shadow operation makes it. */
   readonly reply: Reply;
 }
+
+/** How generators are run. */
+export interface GeneratorOptions extends GeneratorPorts {
+  readonly limits?: Partial<GeneratorLimits> | undefined;
+}
+
+const NO_REPLY: Reply = { value: undefined };
 
 /**
  * Runs generators of one service on one state.
@@ -40,57 +53,109 @@ export interface GeneratorOutcome {
  */
 export class GeneratorRunner {
   readonly #service: Service;
+  readonly #limits: GeneratorLimits;
+  readonly #guard: GeneratorPorts['guard'];
+  readonly #budget: GeneratorBudget;
+  readonly #scratch: ScratchState;
   readonly #tables: TablesReader<Tables>;
-  #reads = new Set<string>();
 
-  constructor(service: Service, state: StateReader) {
+  constructor(service: Service, state: StateReader, { limits, elapsedMs, guard }: GeneratorOptions = {}) {
     this.#service = service;
-    const note = (name: string): void => void this.#reads.add(name);
-    this.#tables = tablesReader(service.tables, state, note);
+    this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#guard = guard;
+    this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
+    this.#scratch = new ScratchState(service, state);
+    this.#tables = tablesReader(service.tables, this.#scratch, this.#budget);
   }
 
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError what the generator threw, as `FINAL_FAILED` unless it is one already.
+   * @throws CorrectableError what the generator threw, as `FINAL_FAILED` unless it is one already; `FINAL_FAILED` when
+   * it takes too long or would give something else the next time; `INVALID_VALUE` when its result breaks the contract.
    */
   run(input: GeneratorInput): GeneratorOutcome {
-    this.#reads = new Set();
+    const outcome = this.#runOnce(input);
+    if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
+    return outcome;
+  }
+
+  #runOnce(input: GeneratorInput): GeneratorOutcome {
+    const { operation } = input;
     const returned = this.#call(input);
-    if (!(returned instanceof Chosen)) return { reads: this.#reads, choice: undefined, reply: replyOf(returned) };
+    this.#budget.checkTime();
+    const { names, ranges } = this.#budget;
+    const reads = { names, ranges };
+    if (!(returned instanceof Chosen)) {
+      return { reads, choice: undefined, reply: this.#service.checkResult(operation, returned) };
+    }
     const { choice } = returned;
+    this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
-    return { reads: this.#reads, choice, reply: replyOf(choice.reply) };
+    const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+    return { reads, choice, reply: makesReply ? NO_REPLY : this.#service.checkResult(operation, choice.reply) };
   }
 
   #call(input: GeneratorInput): unknown {
-    const generator = this.#service.generators[input.operation];
-    if (generator === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${input.operation}' here.`);
+    const { operation, args } = input;
+    const generator = this.#service.generators[operation];
+    if (generator === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`);
+    this.#budget.begin(operation);
     try {
-      return generator(input.args, this.#contextOf(input));
+      const context = this.#contextOf(input);
+      if (this.#guard === undefined) return generator(args, context);
+      return this.#guard(() => generator(args, context), this.#limits.timeMaxMs);
     } catch (error) {
       if (isCorrectableError(error)) throw error;
-      const message = `The generator of '${input.operation}' threw: ${String(error)}. Nothing was changed.`;
-      throw new CorrectableError('FINAL_FAILED', message, { cause: error });
+      const message = `The generator of '${operation}' threw: ${String(error)}. Nothing was changed.`;
+      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
+    } finally {
+      this.#scratch.discard();
     }
   }
 
   #contextOf(input: GeneratorInput): GeneratorContext<Tables, ShadowOperations> {
+    const budget = this.#budget;
     let ids = 0;
     let state = input.seed;
     return {
       tables: this.#tables,
       shadow: this.#service.shadowBuilders,
+      scratchpad: this.#scratch,
       now: input.now,
-      uniqueId: () => `${input.uniqueId}.${ids++}`,
-      random: () => mixed((state = (state + 0x6d2b79f5) >>> 0)) / 2 ** 32,
+      uniqueId: () => {
+        budget.step();
+        return `${input.uniqueId}.${ids++}`;
+      },
+      random: () => {
+        budget.step();
+        return mixed((state = (state + 0x6d2b79f5) >>> 0)) / 2 ** 32;
+      },
     };
+  }
+
+  /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
+  #compare(input: GeneratorInput, first: GeneratorOutcome): void {
+    const { operation } = input;
+    const fail = (what: string, cause?: unknown): never => {
+      const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${what}. Take time, randomness and identifiers from its context.`;
+      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause });
+    };
+    let second: GeneratorOutcome;
+    try {
+      second = this.#runOnce(input);
+    } catch (error) {
+      return fail('it threw the second time', error);
+    }
+    if (!structurallyEqual(first.choice, second.choice)) fail('it chose different effects');
+    if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
+    if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
   #checkBlue({ shadow, effects }: Choice): void {
     const offender = effects.find((effect) => isRedOnly(this.#service.tables, effect));
     if (offender === undefined) return;
-    const field = `${offender.table}.${offender.field}`;
+    const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
     const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
@@ -101,48 +166,4 @@ function mixed(state: number): number {
   let bits = Math.imul(state ^ (state >>> 15), state | 1);
   bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
   return (bits ^ (bits >>> 14)) >>> 0;
-}
-
-/** Typed readers of all tables; `note` gets the name of everything that is read. */
-export function tablesReader(tables: Tables, state: StateReader, note: (name: string) => void): TablesReader<Tables> {
-  const readers: Record<string, TablesReader<Tables>[string]> = {};
-  for (const [table, { fields }] of Object.entries(tables)) {
-    const rowOf = rowReader(table, fields, state, note);
-    readers[table] = {
-      row: rowOf,
-      has: (key) => {
-        note(rowName(table, key));
-        return state.has(table, key);
-      },
-      keys: ({ prefix = '', limit = Infinity } = {}) => {
-        note(tableName(table));
-        return [...state.keys(table)]
-          .filter((key) => key.startsWith(prefix))
-          .toSorted()
-          .slice(0, limit);
-      },
-    };
-  }
-  return readers;
-}
-
-type RowFactory = (key: string) => Readonly<Record<string, unknown>>;
-
-function rowReader(table: string, fields: Fields, state: StateReader, note: (name: string) => void): RowFactory {
-  class Row {
-    readonly #key: string;
-    constructor(key: string) {
-      this.#key = key;
-    }
-    static {
-      for (const field of Object.keys(fields)) {
-        const get = function (this: Row): unknown {
-          note(fieldName(table, this.#key, field));
-          return state.read(table, this.#key, field);
-        };
-        Object.defineProperty(this.prototype, field, { enumerable: true, get });
-      }
-    }
-  }
-  return (key) => new Row(key) as unknown as Readonly<Record<string, unknown>>;
 }

@@ -1,27 +1,46 @@
 /**
- * A site's own red operations in flight, laid over its stable snapshot: the state on which previews of red updates are
- * computed (Correctables, OSDI 2016, §5.2). It follows both the store below it and the operations that come and go at a
- * cost that does not grow with how many are in flight.
+ * Effects laid over a state: a site's own red operations in flight over its stable snapshot, the state on which previews
+ * of red updates are computed (Correctables, OSDI 2016, §5.2); and a generator's scratchpad. It follows both the state
+ * below it and the operations that come and go at a cost that does not grow with how many are in flight.
  */
 import type { Effect } from './effect.ts';
 import type { PendingEffects } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
+import type { Entry, ReadRange } from './key-range.ts';
+import { mergeScans } from './merge-scans.ts';
+import { PendingPresence } from './pending-presence.ts';
+import { isRemoval, isWholeRow } from './row-effects.ts';
+import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
-import type { Tables } from './tables.ts';
+import { indexedValues } from './table-store.ts';
+import type { Table, Tables } from './tables.ts';
 
-type PendingRow = Map<string, PendingEffects>;
+interface PendingRow {
+  readonly fields: Map<string, PendingEffects>;
+  readonly presence: PendingPresence;
+}
+
+interface PendingTable {
+  readonly declared: Table;
+  readonly rows: Map<string, PendingRow>;
+  /** The keys of `rows`, in order. */
+  readonly keys: SortedEntries;
+}
 
 /** Pending effects over a state. */
 export class Overlay implements StateReader {
-  readonly #tables: Tables;
   readonly #base: StateReader;
-  readonly #rows = new Map<string, Map<string, PendingRow>>();
+  readonly #tables: ReadonlyMap<string, PendingTable>;
   readonly #effectsOf = new Map<number, readonly Effect[]>();
 
   constructor(tables: Tables, base: StateReader) {
-    this.#tables = tables;
     this.#base = base;
-    for (const name of Object.keys(tables)) this.#rows.set(name, new Map());
+    this.#tables = new Map(
+      Object.entries(tables).map(([name, declared]) => [
+        name,
+        { declared, rows: new Map<string, PendingRow>(), keys: new SortedEntries() },
+      ]),
+    );
   }
 
   /** Whether it shows nothing but the state below. */
@@ -33,10 +52,7 @@ export class Overlay implements StateReader {
   add(owner: number, effects: readonly Effect[]): unknown[] {
     if (effects.length === 0) return [];
     this.#effectsOf.set(owner, effects);
-    return effects.map((effect) => {
-      const base = this.#base.read(effect.table, effect.key, effect.field);
-      return this.#pendingOf(effect).append(owner, effect, base);
-    });
+    return effects.map((effect) => this.#append(owner, effect));
   }
 
   /** Takes away what `owner` laid on, if it did. */
@@ -46,44 +62,99 @@ export class Overlay implements StateReader {
     this.#effectsOf.delete(owner);
     const done = new Set<PendingEffects>();
     for (const effect of effects) {
-      const pending = this.#pendingOf(effect);
-      if (done.has(pending)) continue;
-      done.add(pending);
-      pending.remove(owner);
-      if (pending.size === 0) this.#forget(effect);
+      const row = this.#table(effect.table).rows.get(effect.key);
+      if (row === undefined) continue;
+      for (const [field, pending] of isRemoval(effect) ? row.fields : fieldOf(row, effect.field)) {
+        if (done.has(pending)) continue;
+        done.add(pending);
+        pending.remove(owner);
+        if (pending.size === 0) row.fields.delete(field);
+      }
+      row.presence.remove(owner);
+      if (row.fields.size === 0 && row.presence.size === 0) this.#forget(effect);
     }
   }
 
   read(table: string, key: string, field: string): unknown {
     const base = this.#base.read(table, key, field);
-    const pending = this.#rows.get(table)?.get(key)?.get(field);
+    const pending = this.#tables.get(table)?.rows.get(key)?.fields.get(field);
     return pending === undefined ? base : pending.over(base);
   }
 
   has(table: string, key: string): boolean {
-    return this.#base.has(table, key) || (this.#rows.get(table)?.has(key) ?? false);
+    const row = this.#tables.get(table)?.rows.get(key);
+    return row === undefined ? this.#base.has(table, key) : row.presence.over(() => this.#base.has(table, key));
   }
 
-  *keys(table: string): Iterable<string> {
-    yield* this.#base.keys(table);
-    for (const key of this.#rows.get(table)?.keys() ?? []) if (!this.#base.has(table, key)) yield key;
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    const { rows, keys } = this.#table(range.table);
+    const below = this.#base.scan(range, reverse);
+    if (rows.size === 0) return below;
+    const own = range.field === undefined ? this.#ownKeys(range, keys, reverse) : this.#ownValues(range, rows, reverse);
+    return mergeScans(below, own, { isReplaced: ({ key }) => rows.has(key), reverse });
   }
 
-  #pendingOf({ table, key, field }: Effect): PendingEffects {
-    const rows = this.#rows.get(table);
-    const kind = this.#tables[table]?.fields[field]?.kind;
-    if (rows === undefined || kind === undefined) throw new Error(`no field '${table}.${field}'`);
+  *#ownKeys(range: ReadRange, keys: SortedEntries, reverse: boolean): Generator<Entry, void, undefined> {
+    for (const entry of keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
+  }
+
+  #ownValues(range: ReadRange, rows: ReadonlyMap<string, PendingRow>, reverse: boolean): Iterable<Entry> {
+    const { table, field = '' } = range;
+    const own = new SortedEntries();
+    for (const key of rows.keys()) {
+      if (!this.has(table, key)) continue;
+      for (const value of indexedValues(this.read(table, key, field))) own.add({ value, key });
+    }
+    return own.scan(range, reverse);
+  }
+
+  #append(owner: number, effect: Effect): unknown {
+    const { table, key, field } = effect;
+    const row = this.#rowFor(effect);
+    if (isRemoval(effect)) {
+      for (const name of Object.keys(this.#table(table).declared.fields))
+        this.#pendingOf(row, table, name).clear(owner);
+    }
+    row.presence.append(owner, !isRemoval(effect));
+    if (isWholeRow(effect)) return undefined;
+    return this.#pendingOf(row, table, field).append(owner, effect, this.#base.read(table, key, field));
+  }
+
+  #rowFor({ table, key }: Effect): PendingRow {
+    const { declared, rows, keys } = this.#table(table);
     let row = rows.get(key);
-    if (row === undefined) rows.set(key, (row = new Map()));
-    let pending = row.get(field);
-    if (pending === undefined) row.set(field, (pending = FIELD_KINDS[kind].pending()));
+    if (row === undefined) {
+      row = { fields: new Map(), presence: new PendingPresence(declared.removable) };
+      rows.set(key, row);
+      keys.add({ value: key, key });
+    }
+    return row;
+  }
+
+  #pendingOf(row: PendingRow, table: string, field: string): PendingEffects {
+    let pending = row.fields.get(field);
+    if (pending !== undefined) return pending;
+    const kind = this.#table(table).declared.fields[field]?.kind;
+    if (kind === undefined) throw new Error(`no field '${table}.${field}'`);
+    pending = FIELD_KINDS[kind].pending();
+    row.fields.set(field, pending);
     return pending;
   }
 
-  #forget({ table, key, field }: Effect): void {
-    const rows = this.#rows.get(table);
-    const row = rows?.get(key);
-    row?.delete(field);
-    if (row?.size === 0) rows?.delete(key);
+  #table(name: string): PendingTable {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`no table '${name}'`);
+    return table;
   }
+
+  #forget({ table, key }: Effect): void {
+    const { rows, keys } = this.#table(table);
+    rows.delete(key);
+    keys.delete({ value: key, key });
+  }
+}
+
+function fieldOf(row: PendingRow, field: string): readonly (readonly [string, PendingEffects])[] {
+  const pending = row.fields.get(field);
+  return pending === undefined ? [] : [[field, pending]];
 }

@@ -1,26 +1,62 @@
 /**
- * What certification compares: names of fields, rows and whole tables. A write names all three, a read the one that it
- * depended on, so that scans and absent rows are covered too.
+ * What certification compares: names of fields, rows and whole tables, and intervals that were scanned. A read names
+ * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
  */
 import type { Effect } from './effect.ts';
+import { isScalar, isWithin } from './key-range.ts';
+import type { ReadRange } from './key-range.ts';
+import { isRemoval, isWholeRow } from './row-effects.ts';
 
 const SEPARATOR = '\u0000';
 
-/** Reading one field. */
+/** Reading or writing one field. */
 export const fieldName = (table: string, key: string, field: string): string =>
   table + SEPARATOR + key + SEPARATOR + field;
-/** Reading whether a row exists. */
+/** Reading whether a row exists; written where one comes or goes. */
 export const rowName = (table: string, key: string): string => table + SEPARATOR + key;
-/** Reading which rows a table has. */
+/** Reading a field of a row that could be removed; written by its removal. */
+export const removalName = (table: string, key: string): string => table + SEPARATOR + key + SEPARATOR + SEPARATOR;
+/** Reading which rows a table has; written where one comes or goes. */
 export const tableName = (table: string): string => table;
 
-/** All names that the effects write. */
-export function writtenNames(effects: readonly Effect[]): Set<string> {
+/** What a generator has read. */
+export interface ReadSet {
+  readonly names: ReadonlySet<string>;
+  readonly ranges: readonly ReadRange[];
+}
+
+/** Names of the rows that effects bring into being: those that `exists` does not know. */
+export function createdRows(effects: readonly Effect[], exists: (table: string, key: string) => boolean): Set<string> {
+  const created = new Set<string>();
+  for (const effect of effects) {
+    if (!isRemoval(effect) && !exists(effect.table, effect.key)) created.add(rowName(effect.table, effect.key));
+  }
+  return created;
+}
+
+/** All names that the effects write, where those of `created` are rows that were not there before. */
+export function writtenNames(effects: readonly Effect[], created: ReadonlySet<string>): Set<string> {
   const names = new Set<string>();
-  for (const { table, key, field } of effects) {
-    names.add(fieldName(table, key, field));
-    names.add(rowName(table, key));
+  for (const effect of effects) {
+    const { table, key, field } = effect;
+    if (!isWholeRow(effect)) names.add(fieldName(table, key, field));
+    const row = rowName(table, key);
+    const goes = isRemoval(effect);
+    if (goes) names.add(removalName(table, key));
+    if (!goes && !created.has(row)) continue;
+    names.add(row);
     names.add(tableName(table));
   }
   return names;
+}
+
+/**
+ * Whether an effect brings a row into the interval, or takes one out of its table: a row that only moves out of an
+ * index is covered by the reading of its field.
+ */
+export function changesRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+  const { table, key, field, value } = effect;
+  if (table !== range.table) return false;
+  if (range.field !== undefined) return field === range.field && isScalar(value) && isWithin(range, value);
+  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
 }

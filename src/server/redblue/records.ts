@@ -1,6 +1,7 @@
 /** What sites write into logs and send each other: operations of both colours, as plain data. */
 import type { ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
+import type { ReadRange } from './key-range.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
@@ -46,8 +47,14 @@ export interface RedOperation extends ShadowRecord {
   readonly acknowledged?: number;
   /** The snapshot on which the generator ran; its red entry is the red stamp really read. */
   readonly snapshot: Vector;
+  /** The operation of the contract: its result schema holds for the reply. */
+  readonly operation: string;
   /** What certification compares: see `read-set.ts`. */
   readonly reads: readonly string[];
+  /** Intervals that were scanned. */
+  readonly ranges?: readonly ReadRange[];
+  /** Names of the rows that the effects bring into being: those that were not in the snapshot. */
+  readonly created?: readonly string[];
   /** Clock of the proposer: decides last-writer-wins, and the commit stamp is at least this. */
   readonly clock: number;
 }

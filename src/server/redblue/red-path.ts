@@ -10,16 +10,19 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { Fifo } from '../log/fifo.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
+import type { Effect } from './effect.ts';
 import { errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
-import { fieldName } from './read-set.ts';
+import { createdRows, fieldName, removalName } from './read-set.ts';
+import type { ReadSet } from './read-set.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
 import { RedRequests } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Answer } from './site-state.ts';
+import { isRemoval, isWholeRow } from './row-effects.ts';
 import { isRedOnly } from './tables.ts';
 import { isCovered, maxEntry } from './vector.ts';
 
@@ -89,9 +92,8 @@ export class RedPath {
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
-    const expected = this.#preview(request, outcome);
     const writer = this.#requests.writerOf(this.#readsOf(outcome), request);
-    this.#requests.expectWrites(request, expected.choice?.effects ?? []);
+    this.#preview(request, outcome);
     writer?.followers.push(request);
     request.holds = (isHeld ? 1 : 0) + (writer === undefined ? 0 : 1);
     if (request.holds === 0) this.#execute(request);
@@ -147,22 +149,28 @@ export class RedPath {
   }
 
   /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
-  #preview(request: RedRequest, stable: GeneratorOutcome): GeneratorOutcome {
+  #preview(request: RedRequest, stable: GeneratorOutcome): void {
     const { state } = this.#core;
     const { submission } = request;
     try {
       const outcome = state.overlay.isEmpty ? stable : state.tentativeRunner.run(this.#host.inputOf(submission));
       const { choice, reply } = outcome;
-      const results = choice === undefined ? [] : state.overlay.add(submission.token, choice.effects);
-      const { shadow, args } = choice ?? {};
-      const answer = state.answerOf({ ...(shadow === undefined ? {} : { shadow }), args, reply }, results);
+      const effects = choice?.effects ?? [];
+      this.#expectWrites(request, effects);
+      const results = state.overlay.add(submission.token, effects);
+      const answer = state.answerOf({ operation: submission.operation, choice, reply }, results);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', answer);
-      return outcome;
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
+      this.#expectWrites(request, stable.choice?.effects ?? []);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
-      return stable;
     }
+  }
+
+  #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
+    const { overlay } = this.#core.state;
+    const created = createdRows(effects, (table, key) => overlay.has(table, key));
+    this.#requests.expectWrites(request, effects, created);
   }
 
   #letGo(request: RedRequest): void {
@@ -188,15 +196,21 @@ export class RedPath {
     const { choice, reply } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
+    const effects = choice?.effects ?? [];
+    const { names, ranges } = this.#readsOf(outcome);
+    const created = createdRows(effects, (table, key) => state.store.has(table, key));
     const record: RedOperation = {
       kind: 'operation',
       id: request.id,
       site: options.site,
       attempt: request.attempt,
       snapshot: [...state.stable],
-      reads: [...this.#readsOf(outcome)],
+      operation: request.submission.operation,
+      reads: [...names],
+      ...(ranges.length === 0 ? {} : { ranges }),
+      ...(created.size === 0 ? {} : { created: [...created] }),
       clock: clock.next(nowMs, maxEntry(state.stable)),
-      effects: choice?.effects ?? [],
+      effects,
       reply,
       ...(choice === undefined ? {} : { shadow: choice.shadow, args: choice.args }),
       ...(acknowledged === undefined ? {} : { acknowledged }),
@@ -217,15 +231,20 @@ export class RedPath {
 
   /**
    * What must be unchanged for the outcome to stand: what was read, and what is written, except where effects read
-   * the field themselves when they are applied.
+   * the field themselves when they are applied. A removal writes all fields of its row.
    */
-  #readsOf({ reads, choice }: GeneratorOutcome): Set<string> {
-    const names = new Set(reads);
-    for (const effect of choice?.effects ?? []) {
-      if (isRedOnly(this.#core.options.service.tables, effect)) continue;
-      names.add(fieldName(effect.table, effect.key, effect.field));
+  #readsOf({ reads, choice }: GeneratorOutcome): ReadSet {
+    if (choice === undefined || choice.effects.length === 0) return reads;
+    const { tables } = this.#core.options.service;
+    const names = new Set(reads.names);
+    for (const effect of choice.effects) {
+      const { table, key, field } = effect;
+      const { fields = {}, removable = false } = tables[table] ?? {};
+      if (removable) names.add(removalName(table, key));
+      if (isRemoval(effect)) for (const each of Object.keys(fields)) names.add(fieldName(table, key, each));
+      else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) names.add(fieldName(table, key, field));
     }
-    return names;
+    return { names, ranges: reads.ranges };
   }
 
   #close(request: RedRequest): void {

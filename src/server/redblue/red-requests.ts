@@ -1,7 +1,8 @@
 /** The red operations of one site that are under way. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
-import { writtenNames } from './read-set.ts';
+import { tableName, writtenNames } from './read-set.ts';
+import type { ReadSet } from './read-set.ts';
 import type { OperationId } from './records.ts';
 import type { Submission } from './replica-port.ts';
 
@@ -53,19 +54,22 @@ export class RedRequests {
     return request;
   }
 
-  /** The latest operation under way that is expected to write one of `names`. */
-  writerOf(names: Iterable<string>, except: RedRequest): RedRequest | undefined {
+  /** The latest operation under way that is expected to write something of `reads`. */
+  writerOf({ names, ranges }: ReadSet, except: RedRequest): RedRequest | undefined {
     let latest: RedRequest | undefined;
-    for (const name of names) {
+    const look = (name: string): void => {
       const writer = this.#lastWriter.get(name);
-      if (writer === undefined || writer === except) continue;
+      if (writer === undefined || writer === except) return;
       if (latest === undefined || writer.submission.token > latest.submission.token) latest = writer;
-    }
+    };
+    for (const name of names) look(name);
+    for (const { table } of ranges) look(tableName(table));
     return latest;
   }
 
-  expectWrites(request: RedRequest, effects: readonly Effect[]): void {
-    request.expectedWrites = writtenNames(effects);
+  /** Notes what a request is expected to write, where `created` names the rows that were not there before. */
+  expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
+    request.expectedWrites = writtenNames(effects, created);
     for (const name of request.expectedWrites) this.#lastWriter.set(name, request);
   }
 

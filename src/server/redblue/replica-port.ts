@@ -2,6 +2,7 @@
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
+import type { GeneratorOptions } from './generator-run.ts';
 import type {
   BlueMessage,
   BlueOperation,
@@ -101,6 +102,8 @@ export interface ReplicaOptions {
   readonly sessionWaitMs: number;
   /** How far a site's stamps may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
+  /** Bounds of generators, and the clock that measures them. */
+  readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
 }
 

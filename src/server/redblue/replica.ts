@@ -165,7 +165,8 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   }
 
   protected createState(): SiteState {
-    return new SiteState(this.options.service, this.options.sites.length);
+    const { service, sites, generators } = this.options;
+    return new SiteState(service, sites.length, generators);
   }
 
   protected createBluePath(): BluePath {

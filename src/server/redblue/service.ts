@@ -3,13 +3,17 @@
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { resultCheck } from '../../protocol/result-check.ts';
 import type { Contract, ContractResultOf, OperationSpecs, ParsedArgsOf } from '../../protocol/contract.ts';
 import type { Effect } from './effect.ts';
-import { Chosen } from './reply.ts';
-import type { WithMeta } from './reply.ts';
+import { Chosen, replyOf } from './reply.ts';
+import type { Reply, WithMeta } from './reply.ts';
 import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
-import { effectTables } from './tables.ts';
-import type { EffectTables, RowReader, Tables, TablesReader } from './tables.ts';
+import type { Scratchpad } from './scratchpad.ts';
+import { effectTables } from './table-effects.ts';
+import type { EffectTables } from './table-effects.ts';
+import type { RowReader, TablesReader } from './table-readers.ts';
+import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
 export interface GeneratorContext<T extends Tables, S extends ShadowOperations> {
@@ -17,6 +21,13 @@ export interface GeneratorContext<T extends Tables, S extends ShadowOperations> 
   readonly tables: TablesReader<T>;
   /** Chooses a shadow operation: return what it gives. */
   readonly shadow: ShadowBuilders<S>;
+  /**
+   * A private copy of the snapshot to try shadow operations on.
+   *
+   * @example
+   * for (const line of tables.lines.keys({ prefix: cart })) scratchpad.apply(shadow.removeLine({ line }, null));
+   */
+  readonly scratchpad: Scratchpad;
   /** When the operation was submitted, in milliseconds since the epoch. */
   readonly now: number;
   /** An identifier that no other operation at any site gets; the same when the generator runs again. */
@@ -70,6 +81,8 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
   readonly generators: Readonly<Record<string, AnyGenerator>>;
   readonly alwaysRed: ReadonlySet<string>;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
+  /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
+  checkResult(operation: string, returned: unknown): Reply;
 }
 
 /**
@@ -103,6 +116,16 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
     alwaysRed: checkedAlwaysRed(contract, implementation.alwaysRed ?? []),
     invariants: (implementation.invariants ?? {}) as Service['invariants'],
+    checkResult: resultChecker(contract),
+  };
+}
+
+function resultChecker({ operations }: Contract): Service['checkResult'] {
+  const check = resultCheck(operations);
+  return (operation, returned) => {
+    const reply = replyOf(returned);
+    const value = check(operation, reply.value);
+    return value === reply.value ? reply : { ...reply, value };
   };
 }
 

@@ -4,11 +4,10 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
-import type { GeneratorInput } from './generator-run.ts';
+import type { GeneratorInput, GeneratorOptions } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
-import type { BlueOperation, RedOperation, ShadowRecord } from './records.ts';
-import { replyOf } from './reply.ts';
-import type { Reply } from './reply.ts';
+import type { BlueOperation, RedOperation } from './records.ts';
+import type { Choice, Reply } from './reply.ts';
 import type { Service } from './service.ts';
 import { Store } from './store.ts';
 import { zeroVector } from './vector.ts';
@@ -16,6 +15,13 @@ import type { Vector } from './vector.ts';
 
 /** A reply, or why there is none. */
 export type Answer = Reply | CorrectableError;
+
+/** An operation of the contract with the shadow operation that was chosen for it. */
+interface Answerable {
+  readonly operation: string;
+  readonly choice: Pick<Choice, 'shadow' | 'args'> | undefined;
+  readonly reply: Reply;
+}
 
 /** The applied state of one site. */
 export class SiteState {
@@ -28,13 +34,13 @@ export class SiteState {
   readonly #service: Service;
   readonly #stable: number[];
 
-  constructor(service: Service, siteCount: number) {
+  constructor(service: Service, siteCount: number, generators: GeneratorOptions = {}) {
     this.#service = service;
     this.#stable = zeroVector(siteCount);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
-    this.stableRunner = new GeneratorRunner(service, this.store);
-    this.tentativeRunner = new GeneratorRunner(service, this.overlay);
+    this.stableRunner = new GeneratorRunner(service, this.store, generators);
+    this.tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -76,17 +82,20 @@ export class SiteState {
     const stamp = { time: clock, site, entry, version, seen: snapshot };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[entry] = version;
-    return this.answerOf(operation, results);
+    const { shadow, args, reply } = operation;
+    const choice = shadow === undefined ? undefined : { shadow, args };
+    return this.answerOf({ operation: operation.operation, choice, reply }, results);
   }
 
   /** The answer of a shadow operation whose effects gave `results`. */
-  answerOf({ shadow, args, reply }: Pick<ShadowRecord, 'shadow' | 'args' | 'reply'>, results: unknown[]): Answer {
-    const operation = shadow === undefined ? undefined : this.#service.shadowOperations[shadow];
-    if (operation?.reply === undefined) return reply;
+  answerOf({ operation, choice, reply }: Answerable, results: unknown[]): Answer {
+    const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
+    if (makeReply === undefined) return reply;
     try {
-      return replyOf(operation.reply(results, args));
+      return this.#service.checkResult(operation, makeReply(results, choice?.args));
     } catch (error) {
-      const message = `The reply of shadow operation '${String(shadow)}' threw: ${String(error)}. Its effects stand.`;
+      if (isCorrectableError(error)) return error;
+      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${String(error)}. Its effects stand.`;
       return new CorrectableError('FINAL_FAILED', message, { cause: error });
     }
   }

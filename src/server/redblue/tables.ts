@@ -1,11 +1,14 @@
 /**
  * Tables: rows by primary key, each with fields of the kinds below. What a service declares here types the readers that
- * its generators get and the effects that its shadow operations are made of.
+ * its generators get (`table-readers.ts`) and the effects that its shadow operations are made of (`table-effects.ts`).
  */
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
 import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
+import type { Scalar } from './key-range.ts';
+import { isRemoval, WHOLE_ROW } from './row-effects.ts';
 
 declare const valueType: unique symbol;
 declare const effectsType: unique symbol;
@@ -17,9 +20,11 @@ export interface Field<out V = unknown, out E = unknown> {
   readonly [effectsType]?: E;
 }
 
-/** A table: its fields by name. */
-export interface Table<F extends Fields = Fields> {
+/** A table: its fields by name, the fields by whose values rows can be looked up, and whether rows can be removed. */
+export interface Table<F extends Fields = Fields, I extends string = string, R extends boolean = boolean> {
   readonly fields: F;
+  readonly indexes: readonly I[];
+  readonly removable: R;
 }
 
 /** Fields by name. */
@@ -27,15 +32,58 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Tables by name. */
 export type Tables = Readonly<Record<string, Table>>;
 
+/** The fields that can be indexed: registers, cells and sets of strings or numbers. */
+export type IndexableField<F extends Fields> = {
+  [K in keyof F]: [ScalarIn<ValueOf<F[K]>>] extends [never] ? never : K;
+}[keyof F] &
+  string;
+
+/** The values by which rows are found through a field; `never` where it cannot be indexed. */
+export type ScalarIn<V> =
+  V extends ReadonlySet<infer E>
+    ? Extract<E, Scalar>
+    : undefined extends V
+      ? OnlyScalars<Exclude<V, undefined>>
+      : never;
+type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
+
+/** How rows of a table are found and whether they go. */
+export interface TableOptions<I extends string = string, R extends boolean = boolean> {
+  /** Fields by whose values rows can be looked up, in order: `tables.notes.by.owner({ equals: 'ann' })`. */
+  readonly indexes?: readonly I[];
+  /**
+   * Whether rows can be removed: `notes.remove(key)`. Then each counter remembers its additions, since a removal takes
+   * only those before it.
+   */
+  readonly removable?: R;
+}
+
 /**
  * Declares a table: its fields by name.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an index of a field that cannot be indexed.
  * @example
- * const tables = { accounts: table({ balance: counter(), owner: register<string>() }) };
+ * const tables = {
+ *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
+ *   carts: table({ quantity: counter() }, { removable: true }),
+ * };
  */
-export function table<const F extends Fields>(fields: F): Table<F> {
-  return { fields };
+export function table<
+  const F extends Fields,
+  const I extends IndexableField<F> = never,
+  const R extends boolean = false,
+>(fields: F, options: TableOptions<I, R> = {}): Table<F, I, R> {
+  const { indexes = [], removable = false as R } = options;
+  for (const index of indexes) {
+    if (INDEXABLE.has(fields[index]?.kind ?? '')) continue;
+    const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'indexes' });
+  }
+  if (!Object.hasOwn(fields, WHOLE_ROW)) return { fields, indexes, removable };
+  throw new CorrectableError('INVALID_ARGUMENT', 'A field must have a name.', { field: 'fields' });
 }
+
+const INDEXABLE: ReadonlySet<string> = new Set(['register', 'cell', 'set']);
 
 /**
  * Whole numbers that sites add to; reads as a `number`, 0 at first.
@@ -103,48 +151,20 @@ export function queue<T>(): Field<
   return { kind: 'queue' };
 }
 
-type ValueOf<F> = F extends Field<infer V> ? V : never;
-type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
+/** What generators read of a field. */
+export type ValueOf<F> = F extends Field<infer V> ? V : never;
+/** The builders of a field's effects. */
+export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
 
-/** A row as generators and invariants read it. */
-export type RowReader<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
-
-/** A table as generators read it; each read is noted for certification. */
-export interface TableReader<F extends Fields> {
-  /** The row with this primary key; fields of an absent row read as at first. */
-  row(key: string): RowReader<F>;
-  /** Whether something was ever written to the row. */
-  has(key: string): boolean;
-  /** The primary keys in order, optionally those that begin with `prefix`, at most `limit`. */
-  keys(options?: { readonly prefix?: string; readonly limit?: number }): readonly string[];
+/** Whether a field is changed in the red order only. */
+export function isRedOnlyField(field: Field | undefined): boolean {
+  return field !== undefined && FIELD_KINDS[field.kind].redOnly;
 }
 
-/** All tables as generators read them. */
-export type TablesReader<T extends Tables> = { readonly [K in keyof T]: TableReader<T[K]['fields']> };
-
-/** All tables as shadow operations name their effects: `tables.accounts.row(id).balance.add(5)`. */
-export type EffectTables<T extends Tables> = {
-  readonly [K in keyof T]: { row(key: string): { readonly [F in keyof T[K]['fields']]: EffectsOf<T[K]['fields'][F]> } };
-};
-
-/** The builders of effects on `tables`. */
-export function effectTables<T extends Tables>(tables: T): EffectTables<T> {
-  const built: Record<string, { row(key: string): unknown }> = {};
-  for (const [name, { fields }] of Object.entries(tables)) built[name] = { row: rowEffects(name, fields) };
-  return built as EffectTables<T>;
-}
-
-function rowEffects(tableName: string, fields: Fields): (key: string) => object {
-  const kinds = Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]] as const);
-  return (key) => {
-    const row: Record<string, unknown> = {};
-    for (const [field, kind] of kinds) row[field] = kind.effects({ table: tableName, key, field });
-    return row;
-  };
-}
-
-/** Whether an effect changes a field that is changed in the red order only. */
+/**
+ * Whether an effect changes a field that is changed in the red order only; the removal of a row changes all its fields.
+ */
 export function isRedOnly(tables: Tables, effect: Effect): boolean {
-  const kind = tables[effect.table]?.fields[effect.field]?.kind;
-  return kind !== undefined && FIELD_KINDS[kind].redOnly;
+  const fields = tables[effect.table]?.fields ?? {};
+  return isRemoval(effect) ? Object.values(fields).some(isRedOnlyField) : isRedOnlyField(fields[effect.field]);
 }

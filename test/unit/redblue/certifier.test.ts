@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../src/server/redblue/certifier.ts';
 import type { Effect } from '../../../src/server/redblue/effect.ts';
-import { fieldName, rowName, tableName } from '../../../src/server/redblue/read-set.ts';
+import type { ReadRange } from '../../../src/server/redblue/key-range.ts';
+import { fieldName, removalName, rowName } from '../../../src/server/redblue/read-set.ts';
 import type { RedOperation } from '../../../src/server/redblue/records.ts';
+import { removeEffect } from '../../../src/server/redblue/row-effects.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 let ids = 0;
@@ -15,6 +17,7 @@ function operation(readStamp: number, details: Partial<RedOperation> = {}): RedO
     kind: 'operation',
     id,
     site: 0,
+    operation: 'o',
     attempt: 1,
     snapshot: [0, readStamp],
     reads: [],
@@ -42,14 +45,52 @@ describe('certifier', () => {
     expect(certifier.decide(operation(1, { reads }))).toEqual({ kind: 'commit', stamp: 2 });
   });
 
-  test('other row written → no conflict; absent row and scan → conflict', () => {
+  test('row created → conflict with whoever missed it; only written → not', () => {
     const certifier = new Certifier();
-    certifier.decide(operation(0, { effects: [write('k')] }));
+    certifier.decide(operation(0, { effects: [write('new')], created: [rowName('t', 'new')] }));
+    certifier.decide(operation(0, { effects: [write('old')] }));
     const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
-    expect(decide(fieldName('t', 'other', 'f'))).toBe('commit');
+    expect(decide(rowName('t', 'new'))).toBe('reject');
+    expect(decide(rowName('t', 'old'))).toBe('commit');
     expect(decide(rowName('t', 'other'))).toBe('commit');
+    expect(decide(fieldName('t', 'old', 'f'))).toBe('reject');
+    expect(decide(fieldName('t', 'other', 'f'))).toBe('commit');
+  });
+
+  test('row removed → conflict with whoever read it or one of its fields', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [removeEffect('t', 'k')] }));
+    const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
     expect(decide(rowName('t', 'k'))).toBe('reject');
-    expect(decide(tableName('t'))).toBe('reject');
+    expect(decide(removalName('t', 'k'))).toBe('reject');
+    expect(decide(removalName('t', 'other'))).toBe('commit');
+  });
+
+  test('scan: a row that came or went inside it → reject; outside it → commit', () => {
+    const decideAfter = (change: Partial<RedOperation>, range: ReadRange): string => {
+      const certifier = new Certifier();
+      certifier.decide(operation(0, change));
+      return certifier.decide(operation(0, { ranges: [range] })).kind;
+    };
+    const created = { effects: [write('m')], created: [rowName('t', 'm')] };
+    expect(decideAfter(created, { table: 't' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', from: 'm', before: 'n' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', from: 'a', upTo: 'm' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', before: 'm' })).toBe('commit');
+    expect(decideAfter(created, { table: 'other' })).toBe('commit');
+    expect(decideAfter({ effects: [write('m')] }, { table: 't' })).toBe('commit');
+    expect(decideAfter({ effects: [removeEffect('t', 'm')] }, { table: 't', from: 'm' })).toBe('reject');
+  });
+
+  test('scan of an index: a value that came into it → reject, even of a row that was there', () => {
+    const certifier = new Certifier();
+    const owner = (value: string): Effect => ({ table: 't', key: 'k', field: 'owner', action: 'write', value });
+    certifier.decide(operation(0, { effects: [owner('bob')] }));
+    const decide = (range: Partial<ReadRange>): string =>
+      certifier.decide(operation(0, { ranges: [{ table: 't', field: 'owner', ...range }] })).kind;
+    expect(decide({ from: 'bob', upTo: 'bob' })).toBe('reject');
+    expect(decide({ from: 'carl' })).toBe('commit');
+    expect(decide({ field: 'other' })).toBe('commit');
   });
 
   test('nothing read → never rejected', () => {

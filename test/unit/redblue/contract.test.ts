@@ -139,7 +139,7 @@ describe('service', () => {
   });
 
   test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
-    const { effectTables } = await import('../../../src/server/redblue/tables.ts');
+    const { effectTables } = await import('../../../src/server/redblue/table-effects.ts');
     const { add } = effectTables(tables).rows.row('k').n;
     expect(() => add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
   });

@@ -7,7 +7,10 @@ import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 class CellState implements FieldState {
-  #value: unknown = undefined;
+  #value: unknown;
+  constructor(saved: unknown) {
+    this.#value = saved;
+  }
   read(): unknown {
     return this.#value;
   }
@@ -16,14 +19,24 @@ class CellState implements FieldState {
     this.#value = effect.value;
     return previous;
   }
+  clear(): void {
+    this.#value = undefined;
+  }
+  get isInitial(): boolean {
+    return this.#value === undefined;
+  }
   snapshot(): unknown {
+    return this.#value;
+  }
+  save(): unknown {
     return this.#value;
   }
 }
 
 class PendingAssignments extends PendingList {
-  over(base: unknown): unknown {
-    const last = this.entries.at(-1);
+  protected readonly initial = undefined;
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    const last = pending.at(-1);
     return last === undefined ? base : last.effect.value;
   }
   protected override resultOf(_effect: Effect, base: unknown): unknown {
@@ -35,6 +48,6 @@ export const cellKind: FieldKind = {
   name: 'cell',
   redOnly: true,
   effects: (address) => ({ assign: (value) => ({ ...address, action: 'assign', value }) }),
-  state: () => new CellState(),
+  state: (saved) => new CellState(saved),
   pending: () => new PendingAssignments(),
 };

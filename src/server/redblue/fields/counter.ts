@@ -3,39 +3,111 @@
  * sum in every order: count cents, not fractions.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import type { Effect } from '../effect.ts';
+import { compareStamps, loadPlace, savePlace } from '../effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import type { FieldAddress, FieldKind, FieldState, PendingEffects } from './field.ts';
 
 class CounterState implements FieldState {
-  #value = 0;
+  #value: number;
+  constructor(saved = 0) {
+    this.#value = saved;
+  }
   read(): number {
     return this.#value;
   }
   apply(effect: Effect): void {
     this.#value += effect.value as number;
   }
+  clear(): void {
+    throw new Error('only counters that remember their additions can be cleared up to a stamp');
+  }
+  get isInitial(): boolean {
+    return false;
+  }
   snapshot(): number {
+    return this.#value;
+  }
+  save(): number {
     return this.#value;
   }
 }
 
+interface Addition {
+  readonly stamp: Place;
+  readonly amount: number;
+}
+
+/** A counter of a row that can be removed: it remembers its additions, so that a removal takes just the earlier ones. */
+class RemovableCounterState implements FieldState {
+  #value = 0;
+  #additions: Addition[];
+  constructor(saved: readonly (readonly [amount: number, stamp: SavedPlace])[] = []) {
+    this.#additions = saved.map(([amount, stamp]) => ({ amount, stamp: loadPlace(stamp) }));
+    this.#sum();
+  }
+  read(): number {
+    return this.#value;
+  }
+  apply(effect: Effect, stamp: Stamp): void {
+    const amount = effect.value as number;
+    this.#value += amount;
+    this.#additions.push({ stamp, amount });
+  }
+  clear(upTo: Stamp): void {
+    this.#additions = this.#additions.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#sum();
+  }
+  get isInitial(): boolean {
+    return this.#additions.length === 0;
+  }
+  snapshot(): number {
+    return this.#value;
+  }
+  save(): unknown {
+    return this.#additions.map(({ amount, stamp }) => [amount, savePlace(stamp)]);
+  }
+  #sum(): void {
+    this.#value = this.#additions.reduce((sum, { amount }) => sum + amount, 0);
+  }
+}
+
+interface Pending {
+  readonly owner: number;
+  /** None for the removal of the row. */
+  readonly amount: number | undefined;
+}
+
 class PendingAdditions implements PendingEffects {
-  readonly #amounts = new Map<number, number>();
+  /** By owner, in order; an owner that both removes and adds has several. */
+  readonly #pending = new Map<number, Pending[]>();
   #sum = 0;
+  #clears = 0;
   get size(): number {
-    return this.#amounts.size;
+    return this.#pending.size;
   }
   append(owner: number, effect: Effect): void {
-    const amount = effect.value as number;
-    this.#amounts.set(owner, (this.#amounts.get(owner) ?? 0) + amount);
-    this.#sum += amount;
+    this.#add({ owner, amount: effect.value as number });
+  }
+  clear(owner: number): void {
+    this.#add({ owner, amount: undefined });
   }
   remove(owner: number): void {
-    this.#sum -= this.#amounts.get(owner) ?? 0;
-    this.#amounts.delete(owner);
+    for (const { amount } of this.#pending.get(owner) ?? []) this.#count(amount, -1);
+    this.#pending.delete(owner);
   }
   over(base: unknown): number {
-    return (base as number) + this.#sum;
+    if (this.#clears === 0) return (base as number) + this.#sum;
+    return [...this.#pending.values()].flat().reduce((sum, { amount }) => (amount === undefined ? 0 : sum + amount), 0);
+  }
+  #add(pending: Pending): void {
+    const others = this.#pending.get(pending.owner);
+    if (others === undefined) this.#pending.set(pending.owner, [pending]);
+    else others.push(pending);
+    this.#count(pending.amount, 1);
+  }
+  #count(amount: number | undefined, sign: number): void {
+    if (amount === undefined) this.#clears += sign;
+    else this.#sum += sign * amount;
   }
 }
 
@@ -51,6 +123,7 @@ export const counterKind: FieldKind = {
   name: 'counter',
   redOnly: false,
   effects: (address) => ({ add: (amount) => add(address, amount) }),
-  state: () => new CounterState(),
+  state: (saved) => new CounterState(saved as number | undefined),
+  removableState: (saved) => new RemovableCounterState(saved as [number, SavedPlace][] | undefined),
   pending: () => new PendingAdditions(),
 };

@@ -10,13 +10,21 @@ export interface FieldState {
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
+  /** Takes away what was written up to this stamp; a red-only field, what was written before in the red order. */
+  clear(upTo: Stamp): void;
+  /** Whether it is as if never written. */
+  readonly isInitial: boolean;
   /** The state as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown;
+  /** All of the state as plain data, to make the same state of again. */
+  save(): unknown;
 }
 
 /** Effects in flight on one field, in order, each owned by an operation. */
 export interface PendingEffects {
   readonly size: number;
+  /** Adds, at the end, the removal of the row: from there on the field is as at first. */
+  clear(owner: number): void;
   /** Adds an effect at the end and returns its result, given the committed value `base`. */
   append(owner: number, effect: Effect, base: unknown): unknown;
   /** Takes out the effects of `owner`: cheap when it is the oldest. */
@@ -32,7 +40,10 @@ export interface FieldKind {
   readonly redOnly: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
   effects(address: FieldAddress): Readonly<Record<string, (value?: unknown) => Effect>>;
-  state(): FieldState;
+  /** The state at first, or the one that was saved. */
+  state(saved?: unknown): FieldState;
+  /** The same for a row that can be removed, where it must remember more. */
+  removableState?(saved?: unknown): FieldState;
   pending(): PendingEffects;
 }
 
@@ -45,32 +56,50 @@ export interface FieldAddress {
 
 interface Entry {
   readonly owner: number;
-  readonly effect: Effect;
+  /** None for the removal of the row. */
+  readonly effect: Effect | undefined;
 }
 
 /** Pending effects kept as a plain list: a base for the kinds that need no more. */
 export abstract class PendingList implements PendingEffects {
-  protected entries: Entry[] = [];
+  #entries: Entry[] = [];
+  #clears = 0;
 
   get size(): number {
-    return this.entries.length;
+    return this.#entries.length;
   }
 
   append(owner: number, effect: Effect, base: unknown): unknown {
     const result = this.resultOf(effect, base);
-    this.entries.push({ owner, effect });
+    this.#entries.push({ owner, effect });
     return result;
   }
 
-  remove(owner: number): void {
-    if (this.entries[0]?.owner === owner) {
-      while (this.entries[0]?.owner === owner) this.entries.shift();
-    } else {
-      this.entries = this.entries.filter((entry) => entry.owner !== owner);
-    }
+  clear(owner: number): void {
+    this.#entries.push({ owner, effect: undefined });
+    this.#clears += 1;
   }
 
-  abstract over(base: unknown): unknown;
+  remove(owner: number): void {
+    const entries = this.#entries;
+    let first = 0;
+    while (entries[first]?.owner === owner) first += 1;
+    if (first > 0) entries.splice(0, first);
+    else this.#entries = entries.filter((entry) => entry.owner !== owner);
+    if (this.#clears > 0) this.#clears = this.#entries.filter(({ effect }) => effect === undefined).length;
+  }
+
+  over(base: unknown): unknown {
+    if (this.#clears === 0) return this.show(base, this.#entries as readonly { effect: Effect }[]);
+    const last = this.#entries.findLastIndex(({ effect }) => effect === undefined);
+    return this.show(this.initial, this.#entries.slice(last + 1) as readonly { effect: Effect }[]);
+  }
+
+  /** The value of a field that was never written. */
+  protected abstract readonly initial: unknown;
+
+  /** The value with all of `pending` applied to `base`. */
+  protected abstract show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown;
 
   /** What applying `effect` after the pending ones would return. */
   protected resultOf(_effect: Effect, _base: unknown): unknown {

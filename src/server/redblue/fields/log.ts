@@ -1,16 +1,19 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
-import { compareStamps } from '../effect.ts';
-import type { Effect, Stamp } from '../effect.ts';
+import { compareStamps, loadPlace, savePlace } from '../effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 interface Line {
-  readonly stamp: Stamp;
+  readonly stamp: Place;
   readonly value: unknown;
 }
 
 class LogState implements FieldState {
-  readonly #lines: Line[] = [];
+  #lines: Line[];
+  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPlace])[] = []) {
+    this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPlace(stamp) }));
+  }
   read(): readonly unknown[] {
     return this.#lines.map((line) => line.value);
   }
@@ -20,15 +23,25 @@ class LogState implements FieldState {
     while (place > 0 && compareStamps((this.#lines[place - 1] as Line).stamp, stamp) > 0) place -= 1;
     this.#lines.splice(place, 0, { stamp, value: effect.value });
   }
+  clear(upTo: Stamp): void {
+    this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+  }
+  get isInitial(): boolean {
+    return this.#lines.length === 0;
+  }
   snapshot(): unknown {
     return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
+  }
+  save(): unknown {
+    return this.#lines.map(({ stamp, value }) => [value, savePlace(stamp)]);
   }
 }
 
 class PendingLines extends PendingList {
-  over(base: unknown): unknown {
-    if (this.entries.length === 0) return base;
-    return [...(base as readonly unknown[]), ...this.entries.map(({ effect }) => effect.value)];
+  protected readonly initial: readonly unknown[] = [];
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    if (pending.length === 0) return base;
+    return [...(base as readonly unknown[]), ...pending.map(({ effect }) => effect.value)];
   }
 }
 
@@ -36,6 +49,6 @@ export const logKind: FieldKind = {
   name: 'log',
   redOnly: false,
   effects: (address) => ({ append: (value) => ({ ...address, action: 'append', value }) }),
-  state: () => new LogState(),
+  state: (saved) => new LogState(saved as [unknown, SavedPlace][] | undefined),
   pending: () => new PendingLines(),
 };

@@ -19,14 +19,19 @@ interface LengthChange {
 
 interface Pending {
   readonly owner: number;
-  readonly effect: Effect;
+  /** None for the removal of the row. */
+  readonly effect: Effect | undefined;
 }
 
 const NOTHING: LengthChange = { shift: 0, floor: 0 };
 const PUSH: LengthChange = { shift: 1, floor: 1 };
 const POP: LengthChange = { shift: -1, floor: 0 };
+const CLEAR: LengthChange = { shift: -Infinity, floor: 0 };
 
-const changeOf = (effect: Effect): LengthChange => (effect.action === 'push' ? PUSH : POP);
+function changeOf(effect: Effect | undefined): LengthChange {
+  if (effect === undefined) return CLEAR;
+  return effect.action === 'push' ? PUSH : POP;
+}
 
 function compose(first: LengthChange, second: LengthChange): LengthChange {
   return { shift: first.shift + second.shift, floor: Math.max(first.floor + second.shift, second.floor) };
@@ -47,10 +52,13 @@ export class PendingQueue implements PendingEffects {
 
   append(owner: number, effect: Effect, base: unknown): Popped | Pushed {
     const result = this.#resultOf(effect, base as QueueView);
-    this.#newer.push({ owner, effect });
-    this.#newerChange = compose(this.#newerChange, changeOf(effect));
+    this.#push({ owner, effect });
     if (effect.action === 'push') this.#pushed.push(effect.value);
     return result;
+  }
+
+  clear(owner: number): void {
+    this.#push({ owner, effect: undefined });
   }
 
   remove(owner: number): void {
@@ -58,7 +66,7 @@ export class PendingQueue implements PendingEffects {
     if (this.#older.at(-1)?.pending.owner !== owner) return this.#rebuildWithout(owner);
     while (this.#older.at(-1)?.pending.owner === owner) {
       const oldest = this.#older.pop();
-      if (oldest?.pending.effect.action === 'push') this.#pushed.shift();
+      if (oldest?.pending.effect?.action === 'push') this.#pushed.shift();
       if (this.#older.length === 0) this.#turnOver();
     }
   }
@@ -73,6 +81,11 @@ export class PendingQueue implements PendingEffects {
       return place < committed.size ? committed.at(place) : this.#pushed.at(place - committed.size);
     };
     return { size, at };
+  }
+
+  #push(pending: Pending): void {
+    this.#newer.push(pending);
+    this.#newerChange = compose(this.#newerChange, changeOf(pending.effect));
   }
 
   #sizeOver(committed: QueueView): number {
@@ -104,7 +117,7 @@ export class PendingQueue implements PendingEffects {
     this.#older = [];
     this.#newer = rest;
     this.#newerChange = rest.reduce((change, { effect }) => compose(change, changeOf(effect)), NOTHING);
-    const pushes = rest.filter(({ effect }) => effect.action === 'push');
-    this.#pushed = new Fifo(pushes.map(({ effect }) => effect.value));
+    const pushes = rest.filter(({ effect }) => effect?.action === 'push');
+    this.#pushed = new Fifo(pushes.map(({ effect }) => effect?.value));
   }
 }

@@ -9,7 +9,10 @@ import type { Popped, Pushed, QueueView } from './queue-view.ts';
 import { PendingQueue } from './pending-queue.ts';
 
 class QueueState implements FieldState {
-  readonly #items = new Fifo<unknown>();
+  #items: Fifo<unknown>;
+  constructor(saved: readonly unknown[] = []) {
+    this.#items = new Fifo(saved);
+  }
   read(): QueueView {
     return this.#items;
   }
@@ -22,7 +25,16 @@ class QueueState implements FieldState {
     if (items.size === 0) return { found: false, remaining: 0 };
     return { found: true, item: items.shift(), remaining: items.size };
   }
+  clear(): void {
+    this.#items = new Fifo();
+  }
+  get isInitial(): boolean {
+    return this.#items.size === 0;
+  }
   snapshot(): unknown {
+    return this.#items.slice();
+  }
+  save(): unknown {
     return this.#items.slice();
   }
 }
@@ -34,6 +46,6 @@ export const queueKind: FieldKind = {
     push: (value) => ({ ...address, action: 'push', value }),
     pop: () => ({ ...address, action: 'pop' }),
   }),
-  state: () => new QueueState(),
+  state: (saved) => new QueueState(saved as readonly unknown[] | undefined),
   pending: () => new PendingQueue(),
 };

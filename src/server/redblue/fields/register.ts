@@ -1,12 +1,17 @@
 /** A register: the last write wins, by hybrid clock time and then by site. */
-import { compareStamps } from '../effect.ts';
-import type { Effect, Stamp } from '../effect.ts';
+import { compareStamps, loadPlace, savePlace } from '../effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 class RegisterState implements FieldState {
-  #value: unknown = undefined;
-  #stamp: Stamp | undefined;
+  #value: unknown;
+  #stamp: Place | undefined;
+  constructor(saved?: readonly [value: unknown, stamp: SavedPlace]) {
+    if (saved === undefined) return;
+    this.#value = saved[0];
+    this.#stamp = loadPlace(saved[1]);
+  }
   read(): unknown {
     return this.#value;
   }
@@ -16,14 +21,26 @@ class RegisterState implements FieldState {
     this.#value = effect.value;
     this.#stamp = stamp;
   }
+  clear(upTo: Stamp): void {
+    if (this.#stamp === undefined || compareStamps(this.#stamp, upTo) > 0) return;
+    this.#value = undefined;
+    this.#stamp = undefined;
+  }
+  get isInitial(): boolean {
+    return this.#stamp === undefined;
+  }
   snapshot(): unknown {
     return [this.#value, this.#stamp?.time, this.#stamp?.site];
+  }
+  save(): unknown {
+    return this.#stamp === undefined ? undefined : [this.#value, savePlace(this.#stamp)];
   }
 }
 
 class PendingWrites extends PendingList {
-  over(base: unknown): unknown {
-    const last = this.entries.at(-1);
+  protected readonly initial = undefined;
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    const last = pending.at(-1);
     return last === undefined ? base : last.effect.value;
   }
 }
@@ -32,6 +49,6 @@ export const registerKind: FieldKind = {
   name: 'register',
   redOnly: false,
   effects: (address) => ({ write: (value) => ({ ...address, action: 'write', value }) }),
-  state: () => new RegisterState(),
+  state: (saved) => new RegisterState(saved as [unknown, SavedPlace] | undefined),
   pending: () => new PendingWrites(),
 };

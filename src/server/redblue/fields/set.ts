@@ -2,42 +2,72 @@
  * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Elements are
  * strings or numbers.
  */
-import type { Effect, Stamp } from '../effect.ts';
+import { compareStamps, loadPlace, savePlace } from '../effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
-type Tag = readonly [entry: number, version: number];
+/** One addition. */
+type Tag = Place;
 
 class SetState implements FieldState {
-  readonly #tags = new Map<unknown, Tag[]>();
+  readonly #tags: Map<unknown, Tag[]>;
+  constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPlace[]])[] = []) {
+    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
+  }
   read(): ReadonlySet<unknown> {
     return new Set(this.#tags.keys());
   }
   apply(effect: Effect, stamp: Stamp): void {
-    const tags = this.#tags.get(effect.value) ?? [];
-    if (effect.action === 'add') {
-      this.#tags.set(effect.value, [...tags, [stamp.entry, stamp.version]]);
-      return;
+    // An addition stands for those that it had seen: whatever takes it would have taken them.
+    const unseen = (this.#tags.get(effect.value) ?? []).filter((tag) => !isSeen(tag, stamp));
+    if (effect.action === 'add') unseen.push(stamp);
+    this.#keep(effect.value, unseen);
+  }
+  clear(upTo: Stamp): void {
+    for (const [element, tags] of this.#tags) {
+      this.#keep(
+        element,
+        tags.filter((tag) => compareStamps(tag, upTo) > 0),
+      );
     }
-    const unseen = tags.filter(([entry, version]) => version > (stamp.seen[entry] ?? 0));
-    if (unseen.length > 0) this.#tags.set(effect.value, unseen);
-    else this.#tags.delete(effect.value);
+  }
+  get isInitial(): boolean {
+    return this.#tags.size === 0;
+  }
+  #keep(element: unknown, tags: Tag[]): void {
+    if (tags.length > 0) this.#tags.set(element, tags);
+    else this.#tags.delete(element);
   }
   snapshot(): unknown {
-    const described = [...this.#tags].map(([element, tags]) => [element, tags.toSorted(byOrigin)] as const);
+    const described = [...this.#tags].map(
+      ([element, tags]) =>
+        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(byOrigin)] as const,
+    );
     return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  save(): unknown {
+    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePlace)]);
   }
 }
 
-function byOrigin(a: Tag, b: Tag): number {
+/** Whether the generator of `by` had seen the addition, or was that of the addition itself. */
+function isSeen(tag: Tag, by: Stamp): boolean {
+  return tag.version <= (by.seen[tag.entry] ?? 0) || (tag.entry === by.entry && tag.version === by.version);
+}
+
+type Origin = readonly [entry: number, version: number];
+
+function byOrigin(a: Origin, b: Origin): number {
   return a[0] - b[0] || a[1] - b[1];
 }
 
 class PendingChanges extends PendingList {
-  over(base: unknown): unknown {
-    if (this.entries.length === 0) return base;
+  protected readonly initial: ReadonlySet<unknown> = new Set();
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    if (pending.length === 0) return base;
     const elements = new Set(base as ReadonlySet<unknown>);
-    for (const { effect } of this.entries) {
+    for (const { effect } of pending) {
       if (effect.action === 'add') elements.add(effect.value);
       else elements.delete(effect.value);
     }
@@ -52,6 +82,6 @@ export const setKind: FieldKind = {
     add: (value) => ({ ...address, action: 'add', value }),
     remove: (value) => ({ ...address, action: 'remove', value }),
   }),
-  state: () => new SetState(),
+  state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };

@@ -1,5 +1,5 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
-import { tablesReader } from '../../../server/redblue/generator-run.ts';
+import { NO_NOTES, tablesReader } from '../../../server/redblue/table-readers.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import { require } from './checker.ts';
@@ -14,7 +14,7 @@ export class InvariantChecker implements Checker {
   }
 
   applied(site: number, operation: AnyOperation, state: SiteState): void {
-    const tables = tablesReader(this.#service.tables, state.store, () => {});
+    const tables = tablesReader(this.#service.tables, state.store, NO_NOTES);
     for (const { table, key } of operation.effects) {
       for (const [name, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
         const row = tables[table]?.row(key);

@@ -19,7 +19,7 @@ export class QueueChecker implements Checker {
     }
     for (const [index, site] of sites.entries()) {
       const left = new Set<unknown>();
-      for (const key of site.store.keys('queues')) {
+      for (const { key } of site.store.scan({ table: 'queues' }, false)) {
         const items = site.store.read('queues', key, 'items') as QueueView;
         for (let place = 0; place < items.size; place += 1) left.add(items.at(place));
       }

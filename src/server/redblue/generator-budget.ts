@@ -1,0 +1,97 @@
+/**
+ * What one run of a generator may take: steps, effects and time. The clock comes from outside, since a replica has none;
+ * so does the guard that can stop a generator which neither returns nor reads.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { ReadNotes } from './table-readers.ts';
+import type { ReadRange } from './key-range.ts';
+
+/** Bounds of a run, and how often a run is repeated to see whether it gives the same. */
+export interface GeneratorLimits {
+  /** Fields and rows read, rows scanned, identifiers and random numbers drawn, in all. */
+  readonly stepsMax: number;
+  /** Effects of the chosen shadow operation. */
+  readonly effectsMax: number;
+  readonly timeMaxMs: number;
+  /** The share of runs that are repeated and compared, from 0 to 1. */
+  readonly repeatedShare: number;
+}
+
+export const GENERATOR_LIMITS: GeneratorLimits = {
+  stepsMax: 100_000,
+  effectsMax: 10_000,
+  timeMaxMs: 1000,
+  repeatedShare: 0.01,
+};
+
+/** What limits need of the world outside. */
+export interface GeneratorPorts {
+  /** A clock that never goes back, in milliseconds. Without one time is not measured. */
+  readonly elapsedMs?: (() => number) | undefined;
+  /** Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called. */
+  readonly guard?: ((run: () => unknown, timeMaxMs: number) => unknown) | undefined;
+}
+
+/** Steps between two looks at the clock. */
+const STEPS_PER_LOOK = 64;
+
+/** Counts one run at a time, and notes what it reads. */
+export class GeneratorBudget implements ReadNotes {
+  names = new Set<string>();
+  ranges: ReadRange[] = [];
+  readonly #limits: GeneratorLimits;
+  readonly #elapsedMs: (() => number) | undefined;
+  #operation = '';
+  #steps = 0;
+  #startedAtMs = 0;
+
+  constructor(limits: GeneratorLimits, elapsedMs: (() => number) | undefined) {
+    this.#limits = limits;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  begin(operation: string): void {
+    this.names = new Set();
+    this.ranges = [];
+    this.#operation = operation;
+    this.#steps = 0;
+    if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
+  }
+
+  name(name: string): void {
+    this.names.add(name);
+    this.step();
+  }
+
+  range(range: ReadRange): void {
+    this.ranges.push(range);
+    this.step();
+  }
+
+  scanned(): void {
+    this.step();
+  }
+
+  step(): void {
+    this.#steps += 1;
+    if (this.#steps > this.#limits.stepsMax) throw this.tooLong(`took more than ${this.#limits.stepsMax} steps`);
+    if (this.#steps % STEPS_PER_LOOK === 0) this.checkTime();
+  }
+
+  /** @throws CorrectableError when the run has taken too long. */
+  checkTime(): void {
+    if (this.#elapsedMs === undefined) return;
+    const tookMs = this.#elapsedMs() - this.#startedAtMs;
+    if (tookMs > this.#limits.timeMaxMs) throw this.tooLong(`ran for more than ${this.#limits.timeMaxMs} ms`);
+  }
+
+  /** @throws CorrectableError when there are too many. */
+  checkEffects(count: number): void {
+    if (count > this.#limits.effectsMax) throw this.tooLong(`has more than ${this.#limits.effectsMax} effects`);
+  }
+
+  tooLong(how: string): CorrectableError {
+    const message = `The generator of '${this.#operation}' ${how}. Nothing was changed: let it do less, or raise the limit.`;
+    return new CorrectableError('FINAL_FAILED', message, { field: `generators.${this.#operation}` });
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Ordered scans: what a generator asks for, the interval of an order that it comes to, and that interval as certification
+ * compares it, so that a row which comes into a scan afterwards (a phantom) is noticed like any other change.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+
+/** What rows are ordered by: numbers before strings; strings by UTF-16 code units, so alike at every site. */
+export type Scalar = string | number;
+
+/** One place in an order: the value that a row is ordered by, then its primary key. */
+export interface Entry {
+  readonly value: Scalar;
+  readonly key: string;
+}
+
+/** Which part of an order to read. Bounds can be combined. */
+export interface ScanOptions<V extends Scalar = Scalar> {
+  /** Only this value. */
+  readonly equals?: V;
+  /** Only strings that begin with this. */
+  readonly prefix?: string;
+  /** From this value on. */
+  readonly from?: V;
+  /** Up to, not including, this value. */
+  readonly before?: V;
+  /** At most so many. */
+  readonly limit?: number;
+  /** From the end backwards. */
+  readonly reverse?: boolean;
+}
+
+/** An interval of one order of a table: of its primary keys, or of the values of an indexed field. */
+export interface ReadRange {
+  readonly table: string;
+  /** The indexed field; none for primary keys. */
+  readonly field?: string;
+  /** First value inside. */
+  readonly from?: Scalar;
+  /** First value outside. */
+  readonly before?: Scalar;
+  /** Last value inside. */
+  readonly upTo?: Scalar;
+}
+
+export function isScalar(value: unknown): value is Scalar {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** The order of values. */
+export function compareScalars(a: Scalar, b: Scalar): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The order of entries: by value, then by primary key. */
+export function compareEntries(a: Entry, b: Entry): number {
+  return compareScalars(a.value, b.value) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+}
+
+/** Whether `value` is not yet below the interval's start. */
+export const isFrom = (range: ReadRange, value: Scalar): boolean =>
+  range.from === undefined || compareScalars(value, range.from) >= 0;
+
+/** Whether `value` is not past the interval's end. */
+export const isBefore = (range: ReadRange, value: Scalar): boolean =>
+  (range.before === undefined || compareScalars(value, range.before) < 0) &&
+  (range.upTo === undefined || compareScalars(value, range.upTo) <= 0);
+
+/** Whether the interval holds `value`. */
+export const isWithin = (range: ReadRange, value: Scalar): boolean => isFrom(range, value) && isBefore(range, value);
+
+/**
+ * The interval that the options describe.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when the limit is not a whole number from 0 on.
+ */
+export function rangeOf(table: string, field: string | undefined, options: ScanOptions): ReadRange {
+  const { equals, prefix, limit } = options;
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
+    const message = `limit must be a whole number from 0 on, not ${String(limit)}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${field ?? table}.limit` });
+  }
+  let { from, before } = options;
+  if (prefix !== undefined) {
+    if (from === undefined || compareScalars(prefix, from) > 0) from = prefix;
+    const end = afterPrefix(prefix);
+    if (end !== undefined && (before === undefined || compareScalars(end, before) < 0)) before = end;
+  }
+  let upTo: Scalar | undefined;
+  if (equals !== undefined) {
+    if (from === undefined || compareScalars(equals, from) > 0) from = equals;
+    upTo = equals;
+  }
+  return bounded(table, field, { from, before, upTo });
+}
+
+/** The part of the interval that a scan has really seen when its limit stopped it at `last`. */
+export function seenOf(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
+  const { table, field, from, before, upTo } = range;
+  return bounded(table, field, reverse ? { from: last, before, upTo } : { from, before, upTo: last });
+}
+
+interface Bounds {
+  readonly from: Scalar | undefined;
+  readonly before: Scalar | undefined;
+  readonly upTo: Scalar | undefined;
+}
+
+function bounded(table: string, field: string | undefined, { from, before, upTo }: Bounds): ReadRange {
+  return {
+    table,
+    ...(field === undefined ? {} : { field }),
+    ...(from === undefined ? {} : { from }),
+    ...(before === undefined ? {} : { before }),
+    ...(upTo === undefined ? {} : { upTo }),
+  };
+}
+
+/** The first string after all that begin with `prefix`; none if there is no such string. */
+function afterPrefix(prefix: string): string | undefined {
+  for (let end = prefix.length - 1; end >= 0; end -= 1) {
+    const unit = prefix.charCodeAt(end);
+    if (unit < 0xffff) return prefix.slice(0, end) + String.fromCharCode(unit + 1);
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+/** How generators and invariants read tables. Each read is noted, for certification and for the generator's budget. */
+import { rangeOf, seenOf } from './key-range.ts';
+import type { ReadRange, Scalar, ScanOptions } from './key-range.ts';
+import { fieldName, removalName, rowName } from './read-set.ts';
+import type { StateReader } from './store.ts';
+import type { Fields, ScalarIn, Table, Tables, ValueOf } from './tables.ts';
+
+/** A row as generators and invariants read it. */
+export type RowReader<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
+
+/** A table as generators read it. */
+export interface TableReader<F extends Fields, I extends string = never> {
+  /** The row with this primary key; fields of an absent row read as at first. */
+  row(key: string): RowReader<F>;
+  /** Whether the row exists: something was written to it, or it was inserted, and not removed since. */
+  has(key: string): boolean;
+  /**
+   * The primary keys in order, all or some of them.
+   *
+   * @example
+   * tables.orders.keys({ prefix: `${customer}/`, limit: 10, reverse: true })
+   */
+  keys(options?: ScanOptions<string>): readonly string[];
+  /**
+   * The primary keys of rows by the value of an indexed field, in the order of values and then of keys.
+   *
+   * @example
+   * tables.notes.by.owner({ equals: 'ann' })
+   */
+  readonly by: { readonly [K in I]: (options?: ScanOptions<ScalarIn<ValueOf<F[K]>>>) => readonly string[] };
+}
+
+/** All tables as generators read them. */
+export type TablesReader<T extends Tables> = {
+  readonly [K in keyof T]: TableReader<T[K]['fields'], T[K]['indexes'][number]>;
+};
+
+/** Hears of everything that is read. */
+export interface ReadNotes {
+  name(name: string): void;
+  range(range: ReadRange): void;
+  /** A scan has come to one more row. */
+  scanned(): void;
+}
+
+/** Hears nothing: for reading outside generators. */
+export const NO_NOTES: ReadNotes = { name: () => {}, range: () => {}, scanned: () => {} };
+
+/** Typed readers of all tables. */
+export function tablesReader(tables: Tables, state: StateReader, notes: ReadNotes): TablesReader<Tables> {
+  const readers: Record<string, TableReader<Fields, string>> = {};
+  for (const [name, table] of Object.entries(tables)) readers[name] = tableReader(name, table, state, notes);
+  return readers;
+}
+
+function tableReader(name: string, table: Table, state: StateReader, notes: ReadNotes): TableReader<Fields, string> {
+  const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
+    keysOf(rangeOf(name, field, options), options, state, notes);
+  const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
+  for (const field of table.indexes) by[field] = (options) => scan(field, options);
+  return {
+    row: rowReader(name, table, state, notes),
+    has: (key) => {
+      notes.name(rowName(name, key));
+      return state.has(name, key);
+    },
+    keys: (options) => scan(undefined, options),
+    by: by as TableReader<Fields, string>['by'],
+  };
+}
+
+/** Reads a scan up to its limit, and notes the part that it has seen. */
+function keysOf(range: ReadRange, options: ScanOptions, state: StateReader, notes: ReadNotes): readonly string[] {
+  const { limit = Infinity, reverse = false } = options;
+  // One row can be in an index several times, by several elements of a set.
+  const keys = new Set<string>();
+  let last: Scalar | undefined;
+  if (limit > 0) {
+    for (const { key, value } of state.scan(range, reverse)) {
+      notes.scanned();
+      if (range.field !== undefined) notes.name(fieldName(range.table, key, range.field));
+      keys.add(key);
+      last = value;
+      if (keys.size >= limit) break;
+    }
+    notes.range(keys.size >= limit && last !== undefined ? seenOf(range, last, reverse) : range);
+  }
+  return [...keys];
+}
+
+type RowFactory = (key: string) => Readonly<Record<string, unknown>>;
+
+function rowReader(name: string, { fields, removable }: Table, state: StateReader, notes: ReadNotes): RowFactory {
+  class Row {
+    readonly #key: string;
+    constructor(key: string) {
+      this.#key = key;
+    }
+    static {
+      for (const field of Object.keys(fields)) {
+        const get = function (this: Row): unknown {
+          notes.name(fieldName(name, this.#key, field));
+          if (removable) notes.name(removalName(name, this.#key));
+          return state.read(name, this.#key, field);
+        };
+        Object.defineProperty(this.prototype, field, { enumerable: true, get });
+      }
+    }
+  }
+  return (key) => new Row(key) as unknown as Readonly<Record<string, unknown>>;
+}
