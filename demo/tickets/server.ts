@@ -20,11 +20,15 @@ export function startBackend(options: ShopOptions = {}): Promise<RunningShop> {
   return start(options);
 }
 
+/** Purchases that a site takes at a time when people look on: few enough for a rush of customers to be too many. */
+const IN_FLIGHT_MAX = 100;
+
 /** Builds the page, then starts the sites and serves both at one address. */
 export async function startShop(options: ShopOptions = {}): Promise<RunningShop> {
-  return start(options, sirv(await buildPage(), { etag: true }));
+  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, sirv(await buildPage(), { etag: true }));
 }
 
-function start({ port = 0, wan = 'paper' }: ShopOptions, page?: RequestListener): Promise<RunningShop> {
-  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page });
+function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {
+  const { port = 0, wan = 'paper', ...limits } = options;
+  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
 }

@@ -1,6 +1,6 @@
-/** Which sites the page has lost, and for how long: a purchase survives a short loss, a sale does not survive a long one. */
+/** Which sites the page has lost: a sale goes on at the others, and fails when all are away for long. */
 
-/** How long a connection may be away before the backend counts as gone, in milliseconds. */
+/** How long all connections may be away before the backend counts as gone, in milliseconds. */
 const PATIENCE_MS = 6_000;
 
 /** A connection is of use in these states. */
@@ -9,41 +9,58 @@ const ONLINE: ReadonlySet<string> = new Set(['open', 'probing', 'draining']);
 export interface ConnectionWatchOptions {
   /** Called after every change of `lost()`. */
   readonly onChange: () => void;
-  /** Called once for each connection that stays away too long. */
-  readonly onGone: (site: string) => void;
-}
-
-interface Loss {
-  readonly site: string;
-  readonly timer: ReturnType<typeof setTimeout>;
+  /** Called each time that all sites have been away for as long as the patience goes. */
+  readonly onAllGone: () => void;
 }
 
 export class ConnectionWatch {
   readonly #options: ConnectionWatchOptions;
-  /** By the retailer whose connection it is. */
-  readonly #losses = new Map<number, Loss>();
+  readonly #online = new Set<string>();
+  readonly #lost = new Set<string>();
+  readonly #waiting = new Set<() => void>();
+  #patience: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: ConnectionWatchOptions) {
     this.#options = options;
   }
 
-  /** The sites without a connection, each once. */
+  /** The sites without a connection. */
   lost(): readonly string[] {
-    return [...new Set([...this.#losses.values()].map(({ site }) => site))];
+    return [...this.#lost];
   }
 
-  /** Takes note of a connection's new state. */
-  note(retailer: number, site: string, state: string): void {
-    const loss = this.#losses.get(retailer);
-    const isLost = !ONLINE.has(state) && state !== 'closing' && state !== 'closed';
-    if (isLost === (loss !== undefined)) return;
-    if (loss === undefined) {
-      const timer = setTimeout(() => this.#options.onGone(site), PATIENCE_MS);
-      this.#losses.set(retailer, { site, timer });
-    } else {
-      clearTimeout(loss.timer);
-      this.#losses.delete(retailer);
-    }
+  /** Takes note of a connection's new state. One that is closed on purpose is neither online nor lost. */
+  note(site: string, state: string): void {
+    const was = [this.#online.has(site), this.#lost.has(site)];
+    this.#online.delete(site);
+    this.#lost.delete(site);
+    if (ONLINE.has(state)) this.#online.add(site);
+    else if (state !== 'closing' && state !== 'closed') this.#lost.add(site);
+    if (was[0] === this.#online.has(site) && was[1] === this.#lost.has(site)) return;
+    this.#beImpatient();
+    for (const check of this.#waiting) check();
     this.#options.onChange();
+  }
+
+  /** Resolves once one of `sites` is online, or `signal` aborts. */
+  whenOnline(sites: readonly string[], signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (!signal.aborted && !sites.some((site) => this.#online.has(site))) return;
+        this.#waiting.delete(check);
+        signal.removeEventListener('abort', check);
+        resolve();
+      };
+      this.#waiting.add(check);
+      signal.addEventListener('abort', check);
+      check();
+    });
+  }
+
+  #beImpatient(): void {
+    const allGone = this.#online.size === 0 && this.#lost.size > 0;
+    if (allGone === (this.#patience !== undefined)) return;
+    clearInterval(this.#patience);
+    this.#patience = allGone ? setInterval(() => this.#options.onAllGone(), PATIENCE_MS) : undefined;
   }
 }

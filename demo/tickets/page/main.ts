@@ -3,9 +3,13 @@ import { byHandView } from './by-hand.ts';
 import { byId } from './dom.ts';
 import { overviewView, showFailure } from './overview.ts';
 import { purchaseListView } from './purchase-list.ts';
+import { setupView } from './setup.ts';
 import { settingsFrom, type Settings } from './settings.ts';
 import { TicketShop } from './ticket-shop.ts';
 import { waitsView } from './waits.ts';
+
+/** The plot is drawn no more often, so that drawing does not add to the latencies that it shows. */
+const PLOT_EVERY_MS = 200;
 
 /** Draws at most once a frame, however many changes there were. */
 function oncePerFrame(draw: () => void): () => void {
@@ -20,18 +24,32 @@ function oncePerFrame(draw: () => void): () => void {
   };
 }
 
+/** Draws at once after a while of rest, then at most every `ms` milliseconds, the last change included. */
+function atMostEvery(ms: number, draw: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let drawnAt = -Infinity;
+  return () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        drawnAt = performance.now();
+        draw();
+      },
+      Math.max(0, drawnAt + ms - performance.now()),
+    );
+  };
+}
+
 async function sell(settings: Settings): Promise<void> {
   const shop = new TicketShop(
     settings,
     oncePerFrame(() => show()),
   );
-  const [showOverview, showByHand] = [overviewView(shop), byHandView(shop)];
-  const [showWaits, showPurchases] = [waitsView(settings), purchaseListView()];
+  const showWaits = atMostEvery(PLOT_EVERY_MS, waitsView(shop));
+  const parts = [overviewView(shop), setupView(shop), byHandView(shop), showWaits, purchaseListView(shop)];
   const show = (): void => {
-    showOverview();
-    showByHand();
-    showWaits(shop.sale);
-    showPurchases(shop.sale);
+    for (const part of parts) part();
   };
   show();
   await shop.open();

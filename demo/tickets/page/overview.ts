@@ -1,7 +1,9 @@
 /** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
 import { count, type Counts } from '../report.ts';
-import { adviceFor } from './advice.ts';
 import { byId, make, setText } from './dom.ts';
+import { adviceFor } from './failures.ts';
+import { noticesFor, type Notice } from './notices.ts';
+import { soldTo, type SaleRecord } from './sale-record.ts';
 import type { Phase, TicketShop } from './ticket-shop.ts';
 
 const COUNTS: readonly {
@@ -20,41 +22,62 @@ const COUNTS: readonly {
 export type ShowOverview = () => void;
 
 export function overviewView(shop: TicketShop): ShowOverview {
-  const { tickets, threshold } = shop.settings;
   const showCounts = countsView();
-  const left = byId('left', HTMLSpanElement);
   const failure = byId('failure', HTMLElement);
-  const fill = byId('bar-fill', HTMLDivElement);
+  const showStock = stockView();
+  const showNotices = noticesView();
   const [start, stop] = buttons(shop);
-  setText(byId('tickets', HTMLSpanElement), String(tickets));
-  explain(threshold);
-  setText(byId('retailers', HTMLSpanElement), `Retailers beside: ${shop.settings.retailers.join(', ')}.`);
-  byId('bar-threshold', HTMLDivElement).style.width = `${Math.min(100, (100 * threshold) / tickets)}%`;
 
   return () => {
-    const sold = [...shop.sale.rows.values()].filter((row) => typeof row.finalItem === 'string').length;
-    const remaining = tickets - sold;
-    showPhase(shop.phase, shop.lostSites);
-    if (shop.phase === 'failed') showFailure(shop.failure);
+    const { sale, phase, settings, lostSites } = shop;
+    const isOpening = phase === 'connecting' || phase === 'stocking';
+    showPhase(phase, shop);
+    if (phase === 'failed') showFailure(shop.failure);
     else failure.hidden = true;
-    showCounts(count(shop.sale.history, tickets));
-    setText(left, shop.phase === 'connecting' || shop.phase === 'stocking' ? '–' : String(remaining));
-    fill.style.width = `${(100 * remaining) / tickets}%`;
-    fill.classList.toggle('few', remaining <= threshold);
-    setText(start, shop.phase === 'ready' ? 'Start selling' : 'Start a new sale');
-    start.setAttribute('aria-disabled', String(shop.phase === 'connecting' || shop.phase === 'stocking'));
-    stop.setAttribute('aria-disabled', String(shop.phase !== 'selling'));
+    showCounts(count(sale.history, sale.tickets));
+    showStock(sale, settings.threshold, isOpening);
+    explain(settings.threshold);
+    const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);
+    showNotices(noticesFor({ lostSites: isOpening ? [] : lostSites, cutSites, rows: sale.rows.values() }));
+    setText(start, phase === 'ready' ? 'Start selling' : 'Start a new sale');
+    start.setAttribute('aria-disabled', String(isOpening));
+    stop.setAttribute('aria-disabled', String(phase !== 'selling'));
+  };
+}
+
+type ShowStock = (sale: SaleRecord, threshold: number, isOpening: boolean) => void;
+
+function stockView(): ShowStock {
+  const [left, of] = [byId('left', HTMLSpanElement), byId('tickets', HTMLSpanElement)];
+  const [fill, mark] = [byId('bar-fill', HTMLDivElement), byId('bar-threshold', HTMLDivElement)];
+  const [elsewhere, baseline] = [byId('elsewhere', HTMLParagraphElement), byId('baseline', HTMLDivElement)];
+  const [baselineLeft, baselineFill] = [byId('baseline-left', HTMLSpanElement), byId('baseline-fill', HTMLDivElement)];
+  return (sale, threshold, isOpening) => {
+    const share = (tickets: number): string =>
+      `${(100 * Math.min(tickets, sale.tickets)) / Math.max(1, sale.tickets)}%`;
+    const soldElsewhere = sale.tickets - sale.left - soldTo(sale.rows);
+    setText(of, sale.tickets === 0 ? '–' : String(sale.tickets));
+    setText(left, isOpening ? '–' : String(sale.left));
+    fill.style.width = share(sale.left);
+    fill.classList.toggle('few', sale.left <= threshold);
+    mark.style.width = share(threshold);
+    elsewhere.hidden = soldElsewhere <= 0;
+    setText(elsewhere, `${soldElsewhere} of them taken in other tabs, or on their way here`);
+    const remaining = sale.tickets - soldTo(sale.baseline);
+    baseline.hidden = sale.baseline.size === 0;
+    setText(baselineLeft, String(remaining));
+    baselineFill.style.width = share(remaining);
   };
 }
 
 /** Fits the explanation to the threshold. */
 function explain(threshold: number): void {
-  setText(byId('threshold', HTMLSpanElement), String(threshold));
-  if (threshold > 0) {
-    setText(byId('threshold-again', HTMLSpanElement), String(threshold));
-    return;
-  }
-  const below = 'There is no threshold in this sale, so the last customers may be told yes and get no ticket: revoked.';
+  const above = threshold === 0 ? 'As long as tickets are left' : `While more than ${threshold} tickets are left`;
+  const below =
+    threshold === 0
+      ? 'There is no threshold now, so the last customers may be told yes and get no ticket: revoked.'
+      : `For the last ${threshold} the shop waits for the final answer, so the latency steps up, and nobody is promised a ticket that another site has just sold.`;
+  setText(byId('above-threshold', HTMLSpanElement), above);
   setText(byId('below-threshold', HTMLSpanElement), below);
 }
 
@@ -85,6 +108,27 @@ function countsView(): (counts: Counts) => void {
   };
 }
 
+/** One line a subject, kept while its words change, so that a screen reader is not told everything again. */
+function noticesView(): (notices: readonly Notice[]) => void {
+  const list = byId('notices', HTMLUListElement);
+  const lines = new Map<Notice['about'], HTMLLIElement>();
+  return (notices) => {
+    const subjects = new Set(notices.map(({ about }) => about));
+    for (const [about, line] of lines) {
+      if (subjects.has(about)) continue;
+      line.remove();
+      lines.delete(about);
+    }
+    for (const { about, text } of notices) {
+      const line = lines.get(about) ?? make('li', `notice ${about}`);
+      if (!lines.has(about)) list.append(line);
+      lines.set(about, line);
+      setText(line, text);
+    }
+    list.hidden = notices.length === 0;
+  };
+}
+
 const PHASES: Readonly<Record<Phase, string>> = {
   connecting: 'Connecting to the sites…',
   stocking: 'Putting the tickets on sale…',
@@ -95,11 +139,15 @@ const PHASES: Readonly<Record<Phase, string>> = {
   failed: 'Failed',
 };
 
-function showPhase(phase: Phase, lostSites: readonly string[] = []): void {
+function showPhase(phase: Phase, shop?: TicketShop): void {
   const status = byId('status', HTMLParagraphElement);
-  const isLost = lostSites.length > 0 && phase !== 'connecting' && phase !== 'failed';
   status.dataset['phase'] = phase;
-  setText(status, isLost ? `No connection to ${lostSites.join(', ')}: trying again…` : PHASES[phase]);
+  setText(status, phase === 'selling' && shop !== undefined ? selling(shop) : PHASES[phase]);
+}
+
+function selling({ series: { sales, finished }, lostSites }: TicketShop): string {
+  const which = sales > 1 ? `Selling: sale ${finished.length + 1} of ${sales}` : 'Selling';
+  return lostSites.length === 0 ? which : `${which}, without ${lostSites.join(', ')}`;
 }
 
 /** Says what went wrong and what to do. */

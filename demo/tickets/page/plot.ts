@@ -1,6 +1,7 @@
 /** The live plot: what each purchase cost in time, against the tickets that were left (OSDI 2016, Figure 12). */
 import uPlot from 'uplot';
 import { cssVar } from './dom.ts';
+import { logRange, logTicks, MS_MIN } from './log-scale.ts';
 
 /** One dot. */
 export interface Dot {
@@ -8,41 +9,44 @@ export interface Dot {
   readonly ms: number;
 }
 
-export interface PlotData {
+/** The kinds of dots, in the order in which they are drawn, with the colours as custom properties of style.css. */
+export const DOT_COLOURS = {
   /** Final views of purchases that were told early. */
-  readonly background: readonly Dot[];
-  /** Told on the preliminary view. */
-  readonly early: readonly Dot[];
-  /** Told on the final view. */
-  readonly waited: readonly Dot[];
-}
-
-/** The colours, as the custom properties of style.css. */
-export const DOT_COLOURS: Readonly<Record<keyof PlotData, string>> = {
   background: '--pale',
+  /** Told without incremental views. */
+  strong: '--strong',
+  /** Told on the preliminary view. */
   early: '--early',
+  /** Told on the final view. */
   waited: '--waited',
-};
+  /** Means over several sales, without incremental views and with them. */
+  meanStrong: '--strong',
+  mean: '--early',
+} as const satisfies Readonly<Record<string, string>>;
 
-/** In the order in which they are drawn. */
-const SERIES = ['background', 'early', 'waited'] as const;
+export type DotKind = keyof typeof DOT_COLOURS;
+export type PlotData = Readonly<Record<DotKind, readonly Dot[]>>;
+
+const KINDS = Object.keys(DOT_COLOURS) as readonly DotKind[];
+const DOT_SIZE = 6;
+const SMALL_DOT_SIZE = 5;
 /** uPlot's name for it is in an ambient `const enum`, which does not exist when the page runs. */
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
-/** A clock of the browser may be as coarse as this, and a logarithm needs more than zero. */
-const MS_MIN = 0.1;
+/** What the axes are made for. */
+export interface PlotFrame {
+  readonly tickets: number;
+  readonly threshold: number;
+}
 
 export interface LatencyPlot {
-  draw(data: PlotData): void;
+  draw(data: PlotData, frame: PlotFrame): void;
 }
 
 /** A plot that fills `place` and follows its width and the colours of the page. */
-export function latencyPlot(
-  place: HTMLElement,
-  { tickets, threshold }: { tickets: number; threshold: number },
-): LatencyPlot {
+export function latencyPlot(place: HTMLElement): LatencyPlot {
   const size = (): { width: number; height: number } => ({ width: place.clientWidth, height: place.clientHeight });
-  const margin = tickets * 0.015;
+  let frame: PlotFrame = { tickets: 1, threshold: 0 };
   const plot = new uPlot(
     {
       ...size(),
@@ -50,27 +54,32 @@ export function latencyPlot(
       cursor: { show: false },
       padding: [12, 12, 0, 0],
       scales: {
-        x: { time: false, dir: -1, range: [-margin, tickets + margin] },
-        y: { distr: LOGARITHMIC, range: (_plot, min, max) => range(min, max) },
+        x: { time: false, dir: -1, range: () => [-0.015 * frame.tickets, 1.015 * frame.tickets] },
+        y: { distr: LOGARITHMIC, range: (_plot, min, max) => logRange(min, max) },
       },
       axes: [
         { ...axis('tickets left when the purchase began'), size: 30 },
         {
           ...axis('latency in milliseconds (log scale)'),
           size: 52,
-          splits: (_plot, _axis, min, max) => ticks(min, max),
+          splits: (_plot, _axis, min, max) => logTicks(min, max),
           filter: (_plot, splits) => splits,
         },
       ],
-      series: [{}, ...SERIES.map((name) => dots(DOT_COLOURS[name], name === 'background' ? 5 : 6))],
-      hooks: { drawAxes: [(drawn) => markThreshold(drawn, threshold)] },
+      series: [{}, ...KINDS.map((kind) => dots(DOT_COLOURS[kind], kind === 'background' ? SMALL_DOT_SIZE : DOT_SIZE))],
+      hooks: { drawAxes: [(drawn) => markThreshold(drawn, frame.threshold)] },
     },
-    aligned({ background: [], early: [], waited: [] }),
+    [[], ...KINDS.map(() => [])],
     place,
   );
   new ResizeObserver(() => plot.setSize(size())).observe(place);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot.redraw());
-  return { draw: (data) => plot.setData(aligned(data)) };
+  return {
+    draw: (data, newFrame) => {
+      frame = newFrame;
+      plot.setData(aligned(data));
+    },
+  };
 }
 
 function dots(colour: string, size: number): uPlot.Series {
@@ -113,30 +122,9 @@ function markThreshold(plot: uPlot, threshold: number): void {
 
 /** uPlot wants one ascending x for all series: a row a dot, with null in the other series. */
 function aligned(data: PlotData): uPlot.AlignedData {
-  const all = SERIES.flatMap((name, series) => data[name].map((dot) => ({ ...dot, series })));
+  const all = KINDS.flatMap((kind) => data[kind].map(({ ticketsLeft, ms }) => ({ ticketsLeft, ms, kind })));
   all.sort((a, b) => a.ticketsLeft - b.ticketsLeft);
-  const column = (series: number): (number | null)[] =>
-    all.map((dot) => (dot.series === series ? Math.max(MS_MIN, dot.ms) : null));
-  return [all.map((dot) => dot.ticketsLeft), column(0), column(1), column(2)];
-}
-
-/** From one tick to another, around the data; one to a hundred milliseconds while there is none. */
-function range(min: number | null, max: number | null): [number, number] {
-  if (min === null || max === null) return [1, 100];
-  const all = ticks(MS_MIN, 10 * max);
-  const low = all.findLast((tick) => tick <= min) ?? MS_MIN;
-  const high = all.find((tick) => tick >= max * 1.1) ?? 10 * max;
-  return [Math.min(low, 1), Math.max(high, 100)];
-}
-
-/** 1, 2, 5, 10, 20, 50, …: few enough to read, even on a log scale. */
-function ticks(min: number, max: number): number[] {
-  const values: number[] = [];
-  for (let decade = 10 ** Math.floor(Math.log10(min)); decade <= max; decade *= 10) {
-    for (const step of [1, 2, 5]) {
-      const value = Number((decade * step).toPrecision(1));
-      if (value >= min * 0.999 && value <= max * 1.001) values.push(value);
-    }
-  }
-  return values;
+  const column = (kind: DotKind): (number | null)[] =>
+    all.map((dot) => (dot.kind === kind ? Math.max(MS_MIN, dot.ms) : null));
+  return [all.map((dot) => dot.ticketsLeft), ...KINDS.map(column)];
 }

@@ -1,7 +1,8 @@
 /** The list of purchases, newest first: what each view said and when, and what the customer was told. */
 import { byId, make } from './dom.ts';
+import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
-import type { Row, SaleRecord } from './ticket-shop.ts';
+import type { Row, SaleRecord } from './sale-record.ts';
 
 /** The page lists no more than this, so that a long sale costs no more than a short one. */
 const ROWS_MAX = 60;
@@ -11,9 +12,9 @@ interface Line {
   shown: Row;
 }
 
-export type ShowPurchases = (sale: SaleRecord) => void;
+export type ShowPurchases = () => void;
 
-export function purchaseListView(): ShowPurchases {
+export function purchaseListView(shop: { readonly sale: SaleRecord }): ShowPurchases {
   const body = byId('purchases', HTMLTableSectionElement);
   const lines = new Map<string, Line>();
   let event = '';
@@ -30,7 +31,8 @@ export function purchaseListView(): ShowPurchases {
     }
   };
 
-  return (sale) => {
+  return () => {
+    const { sale } = shop;
     if (sale.event !== event) {
       event = sale.event;
       lines.clear();
@@ -47,24 +49,31 @@ export function purchaseListView(): ShowPurchases {
 
 function cells(row: Row): HTMLTableCellElement[] {
   const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.site));
-  return [head, viewCell(row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
+  return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
 }
 
-function viewCell(item: string | null | undefined, ms: number | undefined): HTMLTableCellElement {
-  if (item === undefined || ms === undefined) return make('td', '', second('…'));
+function viewCell({ failure }: Row, item: string | null | undefined, ms: number | undefined): HTMLTableCellElement {
+  if (item === undefined || ms === undefined) return make('td', '', second(failure === undefined ? '…' : '–'));
   return make('td', '', formatItem(item), second(formatMs(ms)));
 }
 
 function finalCell(row: Row): HTMLTableCellElement {
-  const revoked = row.told === 'yes' && row.finalItem === null;
-  if (!revoked || row.finalMs === undefined) return viewCell(row.finalItem, row.finalMs);
-  return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(row.finalMs)));
+  const { told, finalItem, finalMs, failure } = row;
+  if (told === 'yes' && finalItem === null && finalMs !== undefined) {
+    return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(finalMs)));
+  }
+  if (failure !== undefined) return make('td', '', make('span', 'bad', apology(failure)));
+  return viewCell(row, finalItem, finalMs);
 }
 
-function toldCell({ told, early, toldMs }: Row): HTMLTableCellElement {
-  if (told === undefined || toldMs === undefined) return make('td', '', second('…'));
+function toldCell({ told, early, toldMs, retries, failure }: Row): HTMLTableCellElement {
+  const tries = retries === undefined ? '' : `try ${retries + 1}`;
+  if (told === undefined || toldMs === undefined) {
+    if (failure !== undefined) return make('td', '', second('–'));
+    return make('td', '', make('span', 'waited', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
+  }
   const answer = make('span', early === true ? 'early' : 'waited', `${told}, ${early === true ? 'early' : 'on final'}`);
-  return make('td', '', answer, second(formatMs(toldMs)));
+  return make('td', '', answer, second(tries === '' ? formatMs(toldMs) : `${formatMs(toldMs)}, ${tries}`));
 }
 
 function second(text: string): HTMLElement {

@@ -1,12 +1,14 @@
 /**
- * What the page is asked to do, by its address:
- * `?tickets=60&threshold=20&pace=5&retailers=frk,irl,vrg,frk&autostart=0`.
+ * What the page is asked to do, first by its address:
+ * `?tickets=60&threshold=20&pace=5&retailers=frk,irl,vrg,frk&compare=0&sales=5&event=concert&autostart=0`.
  */
 import { CorrectableError } from 'correctables';
+import { TICKETS_MAX } from '../contract.ts';
 
-const TICKETS_MAX = 5_000;
-const PACE_MS_MAX = 60_000;
-const RETAILERS_MAX = 16;
+export const PACE_MS_MAX = 60_000;
+export const RETAILERS_MAX = 16;
+export const SALES_MAX = 20;
+const EVENT = /^[\w-]{1,60}$/;
 
 export interface Settings {
   /** Tickets put on sale. */
@@ -17,6 +19,12 @@ export interface Settings {
   readonly paceMs: number;
   /** The site that each retailer stands beside. */
   readonly retailers: readonly string[];
+  /** Whether as many tickets are sold without incremental views, side by side. */
+  readonly compare: boolean;
+  /** How many sales one start runs, one after the other. */
+  readonly sales: number;
+  /** The event whose tickets are sold, shared by all who name it; one of this page's own unless given. */
+  readonly event: string | undefined;
   /** Whether the sale starts by itself. */
   readonly autostart: boolean;
 }
@@ -32,8 +40,18 @@ export function settingsFrom(query: URLSearchParams): Settings {
     threshold: wholeNumber(query, 'threshold', { fallback: 20, min: 0, max: TICKETS_MAX }),
     paceMs: wholeNumber(query, 'pace', { fallback: 80, min: 0, max: PACE_MS_MAX }),
     retailers: siteNames(query),
+    compare: query.get('compare') !== '0',
+    sales: wholeNumber(query, 'sales', { fallback: 1, min: 1, max: SALES_MAX }),
+    event: eventName(query),
     autostart: query.get('autostart') !== '0',
   };
+}
+
+/** The query of a page that sells the same event from beside `site`. */
+export function inviteTo(event: string, site: string, { threshold, paceMs, tickets }: Settings): string {
+  const query = new URLSearchParams({ event, retailers: site, threshold: String(threshold), pace: String(paceMs) });
+  query.set('tickets', String(tickets));
+  return `?${query.toString()}`;
 }
 
 interface Range {
@@ -56,6 +74,12 @@ function siteNames(query: URLSearchParams): readonly string[] {
   const names = text.split(',').filter((name) => name !== '');
   if (names.length > 0 && names.length <= RETAILERS_MAX) return names;
   throw invalid('retailers', `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frk,irl`);
+}
+
+function eventName(query: URLSearchParams): string | undefined {
+  const text = query.get('event');
+  if (text === null || EVENT.test(text)) return text ?? undefined;
+  throw invalid('event', `"${text}" is no name of an event: 1 to 60 letters, digits, - and _`);
 }
 
 function invalid(field: string, fix: string): CorrectableError {

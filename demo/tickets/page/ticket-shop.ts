@@ -1,51 +1,56 @@
-/** What happens behind the page: connects the retailers, puts tickets on sale, sells them; tells the page of changes. */
-import { CorrectableError } from 'correctables';
-import { runSale, stockUp } from '../sale.ts';
-import { serveCustomer, type Purchase, type SaleEvent } from '../serve-customer.ts';
-import { ConnectionWatch } from './connection-watch.ts';
-import { closeRetailers, openRetailers, type Retailer } from './retailers.ts';
+/** What happens behind the page: connects the sites, puts tickets on sale, sells them; tells the page of changes. */
+import { peek } from 'correctables/operations';
+import { ticketShop } from '../contract.ts';
+import { pause } from '../pause.ts';
+import { runSale, type SalePolicy } from '../sale.ts';
+import { serveCustomer } from '../serve-customer.ts';
+import { Backend } from './backend.ts';
+import { isPassing } from './failures.ts';
+import { OpenSale, type Row, type SaleRecord } from './sale-record.ts';
 import type { Settings } from './settings.ts';
+import type { Site } from './sites.ts';
 
 /** Where the page is: `ready` has tickets on sale and no retailer at work. */
 export type Phase = 'connecting' | 'stocking' | 'ready' | 'selling' | 'sold-out' | 'stopped' | 'failed';
 
-/** One purchase as the page lists it. */
-export interface Row extends Purchase {
-  readonly site: string;
-  readonly byHand: boolean;
+/** Sales that belong together: their waits are averaged. */
+export interface Series {
+  readonly sales: number;
+  readonly finished: readonly SaleRecord[];
 }
 
-/** One stock of tickets and all that has been sold of it. */
-export interface SaleRecord {
-  /** The queue that holds the tickets. */
-  readonly event: string;
-  /** By customer, in the order in which they came. */
-  readonly rows: ReadonlyMap<string, Row>;
-  readonly history: readonly SaleEvent[];
-}
-
-interface OpenSale extends SaleRecord {
-  readonly rows: Map<string, Row>;
-  readonly history: SaleEvent[];
-  readonly stop: AbortController;
-  /** By `performance.now()`. */
-  readonly beganAt: number;
-}
+const PEEK_EVERY_MS = 300;
+/** A retailer whose purchase has failed does not ask again before. */
+const RECOVERY_PAUSE_MS = 250;
 
 export class TicketShop {
-  readonly settings: Settings;
   readonly #changed: () => void;
+  readonly #policy: SalePolicy;
+  #settings: Settings;
   #phase: Phase = 'connecting';
   #failure: unknown;
-  #retailers: readonly Retailer[] = [];
-  #sale: OpenSale = openSale();
+  #backend: Backend | undefined;
+  #sale = new OpenSale();
+  #series: { sales: number; finished: SaleRecord[] } = { sales: 1, finished: [] };
   #handBought = 0;
-  #connections: ConnectionWatch | undefined;
 
   /** @param changed called after every change; several may come in one turn of the event loop */
   constructor(settings: Settings, changed: () => void) {
-    this.settings = settings;
+    this.#settings = settings;
     this.#changed = changed;
+    const current = (): Settings => this.#settings;
+    this.#policy = {
+      get threshold() {
+        return current().threshold;
+      },
+      get paceMs() {
+        return current().paceMs;
+      },
+    };
+  }
+
+  get settings(): Settings {
+    return this.#settings;
   }
 
   get phase(): Phase {
@@ -57,33 +62,61 @@ export class TicketShop {
     return this.#failure;
   }
 
+  /** The sites of the backend, once they are known. */
+  get sites(): readonly Site[] {
+    return this.#backend?.sites ?? [];
+  }
+
   /** The sites that the page has no connection to at the moment. */
   get lostSites(): readonly string[] {
-    return this.#connections?.lost() ?? [];
+    return this.#backend?.lost ?? [];
   }
 
   get sale(): SaleRecord {
     return this.#sale;
   }
 
-  /** Connects and puts tickets on sale. */
+  get series(): Series {
+    return this.#series;
+  }
+
+  /** Whether tickets can be bought by hand. */
+  get isOpen(): boolean {
+    return ['ready', 'selling', 'stopped', 'sold-out'].includes(this.#phase);
+  }
+
+  /** Threshold and pace count from the next customer on, everything else from the next sale. */
+  change(settings: Partial<Settings>): void {
+    this.#settings = { ...this.#settings, ...settings };
+    this.#changed();
+  }
+
+  /** Connects, and puts tickets on sale or joins the event that is named in the settings. */
   async open(): Promise<void> {
-    await this.#guarded(openSale(), async (sale) => {
-      await this.#connect();
-      await this.#stock(sale);
+    await this.#guarded(new OpenSale(this.settings.event), async (sale) => {
+      await this.#stock(sale, await this.#connect(sale));
     });
   }
 
-  /** Starts the retailers: on the tickets that are on sale, or, once a sale has begun, on a fresh stock. */
+  /**
+   * Starts the retailers: on the tickets that are on sale, or, once a sale has begun, on a fresh stock; and as many sales
+   * in a row as the settings say.
+   */
   async start(): Promise<void> {
     if (this.#phase === 'connecting' || this.#phase === 'stocking') return;
-    const reopen = this.#phase !== 'ready';
-    if (reopen) this.#sale.stop.abort();
-    await this.#guarded(reopen ? openSale() : this.#sale, async (sale) => {
-      if (this.#retailers.length === 0) await this.#connect();
-      if (reopen) await this.#stock(sale);
-      await this.#sell(sale);
-    });
+    const isFresh = this.#phase === 'ready';
+    if (!isFresh) this.#sale.stop.abort();
+    const series = { sales: this.settings.sales, finished: [] as SaleRecord[] };
+    this.#series = series;
+    while (series.finished.length < series.sales) {
+      const sale = isFresh && series.finished.length === 0 ? this.#sale : new OpenSale();
+      const isLast = series.finished.length === series.sales - 1;
+      await this.#guarded(sale, () => this.#run(sale, isLast));
+      const isDone = this.#series === series && this.#phase !== 'failed' && !sale.stop.signal.aborted;
+      if (!isDone || this.settings.retailers.length === 0) return;
+      series.finished.push(sale);
+      this.#changed();
+    }
   }
 
   /** Sends the retailers home: customers being served are served to the end. */
@@ -91,67 +124,130 @@ export class TicketShop {
     if (this.#phase === 'selling') this.#sale.stop.abort();
   }
 
-  /** Buys one ticket by hand, at a retailer beside `site`. */
+  /** Buys one ticket by hand, beside `site`. */
   async buy(site: string): Promise<void> {
-    const retailer = this.#retailers.find((one) => one.site === site);
-    if (retailer === undefined) return;
     this.#handBought += 1;
-    const customer = `you-${this.#handBought}`;
+    await this.#serve(site, { customer: `you-${this.#handBought}`, byHand: true });
+  }
+
+  /** Sends many customers to `site` at once. */
+  async rush(site: string, customers: number): Promise<void> {
+    this.#handBought += 1;
+    const all = Array.from({ length: customers }, (_, n) => `rush ${this.#handBought}-${n + 1}`);
+    await Promise.all(all.map((customer) => this.#serve(site, { customer, byHand: false })));
+  }
+
+  /** Pulls the cable to `site` out, or plugs it in again. */
+  setCut(site: string, isCut: boolean): void {
+    this.#backend?.site(site).setCut(isCut);
+    this.#changed();
+  }
+
+  async #connect({ stop }: OpenSale): Promise<Backend> {
+    this.#enter('connecting');
+    const backend = await Backend.connect({
+      onChange: () => this.#changed(),
+      onGone: (reason) => {
+        if (this.#backend === backend) void this.#fail(reason);
+      },
+    });
+    this.#backend = backend;
+    for (const name of this.settings.retailers) backend.site(name);
+    await backend.whenOnline(undefined, stop.signal);
+    stop.signal.throwIfAborted();
+    return backend;
+  }
+
+  /** Opens the event, unless somebody did; every site that can be reached has its tickets then. */
+  async #stock(sale: OpenSale, backend: Backend): Promise<void> {
+    this.#enter('stocking');
+    const { tickets } = this.settings;
+    const { reachable } = backend;
+    const { shop } = reachable[0] ?? (backend.sites[0] as Site);
+    const opened = [sale.event, sale.baselineEvent].map((event) =>
+      shop.invokeStrong(ticketShop.openEvent({ event, tickets })),
+    );
+    sale.tickets = (await Promise.all(opened))[0]?.tickets ?? tickets;
+    await Promise.all(reachable.map((site) => site.shop.invokeStrong(peek(sale.event))));
+    this.#enter('ready');
+    void this.#follow(sale, backend);
+  }
+
+  /** One sale of a series, from stock to sold out. */
+  async #run(sale: OpenSale, isLast: boolean): Promise<void> {
+    const backend = this.#backend ?? (await this.#connect(sale));
+    if (sale.tickets === 0) await this.#stock(sale, backend);
+    if (this.settings.retailers.length === 0) return;
+    this.#enter('selling');
+    const sales = [this.#sell(sale, backend, false)];
+    if (this.settings.compare) sales.push(this.#sell(sale, backend, true));
+    await Promise.all(sales);
+    const isOver = this.#sale === sale && this.#phase === 'selling';
+    if (!isOver) return;
+    if (sale.stop.signal.aborted) this.#enter('stopped');
+    else if (isLast) this.#enter('sold-out');
+  }
+
+  async #sell(sale: OpenSale, backend: Backend, strongOnly: boolean): Promise<void> {
+    const sites = this.settings.retailers.map((name) => backend.site(name));
+    const siteOf = (retailer: number): string => (sites[retailer] as Site).name;
+    const { signal } = sale.stop;
+    await runSale(
+      sites.map(({ shop }) => shop),
+      {
+        event: strongOnly ? sale.baselineEvent : sale.event,
+        policy: this.#policy,
+        strongOnly,
+        signal,
+        onEvent: (line) => (strongOnly ? undefined : sale.history.push(line)),
+        onPurchase: (purchase) => {
+          const rows = strongOnly ? sale.baseline : sale.rows;
+          this.#advance(rows, { ...purchase, site: siteOf(purchase.retailer), byHand: false });
+        },
+        recover: async (failure, retailer) => {
+          if (!isPassing(failure)) throw failure;
+          await pause(RECOVERY_PAUSE_MS, signal);
+          await backend.whenOnline(siteOf(retailer), signal);
+        },
+      },
+    );
+  }
+
+  async #serve(site: string, { customer, byHand }: { customer: string; byHand: boolean }): Promise<void> {
+    const shop = this.#backend?.site(site).shop;
+    if (shop === undefined || !this.isOpen) return;
     await this.#guarded(this.#sale, async (sale) => {
-      const served = serveCustomer(retailer.shop, {
+      const { failure } = serveCustomer(shop, {
         customer,
-        retailer: this.#retailers.indexOf(retailer),
+        retailer: -1,
         event: sale.event,
         threshold: this.settings.threshold,
         saleBeganAt: sale.beganAt,
         onEvent: (line) => sale.history.push(line),
-        onPurchase: (purchase) => this.#advance(sale, { ...purchase, site, byHand: true }),
+        onPurchase: (purchase) => this.#advance(sale.rows, { ...purchase, site, byHand }),
       });
-      const failure = await served.failure;
-      if (failure !== undefined) throw failure;
+      const problem = await failure;
+      if (problem !== undefined && !isPassing(problem)) throw problem;
     });
   }
 
-  async #connect(): Promise<void> {
-    this.#enter('connecting');
-    const connections = new ConnectionWatch({
-      onChange: () => this.#changed(),
-      onGone: (site) => {
-        const gone = new CorrectableError('UNAVAILABLE', `Site ${site} is out of reach.`);
-        if (this.#connections === connections) void this.#fail(gone);
-      },
-    });
-    this.#connections = connections;
-    this.#retailers = await openRetailers(this.settings.retailers, connections);
+  /** Asks again and again how many tickets are left: others may sell of the same stock. */
+  async #follow(sale: OpenSale, backend: Backend): Promise<void> {
+    while (this.#sale === sale && this.#backend === backend) {
+      const [site] = backend.reachable;
+      if (site !== undefined) await this.#peek(site, sale);
+      await pause(PEEK_EVERY_MS);
+    }
   }
 
-  async #stock({ event }: OpenSale): Promise<void> {
-    this.#enter('stocking');
-    await stockUp(
-      this.#retailers.map(({ shop }) => shop),
-      event,
-      this.settings.tickets,
-    );
-    this.#enter('ready');
-  }
-
-  async #sell(sale: OpenSale): Promise<void> {
-    this.#enter('selling');
-    await runSale(
-      this.#retailers.map(({ shop }) => shop),
-      {
-        event: sale.event,
-        policy: this.settings,
-        signal: sale.stop.signal,
-        onEvent: (line) => sale.history.push(line),
-        onPurchase: (purchase) => {
-          const site = this.settings.retailers[purchase.retailer] as string;
-          this.#advance(sale, { ...purchase, site, byHand: false });
-        },
-      },
-    );
-    const isOver = this.#sale === sale && this.#phase === 'selling';
-    if (isOver) this.#enter(sale.stop.signal.aborted ? 'stopped' : 'sold-out');
+  async #peek({ shop }: Site, sale: OpenSale): Promise<void> {
+    const view = await shop.invokeWeak(peek(sale.event)).settle({ orLatest: true }).catch(passing);
+    const remaining = view?.meta?.['remaining'];
+    if (typeof remaining !== 'number' || remaining >= sale.heardLeft) return;
+    sale.heardLeft = remaining;
+    const isIdle = this.#phase === 'ready' || this.#phase === 'stopped';
+    if (remaining === 0 && isIdle && this.#sale === sale) this.#enter('sold-out');
+    this.#changed();
   }
 
   /** Runs a step of `sale`, the current one from now on. A failure is shown, unless a later sale has begun. */
@@ -164,19 +260,19 @@ export class TicketShop {
     }
   }
 
-  /** Leaves no retailer behind, so that the next start connects anew. */
+  /** Leaves no connection behind, so that the next start connects anew. */
   async #fail(error: unknown): Promise<void> {
     if (this.#phase === 'failed') return;
     this.#sale.stop.abort();
     this.#failure = error;
     this.#enter('failed');
-    const retailers = this.#retailers;
-    this.#retailers = [];
-    await closeRetailers(retailers);
+    const backend = this.#backend;
+    this.#backend = undefined;
+    await backend?.close();
   }
 
-  #advance(sale: OpenSale, row: Row): void {
-    sale.rows.set(row.customer, row);
+  #advance(rows: Map<string, Row>, row: Row): void {
+    rows.set(row.customer, row);
     this.#changed();
   }
 
@@ -186,7 +282,7 @@ export class TicketShop {
   }
 }
 
-function openSale(): OpenSale {
-  const event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
-  return { event, rows: new Map(), history: [], stop: new AbortController(), beganAt: performance.now() };
+/** A glance that fails for the moment is taken again soon; nothing depends on a single one. */
+function passing(error: unknown): undefined {
+  if (!isPassing(error)) throw error;
 }

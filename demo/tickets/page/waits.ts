@@ -1,45 +1,90 @@
 /** The plot and the table above it: how long customers waited, by what they waited for. */
+import { averageWaits } from '../average.ts';
 import { percentiles, type Percentiles } from '../report.ts';
 import { byId, make, setText } from './dom.ts';
 import { formatMs } from './format.ts';
-import { DOT_COLOURS, latencyPlot, type Dot, type PlotData } from './plot.ts';
-import type { Row, SaleRecord } from './ticket-shop.ts';
-import type { Settings } from './settings.ts';
+import { DOT_COLOURS, latencyPlot, type Dot, type DotKind, type PlotData } from './plot.ts';
+import type { Row, SaleRecord } from './sale-record.ts';
+import type { TicketShop } from './ticket-shop.ts';
 
-type Kind = keyof PlotData;
 type Duration = 'toldMs' | 'finalMs';
+type Kind = Exclude<DotKind, 'mean' | 'meanStrong'>;
+type Groups = Readonly<Record<Kind, readonly Row[]>>;
 
 const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
   { kind: 'early', label: 'Told yes early', duration: 'toldMs' },
   { kind: 'background', label: '… and their final view', duration: 'finalMs' },
   { kind: 'waited', label: 'Told yes on the final view', duration: 'toldMs' },
+  { kind: 'strong', label: 'Without incremental views', duration: 'toldMs' },
 ];
+const NO_DOTS: PlotData = { background: [], strong: [], early: [], waited: [], meanStrong: [], mean: [] };
 
-/** Shows a sale's latencies; call it again after each change. */
-export type ShowWaits = (sale: SaleRecord) => void;
+export type ShowWaits = () => void;
 
-export function waitsView(settings: Settings): ShowWaits {
+export function waitsView(shop: TicketShop): ShowWaits {
   const legend = byId('legend', HTMLTableSectionElement);
   const place = byId('plot', HTMLDivElement);
-  const rows = new Map(KINDS.map(({ kind, label }) => [kind, legendRow(legend, kind, label)]));
-  const plot = latencyPlot(place, settings);
+  const lines = new Map(KINDS.map(({ kind, label }) => [kind, legendRow(legend, kind, label)]));
+  const plot = latencyPlot(place);
+  const isAverage = averageChoice(shop);
 
-  return ({ rows: purchases }) => {
-    const told = [...purchases.values()].filter((row) => row.told === 'yes');
-    const early = told.filter((row) => row.early === true);
-    const groups: Record<Kind, readonly Row[]> = {
-      early,
-      background: early.filter((row) => row.finalMs !== undefined),
-      waited: told.filter((row) => row.early !== true),
-    };
-    const data: Partial<Record<Kind, readonly Dot[]>> = {};
-    for (const { kind, duration } of KINDS) {
-      const group = groups[kind];
-      rows.get(kind)?.(group.length, percentiles(group, duration));
-      data[kind] = group.flatMap((row) => dotOf(row, duration));
-    }
-    plot.draw(data as PlotData);
-    place.setAttribute('aria-label', spoken(groups));
+  return () => {
+    const { sale, settings, series } = shop;
+    const frame = { tickets: Math.max(1, sale.tickets), threshold: settings.threshold };
+    const groups = groupsOf([sale]);
+    const shown = isAverage() ? groupsOf(series.finished) : groups;
+    for (const { kind, duration } of KINDS) lines.get(kind)?.(shown[kind].length, percentiles(shown[kind], duration));
+    plot.draw(isAverage() ? means(series.finished) : dotsOf(groups), frame);
+    place.setAttribute('aria-label', spoken(shown));
+  };
+}
+
+/** The choice between this sale and the average of all that are finished, once there are several. */
+function averageChoice(shop: TicketShop): () => boolean {
+  const choice = byId('choice', HTMLFieldSetElement);
+  const average = byId('show-average', HTMLInputElement);
+  const current = byId('show-current', HTMLInputElement);
+  const label = byId('average-label', HTMLSpanElement);
+  let finishedBefore = 0;
+  for (const input of [average, current]) input.addEventListener('change', () => shop.change({}));
+  return () => {
+    const { finished, sales } = shop.series;
+    choice.hidden = finished.length < 2;
+    setText(label, `Average of ${finished.length} sales`);
+    if (finished.length !== finishedBefore && finished.length === sales && sales > 1) average.checked = true;
+    if (finished.length < 2) current.checked = true;
+    finishedBefore = finished.length;
+    return average.checked;
+  };
+}
+
+function groupsOf(sales: readonly SaleRecord[]): Groups {
+  const told = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.told === 'yes'));
+  const early = told.filter((row) => row.early === true);
+  return {
+    early,
+    background: early.filter((row) => row.finalMs !== undefined),
+    waited: told.filter((row) => row.early !== true),
+    strong: sales.flatMap(({ baseline }) => [...baseline.values()].filter((row) => row.told === 'yes')),
+  };
+}
+
+function dotsOf(groups: Groups): PlotData {
+  const dots = KINDS.map(({ kind, duration }) => [kind, groups[kind].flatMap((row) => dotOf(row, duration))] as const);
+  return { ...NO_DOTS, ...Object.fromEntries(dots) };
+}
+
+function dotOf(row: Row, duration: Duration): Dot[] {
+  const ms = row[duration];
+  return ms === undefined || row.ticketsLeft === undefined ? [] : [{ ticketsLeft: row.ticketsLeft, ms }];
+}
+
+/** What Figure 12 of the paper shows. */
+function means(sales: readonly SaleRecord[]): PlotData {
+  return {
+    ...NO_DOTS,
+    mean: averageWaits(sales.map(({ rows }) => [...rows.values()])),
+    meanStrong: averageWaits(sales.map(({ baseline }) => [...baseline.values()])),
   };
 }
 
@@ -57,16 +102,12 @@ function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: numbe
   };
 }
 
-function dotOf(row: Row, duration: Duration): Dot[] {
-  const ms = row[duration];
-  return ms === undefined || row.ticketsLeft === undefined ? [] : [{ ticketsLeft: row.ticketsLeft, ms }];
-}
-
 /** The plot in a sentence, for those who do not see it. */
-function spoken({ early, waited }: Record<Kind, readonly Row[]>): string {
+function spoken({ early, waited, strong }: Groups): string {
   const median = (group: readonly Row[]): string => {
     const { p50 } = percentiles(group, 'toldMs');
     return p50 === null ? 'none yet' : `${group.length} purchases, median ${formatMs(p50)}`;
   };
-  return `Purchase latency against tickets left. Told early: ${median(early)}. Told on the final view: ${median(waited)}.`;
+  const [first, second, third] = [early, waited, strong].map(median);
+  return `Purchase latency against tickets left. Told early: ${first}. Told on the final view: ${second}. Without incremental views: ${third}.`;
 }

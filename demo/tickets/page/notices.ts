@@ -1,0 +1,60 @@
+/** What the person at the page should know beside the figures: lost sites, busy sites, customers let down. */
+import { apology } from './failures.ts';
+import type { Row } from './sale-record.ts';
+
+/** One sentence, and what it is about. */
+export interface Notice {
+  readonly about: 'offline' | 'busy' | 'revoked' | 'unanswered';
+  readonly text: string;
+}
+
+export interface Situation {
+  readonly lostSites: readonly string[];
+  readonly cutSites: readonly string[];
+  readonly rows: Iterable<Row>;
+}
+
+/** The notices for a situation, the most pressing first. */
+export function noticesFor({ lostSites, cutSites, rows }: Situation): Notice[] {
+  let [waiting, tried, revoked, unanswered] = [0, 0, 0, 0];
+  let why: unknown;
+  for (const row of rows) {
+    const isOpen = row.told === undefined && row.failure === undefined;
+    if (row.retries !== undefined) tried += 1;
+    if (row.retries !== undefined && isOpen) waiting += 1;
+    if (row.told === 'yes' && row.finalItem === null) revoked += 1;
+    if (row.failure !== undefined) [unanswered, why] = [unanswered + 1, row.failure];
+  }
+  const notices: (Notice | undefined)[] = [
+    offline(lostSites, cutSites),
+    busy(tried, waiting),
+    revoked > 0
+      ? {
+          about: 'revoked',
+          text: `${people(revoked)} told yes, and others had the ticket first: more were sold within one trip between the sites than the threshold holds back.`,
+        }
+      : undefined,
+    unanswered > 0
+      ? { about: 'unanswered', text: `${people(unanswered)} left without a final answer (${apology(why)}).` }
+      : undefined,
+  ];
+  return notices.filter((notice) => notice !== undefined);
+}
+
+function offline(lost: readonly string[], cut: readonly string[]): Notice | undefined {
+  if (lost.length === 0) return undefined;
+  const names = lost.join(', ');
+  const action = lost.every((site) => cut.includes(site)) ? 'plug the cable in again' : 'trying again';
+  const text = `No connection to ${names}: who buys there waits and is served once, afterwards; the other sites sell on (${action}).`;
+  return { about: 'offline', text };
+}
+
+function busy(tried: number, waiting: number): Notice | undefined {
+  if (tried === 0) return undefined;
+  const now = waiting > 0 ? `${waiting} wait to try again` : 'all of them have been served since';
+  return { about: 'busy', text: `${people(tried)} turned away at first, because their site was too busy; ${now}.` };
+}
+
+function people(count: number): string {
+  return count === 1 ? 'One customer was' : `${count} customers were`;
+}

@@ -1,0 +1,57 @@
+/** One stock of tickets and all that this page has sold of it, with the same stock sold without incremental views. */
+import type { Purchase, SaleEvent } from '../serve-customer.ts';
+
+/** One purchase as the page lists it. */
+export interface Row extends Purchase {
+  readonly site: string;
+  readonly byHand: boolean;
+}
+
+/** A sale as the page shows it. */
+export interface SaleRecord {
+  /** The queue that holds the tickets. */
+  readonly event: string;
+  readonly tickets: number;
+  /** Tickets left, as far as this page knows. */
+  readonly left: number;
+  /** By customer, in the order in which they came. */
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly history: readonly SaleEvent[];
+  /** The purchases without incremental views; none where nothing is compared. */
+  readonly baseline: ReadonlyMap<string, Row>;
+}
+
+/** A sale under way. */
+export class OpenSale implements SaleRecord {
+  readonly event: string;
+  readonly rows = new Map<string, Row>();
+  readonly history: SaleEvent[] = [];
+  readonly baseline = new Map<string, Row>();
+  /** Ends the sale. */
+  readonly stop: AbortController = new AbortController();
+  /** By `performance.now()`. */
+  readonly beganAt: number = performance.now();
+  tickets = 0;
+  /** Tickets left, as the store last said; others may sell of the same stock. */
+  heardLeft = Infinity;
+
+  constructor(event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`) {
+    this.event = event;
+  }
+
+  get left(): number {
+    return Math.min(this.heardLeft, this.tickets - soldTo(this.rows));
+  }
+
+  /** The queue from which as many tickets are sold without incremental views. */
+  get baselineEvent(): string {
+    return `${this.event}-strong`;
+  }
+}
+
+/** How many of these customers have a ticket for certain. */
+export function soldTo(rows: ReadonlyMap<string, Row>): number {
+  let sold = 0;
+  for (const { finalItem } of rows.values()) if (typeof finalItem === 'string') sold += 1;
+  return sold;
+}

@@ -1,0 +1,124 @@
+/** How the retailers sell: where they stand, how many tickets there are, threshold and pace, changed during a sale. */
+import { TICKETS_MAX } from '../contract.ts';
+import { byId, make, setText } from './dom.ts';
+import { inviteTo, RETAILERS_MAX, type Settings } from './settings.ts';
+import type { Site } from './sites.ts';
+import type { TicketShop } from './ticket-shop.ts';
+
+export type ShowSetup = () => void;
+
+export function setupView(shop: TicketShop): ShowSetup {
+  const shows = [
+    slider(shop, 'threshold', 'threshold', (value) => String(value)),
+    slider(shop, 'pace', 'paceMs', (value) => `${value} ms`),
+    ticketsField(shop),
+    salesChoice(shop),
+    compareChoice(shop),
+    siteList(shop),
+  ];
+  return () => {
+    for (const show of shows) show();
+  };
+}
+
+/** A slider that counts at once; one that the address has set higher than it goes grows. */
+function slider(
+  shop: TicketShop,
+  id: string,
+  setting: 'threshold' | 'paceMs',
+  format: (value: number) => string,
+): ShowSetup {
+  const input = byId(`${id}-slider`, HTMLInputElement);
+  const output = byId(`${id}-value`, HTMLOutputElement);
+  input.max = String(Math.max(Number(input.max), shop.settings[setting]));
+  input.value = String(shop.settings[setting]);
+  input.addEventListener('input', () => shop.change({ [setting]: Number(input.value) } as Partial<Settings>));
+  return () => {
+    const text = format(shop.settings[setting]);
+    setText(output, text);
+    input.setAttribute('aria-valuetext', text);
+  };
+}
+
+function ticketsField(shop: TicketShop): ShowSetup {
+  const input = byId('stock-size', HTMLInputElement);
+  input.max = String(TICKETS_MAX);
+  input.value = String(shop.settings.tickets);
+  input.addEventListener('change', () => {
+    if (input.reportValidity()) shop.change({ tickets: Number(input.value) });
+  });
+  return () => {};
+}
+
+function salesChoice(shop: TicketShop): ShowSetup {
+  const select = byId('sales', HTMLSelectElement);
+  const given = String(shop.settings.sales);
+  if (![...select.options].some(({ value }) => value === given)) select.append(new Option(given, given));
+  select.value = given;
+  select.addEventListener('change', () => shop.change({ sales: Number(select.value) }));
+  return () => {};
+}
+
+function compareChoice(shop: TicketShop): ShowSetup {
+  const box = byId('compare', HTMLInputElement);
+  box.checked = shop.settings.compare;
+  box.addEventListener('change', () => shop.change({ compare: box.checked }));
+  return () => {};
+}
+
+/** One line a site: its retailers, its cable, and another tab beside it. */
+function siteList(shop: TicketShop): ShowSetup {
+  const list = byId('sites', HTMLUListElement);
+  let shown: readonly Site[] = [];
+  let lines: readonly ShowSetup[] = [];
+  return () => {
+    if (shop.sites !== shown && shop.sites.length > 0) {
+      shown = shop.sites;
+      list.replaceChildren();
+      lines = shown.map(({ name }) => siteLine(shop, name, list));
+    }
+    for (const show of lines) show();
+  };
+}
+
+function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup {
+  const retailers = (): number => shop.settings.retailers.filter((site) => site === name).length;
+  const setRetailers = (wanted: number): void => {
+    const others = shop.settings.retailers.filter((site) => site !== name);
+    const allowed = Math.min(Math.max(0, wanted), RETAILERS_MAX - others.length);
+    shop.change({ retailers: [...others, ...Array.from({ length: allowed }, () => name)] });
+  };
+  const isCut = (): boolean => shop.sites.some((site) => site.name === name && site.isCut);
+  const count = make('output', 'number');
+  const cable = button('', `Cable to ${name}`, () => shop.setCut(name, !isCut()));
+  const invite = make('a', '', 'another tab');
+  invite.target = '_blank';
+  invite.title = `Sell the same tickets beside ${name} in a tab of its own`;
+  cable.dataset['cable'] = name;
+  list.append(
+    make(
+      'li',
+      'site',
+      make('span', 'name', name),
+      button('−', `One retailer less beside ${name}`, () => setRetailers(retailers() - 1)),
+      count,
+      button('+', `One retailer more beside ${name}`, () => setRetailers(retailers() + 1)),
+      cable,
+      invite,
+    ),
+  );
+  return () => {
+    setText(count, String(retailers()));
+    setText(cable, isCut() ? 'Plug in' : 'Cut off');
+    cable.classList.toggle('cut', isCut());
+    invite.href = inviteTo(shop.sale.event, name, shop.settings);
+  };
+}
+
+function button(text: string, label: string, onClick: () => void): HTMLButtonElement {
+  const made = make('button', 'small', text);
+  made.type = 'button';
+  made.setAttribute('aria-label', label);
+  made.addEventListener('click', onClick);
+  return made;
+}

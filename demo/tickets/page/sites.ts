@@ -1,0 +1,74 @@
+/** The sites: one websocket client each, shared by the retailers that stand beside it. */
+import { createClient, CorrectableError } from 'correctables';
+import { exponentialBackoff, redblue } from 'correctables/bindings/redblue';
+import { ticketShop } from '../contract.ts';
+import type { Shop } from '../purchase.ts';
+import { Cable } from './cable.ts';
+
+const DIRECTORY_TIMEOUT_MS = 5_000;
+/** Long enough to plug a cable in again: a purchase under way meanwhile ends after all, and only once. */
+const PURCHASE_TIMEOUT_MS = 60_000;
+const RECONNECT_MS_MAX = 1_000;
+
+export interface Site {
+  readonly name: string;
+  readonly shop: Shop;
+  readonly isCut: boolean;
+  /** Pulls the cable to this site out, or plugs it in again. */
+  setCut(isCut: boolean): void;
+}
+
+/**
+ * Connects to every site of the backend.
+ *
+ * @param onStateChange told of every change of a connection's state
+ * @throws CorrectableError `UNAVAILABLE` when the site directory does not answer
+ */
+export async function openSites(onStateChange: (site: string, state: string) => void): Promise<readonly Site[]> {
+  const urls = await siteDirectory();
+  return urls.map(([name, url]) => {
+    const cable = new Cable(WebSocket);
+    const binding = redblue(ticketShop, {
+      url,
+      WebSocket: cable.WebSocket,
+      reconnect: exponentialBackoff({ maxMs: RECONNECT_MS_MAX }),
+      onStateChange: (state) => onStateChange(name, state),
+    });
+    return {
+      name,
+      shop: createClient(binding, { timeoutMs: PURCHASE_TIMEOUT_MS }),
+      get isCut() {
+        return cable.isCut;
+      },
+      setCut: (isCut) => {
+        if (isCut) return cable.cut();
+        cable.mend();
+        binding.wake();
+      },
+    };
+  });
+}
+
+/** Closes the connections; purchases under way fail. */
+export async function closeSites(sites: readonly Site[]): Promise<void> {
+  await Promise.all(sites.map(({ shop }) => shop.close()));
+}
+
+/** Where the sites are: name and websocket address. */
+async function siteDirectory(): Promise<readonly (readonly [name: string, url: string])[]> {
+  try {
+    const response = await fetch('/sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`GET /sites answered ${response.status}`);
+    const { sites } = (await response.json()) as { sites: readonly { name: string; path: string }[] };
+    return sites.map(({ name, path }) => [name, webSocketUrl(path)] as const);
+  } catch (cause) {
+    throw new CorrectableError('UNAVAILABLE', 'The site directory does not answer.', { cause });
+  }
+}
+
+/** The sites listen at the page's own origin. */
+function webSocketUrl(path: string): string {
+  const url = new URL(path, location.origin);
+  url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  return url.href;
+}
