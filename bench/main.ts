@@ -7,8 +7,9 @@ import type { Bench, Outcome } from './harness/bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { core } from './core/bench.ts';
 import { tickets } from './tickets/bench.ts';
+import { wire } from './wire/bench.ts';
 
-const benches: readonly Bench[] = [core, tickets, ads, twissandra];
+const benches: readonly Bench[] = [core, tickets, ads, twissandra, wire];
 
 const cli = cac('npm run bench --');
 cli

@@ -1,0 +1,54 @@
+/** A client process of the benchmark: so many loops that each await one operation after the other. */
+import { createClient } from 'correctables';
+import { remote } from 'correctables/bindings/remote';
+import { put } from 'correctables/operations';
+import { WebSocket } from 'ws';
+import { openEcho } from './echo.ts';
+import { cpuUsedUs, type ClientOrder, type ClientReport, type Mode } from './messages.ts';
+
+const KEYS = 1000;
+const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
+/** 16 bytes. */
+const VALUE = '0123456789abcdef';
+
+type Submit = (n: number) => PromiseLike<unknown>;
+
+const tell = (message: unknown): void => void process.send?.(message);
+
+const [, , mode, url] = process.argv as [string, string, Mode, string];
+const submit = mode.startsWith('gateway') ? await openGateway() : await openEchoing();
+tell({ ready: true });
+process.on('message', ({ run }: ClientOrder) => void measure(run.window, run.durationMs).then(tell));
+process.on('disconnect', () => process.exit());
+
+/** One put a call: a Correctable, awaited for its final view. */
+async function openGateway(): Promise<Submit> {
+  const binding = remote({ url, levels: ['weak', 'strong'], WebSocket });
+  await binding.ready;
+  const store = createClient(binding);
+  if (mode === 'gateway-views') return (n) => store.invoke(put(keys[n % KEYS] as string, VALUE));
+  return (n) => store.invokeStrong(put(keys[n % KEYS] as string, VALUE));
+}
+
+async function openEchoing(): Promise<Submit> {
+  const send = await openEcho(url, mode);
+  return (n) => send(['put', 'update', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
+}
+
+async function measure(window: number, durationMs: number): Promise<ClientReport> {
+  const cpuFrom = cpuUsedUs();
+  const from = performance.now();
+  const operations = await drive(window, durationMs);
+  return { operations, elapsedMs: performance.now() - from, cpuUs: cpuUsedUs() - cpuFrom };
+}
+
+async function drive(window: number, durationMs: number): Promise<number> {
+  let operations = 0;
+  const time = { isOver: false };
+  setTimeout(() => (time.isOver = true), durationMs);
+  const loop = async (): Promise<void> => {
+    while (!time.isOver) await submit(operations++);
+  };
+  await Promise.all(Array.from({ length: window }, loop));
+  return operations;
+}

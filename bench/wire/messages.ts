@@ -1,0 +1,30 @@
+/** What the benchmark asks of its processes, and what they answer. */
+
+/** How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back what it gets. */
+export type Mode = 'gateway' | 'gateway-views' | 'echo-plain' | 'echo-cork' | 'echo-array';
+
+/** To a client process. */
+export type ClientOrder = { readonly run: { readonly window: number; readonly durationMs: number } };
+
+/** To a server process: `cpu` asks for the time used so far, `profile` for a profile until the next one. */
+export type ServerOrder = 'cpu' | 'profile' | 'profiled';
+
+/** From a client process, for one run. */
+export interface ClientReport {
+  readonly operations: number;
+  readonly elapsedMs: number;
+  /** Processor time of the client during the run, in microseconds. */
+  readonly cpuUs: number;
+}
+
+/** Share of the server's busy time, by what it was spent on. */
+export interface ProfileReport {
+  readonly validationShare: number;
+  readonly gcShare: number;
+}
+
+/** Processor time of this process so far, in microseconds. */
+export function cpuUsedUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

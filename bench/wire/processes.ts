@@ -1,0 +1,70 @@
+/** Starts a server and a client process for one contender and talks to them. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ClientReport, Mode, ProfileReport } from './messages.ts';
+
+/** One contender, alive: an idle one waits and uses no processor time. */
+export interface Pair {
+  /** Warms up for a quarter of the time, then measures. */
+  run(window: number, durationMs: number): Promise<Measured>;
+  /** Runs under the profiler, whose own cost is why the figures of that run are thrown away. */
+  profile(window: number, durationMs: number): Promise<ProfileReport>;
+  stop(): void;
+}
+
+/** What one run gave. */
+export interface Measured {
+  readonly opsPerSecond: number;
+  readonly clientUsPerOp: number;
+  readonly serverUsPerOp: number;
+}
+
+/** Starts the two processes. */
+export async function startPair(mode: Mode): Promise<Pair> {
+  const server = start('server.ts', [mode]);
+  const { url } = (await answer(server)) as { url: string };
+  const client = start('client.ts', [mode, url]);
+  await answer(client);
+  const ask = async <T>(child: ChildProcess, order: object | string): Promise<T> => {
+    const answered = answer(child);
+    child.send(order);
+    return (await answered) as T;
+  };
+  return {
+    async run(window, durationMs) {
+      await ask<ClientReport>(client, { run: { window, durationMs: durationMs / 4 } });
+      const before = await ask<{ cpuUs: number }>(server, 'cpu');
+      const measured = await ask<ClientReport>(client, { run: { window, durationMs } });
+      const after = await ask<{ cpuUs: number }>(server, 'cpu');
+      return {
+        opsPerSecond: (measured.operations / measured.elapsedMs) * 1000,
+        clientUsPerOp: measured.cpuUs / measured.operations,
+        serverUsPerOp: (after.cpuUs - before.cpuUs) / measured.operations,
+      };
+    },
+    async profile(window, durationMs) {
+      await ask(server, 'profile');
+      await ask(client, { run: { window, durationMs } });
+      const { profile } = await ask<{ profile: ProfileReport }>(server, 'profiled');
+      return profile;
+    },
+    stop() {
+      for (const child of [client, server]) if (child.connected) child.disconnect();
+    },
+  };
+}
+
+function start(script: string, args: readonly string[]): ChildProcess {
+  return fork(fileURLToPath(new URL(script, import.meta.url)), args, { execArgv: ['--import', 'tsx'] });
+}
+
+function answer(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message);
+    });
+  });
+}

@@ -1,0 +1,49 @@
+/** Where a server process spends its time: a sampling profile, read by function. */
+import { Session } from 'node:inspector/promises';
+import type { Profiler } from 'node:inspector';
+import type { ProfileReport } from './messages.ts';
+
+/** Names of the function that checks every inbound row; whatever it calls counts as validation too. */
+const VALIDATION = 'checkRow';
+const NOT_BUSY: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)']);
+const SAMPLE_US = 200;
+
+/** A profile being taken. */
+export interface RunningProfile {
+  stop(): Promise<ProfileReport>;
+}
+
+/** Begins to take samples. */
+export async function startProfile(): Promise<RunningProfile> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_US });
+  await session.post('Profiler.start');
+  return {
+    async stop() {
+      const { profile } = await session.post('Profiler.stop');
+      session.disconnect();
+      return sharesOf(profile);
+    },
+  };
+}
+
+function sharesOf({ nodes }: Profiler.Profile): ProfileReport {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  let busy = 0;
+  let validation = 0;
+  let gc = 0;
+  const visit = (node: Profiler.ProfileNode, within: boolean): void => {
+    const { functionName } = node.callFrame;
+    const inside = within || functionName === VALIDATION;
+    const samples = node.hitCount ?? 0;
+    if (!NOT_BUSY.has(functionName)) busy += samples;
+    if (inside) validation += samples;
+    if (functionName === '(garbage collector)') gc += samples;
+    for (const child of node.children ?? []) visit(byId.get(child) as Profiler.ProfileNode, inside);
+  };
+  visit(nodes[0] as Profiler.ProfileNode, false);
+  if (validation === 0) throw new Error(`no sample in ${VALIDATION}: it has another name now, or is never called`);
+  return { validationShare: validation / busy, gcShare: gc / busy };
+}
