@@ -2,6 +2,7 @@
 import { headlessSale } from './headless.ts';
 import { parseOptions, UsageError, type Options } from './options.ts';
 import { startShop } from './server.ts';
+import { explainPort } from '../port-taken.ts';
 import { untilInterrupted } from '../until-interrupted.ts';
 
 const EXIT_FAILED = 1;
@@ -21,7 +22,9 @@ async function sell(options: Options): Promise<void> {
 }
 
 async function open({ port, wan }: Options): Promise<void> {
-  const shop = await startShop({ port, wan });
+  const shop = await startShop({ port, wan }).catch((error: unknown) => {
+    throw explainPort(error, port, '--port N');
+  });
   console.log(`The ticket shop is open: ${shop.url}`);
   console.log('Three sites (irl, frk, vrg) with the delays of the Correctables paper between them. Ctrl-C closes it.');
   await untilInterrupted();

@@ -1,0 +1,37 @@
+/** The command line of the launcher, parsed and checked. */
+import { cac } from 'cac';
+
+const PORT_DEFAULT = 7400;
+const PORT_MAX = 65_535;
+
+/** A command line or environment that cannot be run: the message says what to change. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Where the start page goes: `--port`, else the variable `PORT`, else 7400.
+ *
+ * @returns the port, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming the flag or variable at fault
+ */
+export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEnv): number | undefined {
+  const cli = cac('npm run demo --');
+  cli
+    .command('[...none]', 'Opens a start page with all demos')
+    .option('--port <n>', `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
+  cli.help();
+  const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });
+  if (options['help'] === true) return undefined;
+  const [unexpected] = [...args, ...Object.keys(options).filter((name) => name !== '--' && name !== 'port')];
+  if (unexpected !== undefined) throw new UsageError(`unexpected "${unexpected}"; see --help`);
+  if (options['port'] !== undefined) return checked('--port', options['port']);
+  const fromEnvironment = environment['PORT'];
+  return fromEnvironment === undefined || fromEnvironment === '' ? PORT_DEFAULT : checked('PORT', fromEnvironment);
+}
+
+function checked(name: string, value: unknown): number {
+  const port = /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
+  if (port <= PORT_MAX) return port;
+  throw new UsageError(`${name} takes a whole number from 0 to ${PORT_MAX}, not "${String(value)}"`);
+}

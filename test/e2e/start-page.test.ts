@@ -1,0 +1,109 @@
+/** The launcher as a person meets it: its program, its start page in a real browser, and demos that do not start. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { demos, type Demo } from '../../demo/start/demos.ts';
+import { startLauncher } from '../../demo/start/server.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { Program, runProgram } from '../support/run-program.ts';
+
+const LAUNCHER = ['--import', 'tsx', 'demo/main.ts'];
+
+test('demo: started → prints its address, answers there, and ends cleanly when interrupted', async () => {
+  using program = new Program([...LAUNCHER, '--port', '0']);
+  const url = /http:\S+/.exec(await program.line())?.[0] as string;
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  const page = await response.text();
+  for (const { title } of demos) expect(page).toContain(title);
+  expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+  program.signal('SIGINT');
+  expect(await program.ended()).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('demo: the port is taken → says which flag and variable change it', async () => {
+  await using taken = disposable(await startLauncher({ port: 0, demos: [] }));
+  const { code, stderr } = await runProgram([...LAUNCHER, '--port', new URL(taken.value.url).port]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('is taken');
+  expect(stderr).toContain('--port N or PORT=N');
+});
+
+test('demo: a port that makes no sense → exit code 2 and the flag named', async () => {
+  const { code, stderr } = await runProgram([...LAUNCHER, '--port', 'many']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--port takes a whole number');
+});
+
+const { browser, reason } = await launchChromium();
+const subject = reason === undefined ? 'start page' : `start page (skipped: ${reason})`;
+
+describe.skipIf(browser === undefined)(subject, () => {
+  afterAll(() => (browser as Browser).close());
+
+  test('a demo opened by keyboard → started once, and shown', async () => {
+    await using launcher = disposable(await startLauncher({ port: 0, demos }));
+    await using visit = await visitOf(launcher.value.url);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Ticket shop' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Ticket shop' }).waitFor();
+    await page.locator('#status[data-phase="selling"]').waitFor();
+    const shop = new URL(page.url()).origin;
+    expect(shop).not.toBe(launcher.value.url);
+
+    await page.goto(launcher.value.url);
+    await page.getByText('running').waitFor();
+    await page.getByRole('link', { name: 'Ticket shop' }).click();
+    await page.getByRole('heading', { name: 'Ticket shop' }).waitFor();
+    expect(new URL(page.url()).origin).toBe(shop);
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('a demo that does not start → says why, and can be tried again', async () => {
+    let tries = 0;
+    const broken: Demo = {
+      name: 'broken',
+      title: 'Broken <demo>',
+      about: 'It never starts.',
+      paper: 'nothing',
+      start: () => {
+        tries += 1;
+        return Promise.reject(new Error('no <b>luck</b>'));
+      },
+    };
+    await using launcher = disposable(await startLauncher({ port: 0, demos: [broken] }));
+    await using visit = await visitOf(launcher.value.url);
+    await visit.page.getByRole('link', { name: 'Broken <demo>' }).click();
+    await visit.page.getByText('no <b>luck</b>').waitFor();
+    await visit.page.getByRole('link', { name: 'Try again' }).click();
+    await visit.page.getByText('no <b>luck</b>').waitFor();
+    expect(tries).toBe(2);
+  });
+
+  test('the phone and the dark → nothing wider than the screen', async () => {
+    await using launcher = disposable(await startLauncher({ port: 0, demos }));
+    await using visit = await visitOf(launcher.value.url, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+    });
+    expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+
+  async function visitOf(url: string, options: object = {}): Promise<Visit> {
+    const context = await (browser as Browser).newContext({ locale: 'en-GB', ...options });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(url);
+    return { page, errors, [Symbol.asyncDispose]: () => context.close() };
+  }
+});
+
+interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly errors: readonly string[];
+}
+
+function disposable<T extends { close(): Promise<void> }>(value: T): AsyncDisposable & { readonly value: T } {
+  return { value, [Symbol.asyncDispose]: () => value.close() };
+}
