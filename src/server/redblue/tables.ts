@@ -39,12 +39,11 @@ export type IndexableField<F extends Fields> = {
   string;
 
 /** The values by which rows are found through a field; `never` where it cannot be indexed. */
-export type ScalarIn<V> =
-  V extends ReadonlySet<infer E>
-    ? Extract<E, Scalar>
-    : undefined extends V
-      ? OnlyScalars<Exclude<V, undefined>>
-      : never;
+export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
+  ? Extract<E, Scalar>
+  : undefined extends V
+    ? OnlyScalars<Exclude<V, undefined>>
+    : never;
 type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
 
 /** How rows of a table are found and whether they go. */

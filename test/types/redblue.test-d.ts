@@ -1,0 +1,123 @@
+/** Types of a service flow from its contract and tables to shadow operations, generators and clients. */
+import { describe, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import type { Correctable } from '../../src/correctable/correctable.ts';
+import { createClient } from '../../src/correctable/client.ts';
+import { defineContract } from '../../src/protocol/contract.ts';
+import { createEmbedded } from '../../src/server/embedded.ts';
+import type { Effect } from '../../src/server/redblue/effect.ts';
+import type { QueueView } from '../../src/server/redblue/fields/queue-view.ts';
+import { withMeta } from '../../src/server/redblue/reply.ts';
+import { defineService } from '../../src/server/redblue/service.ts';
+import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
+import { effectTables } from '../../src/server/redblue/table-effects.ts';
+import { cell, counter, log, queue, register, set, table } from '../../src/server/redblue/tables.ts';
+
+const contract = defineContract('notes', {
+  add: { effect: 'update', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
+  take: { effect: 'update', args: z.object({ id: z.string() }), result: z.string().nullable() },
+  read: { effect: 'read', args: z.object({ id: z.string() }), result: z.object({ title: z.string() }) },
+});
+
+const tables = {
+  notes: table(
+    {
+      size: counter(),
+      title: register<string>(),
+      rank: cell<number>(),
+      tags: set<'a' | 'b'>(),
+      lines: log<{ at: number }>(),
+    },
+    { indexes: ['title', 'rank', 'tags'], removable: true },
+  ),
+  plain: table({ title: register<string>(), data: register<{ x: number }>() }, { indexes: ['title'], removable: true }),
+  queues: table({ items: queue<string>() }),
+};
+
+describe('service types', () => {
+  test('effects: values by kind, colours by field', () => {
+    const { notes, plain, queues } = effectTables(tables);
+    expectTypeOf(notes.row('k').size.add).toEqualTypeOf<(amount: number) => Effect<undefined, 'blue'>>();
+    expectTypeOf(notes.row('k').rank.assign).toEqualTypeOf<(value: number) => Effect<number | undefined, 'red'>>();
+    expectTypeOf(notes.row('k').tags.add).parameter(0).toEqualTypeOf<'a' | 'b'>();
+    expectTypeOf(plain.remove('k')).toEqualTypeOf<Effect<undefined, 'blue'>>();
+    expectTypeOf(notes.remove('k')).toEqualTypeOf<Effect<undefined, 'red'>>();
+    expectTypeOf(queues.insert('k')).toEqualTypeOf<Effect<undefined, 'blue'>>();
+    // @ts-expect-error rows of this table are never removed
+    queues.remove('k');
+    // @ts-expect-error a queue is red
+    blue((a: { id: string }) => [queues.row(a.id).items.pop()]);
+    // @ts-expect-error a row with a cell is removed in the red order
+    blue((a: { id: string }) => [notes.remove(a.id)]);
+    blue((a: { id: string }) => [plain.remove(a.id)]);
+  });
+
+  test('indexes: registers, cells and sets of strings or numbers only', () => {
+    // @ts-expect-error counters have no index
+    table({ size: counter() }, { indexes: ['size'] });
+    // @ts-expect-error objects have no order
+    table({ data: register<{ x: number }>() }, { indexes: ['data'] });
+    // @ts-expect-error no such field
+    table({ title: register<string>() }, { indexes: ['name'] });
+  });
+
+  const service = defineService(contract, {
+    tables,
+    shadowOperations: ({ notes, queues }) => ({
+      grow: blue((a: { id: string; by: number }) => [notes.row(a.id).size.add(a.by)]),
+      take: red(
+        (a: { id: string }) => [queues.row(a.id).items.pop()],
+        ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
+      ),
+    }),
+    generators: {
+      add: ({ id, size }, { tables: { notes }, shadow, scratchpad }) => {
+        expectTypeOf(size).toBeNumber();
+        expectTypeOf(notes.row(id).size).toBeNumber();
+        expectTypeOf(notes.row(id).title).toEqualTypeOf<string | undefined>();
+        expectTypeOf(notes.row(id).tags).toEqualTypeOf<ReadonlySet<'a' | 'b'>>();
+        expectTypeOf(notes.row(id).lines).toEqualTypeOf<readonly { at: number }[]>();
+        expectTypeOf(notes.keys({ prefix: 'x', limit: 3 })).toEqualTypeOf<readonly string[]>();
+        notes.by.title({ prefix: 'x' });
+        notes.by.rank({ from: 3, before: 7, reverse: true });
+        notes.by.tags({ equals: 'a' });
+        // @ts-expect-error ranks are numbers
+        notes.by.rank({ equals: 'x' });
+        // @ts-expect-error no such element
+        notes.by.tags({ equals: 'c' });
+        // @ts-expect-error not indexed
+        notes.by.size({ equals: 1 });
+        expectTypeOf(scratchpad.apply(shadow.take({ id }))).toEqualTypeOf<string | null>();
+        expectTypeOf(scratchpad.apply(shadow.grow({ id, by: 1 }, 'reply'))).toBeString();
+        return shadow.grow({ id, by: size }, size);
+      },
+      take: ({ id }, { tables: { queues }, shadow }) => {
+        expectTypeOf(queues.row(id).items).toEqualTypeOf<QueueView<string>>();
+        return shadow.take({ id });
+      },
+      read: ({ id }, { tables: { notes } }) => ({ title: notes.row(id).title ?? '' }),
+    },
+  });
+
+  test('results: a generator must give what the contract says', () => {
+    const one = defineContract('one', { get: { effect: 'read', args: z.object({}), result: z.number() } });
+    const implementation = { tables: {}, shadowOperations: () => ({}) };
+    // @ts-expect-error a string is no number
+    defineService(one, { ...implementation, generators: { get: () => 'x' } });
+    // @ts-expect-error a generator does not wait
+    defineService(one, { ...implementation, generators: { get: async () => 1 } });
+    // @ts-expect-error no generator
+    defineService(one, { ...implementation, generators: {} });
+  });
+
+  test('client: arguments as given, results and levels from the contract and the binding', () => {
+    const client = createClient(createEmbedded(service, { sites: ['irl', 'frk'] }).site('irl'));
+    const added = client.invoke(contract.add({ id: 'n', size: '3' }));
+    expectTypeOf(added).toEqualTypeOf<Correctable<number, readonly ['tentative', 'causal', 'strong']>>();
+    expectTypeOf(client.invoke(contract.take({ id: 'n' }))).resolves.toEqualTypeOf<string | null>();
+    // @ts-expect-error sizes are given as strings
+    contract.add({ id: 'n', size: 3 });
+    // @ts-expect-error no such site
+    createEmbedded(service, { sites: ['irl', 'frk'] }).site('vrg');
+  });
+});
