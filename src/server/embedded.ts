@@ -84,6 +84,8 @@ export interface Embedded<N extends string = string> {
 const DEFAULT_ATTEMPTS = 10;
 const DEFAULT_IN_FLIGHT = 100_000;
 const TICK_MS = 250;
+/** Entries that are kept for a site that is away: the bound of what logs and memory grow to meanwhile. */
+const BACKLOG_MAX = 1_000_000;
 const RESEND_AFTER_MS = 1000;
 const DEFAULT_SITE_WAIT_MS = 5000;
 const DEFAULT_CLOCK_SKEW_MS = 10_000;
@@ -114,8 +116,8 @@ export function createEmbedded<const N extends string>(service: Service, options
   const epoch = Date.now();
   for (const site of sites.keys()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
-    const storage = { local: new VolatileStorage(), red: new VolatileStorage() };
-    const limits = { attemptsMax, inFlightMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const storage = new VolatileStorage(epoch);
+    const limits = { attemptsMax, inFlightMax, backlogMax: BACKLOG_MAX, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const observer = clockObserver(sites, site, onAlarm);
     drivers.push(
@@ -123,7 +125,6 @@ export function createEmbedded<const N extends string>(service: Service, options
         service,
         site,
         sites,
-        epoch,
         redLeader,
         storage,
         send,

@@ -1,24 +1,30 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
-import type { LogStorage } from './log/storage.ts';
+import type { SiteStorage } from './log/storage.ts';
 import type { Submission } from './redblue/replica-port.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
-import type { SiteMessage, SiteOptions, SiteOutput, StoredEntries } from './redblue/site-machine.ts';
+import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
-export interface SiteDriverOptions extends SiteOptions {
-  readonly storage: Readonly<Record<keyof StoredEntries, LogStorage>>;
+export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
+  readonly storage: SiteStorage;
   send(to: number, message: SiteMessage): void;
   /** How often a busy site looks for messages that were lost. */
   readonly tickMs: number;
   /** Submissions under way at most; more fail with `OVERLOADED`. */
   readonly inFlightMax: number;
+  /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
+  readonly backlogMax: number;
+  /** The logs cannot be written any more: the site has stopped. */
+  onStopped?(error: Error): void;
   readonly tokens: SessionTokens;
 }
 
 const SEED_RANGE = 2 ** 32;
+/** When to try again after a refusal for lack of room. */
+const FULL_RETRY_MS = 1000;
 
 /** A running site. */
 export class SiteDriver implements SubmissionPort {
@@ -31,7 +37,7 @@ export class SiteDriver implements SubmissionPort {
   readonly #submitters = new Map<number, Submitter>();
   #nextToken = 1;
   #ticker: NodeJS.Timeout | undefined;
-  #refuses = false;
+  #refusal: (() => CorrectableError) | undefined;
   #closed = false;
 
   constructor(options: SiteDriverOptions) {
@@ -40,23 +46,27 @@ export class SiteDriver implements SubmissionPort {
     this.site = options.site;
     this.sites = options.sites;
     this.tokens = options.tokens;
-    this.#machine = new SiteMachine(options, undefined, Date.now());
-    for (const log of ['local', 'red'] as const) {
-      options.storage[log].onSynced = (length) => {
+    const { storage } = options;
+    this.#machine = new SiteMachine({ ...options, epoch: storage.epoch }, storage.stored, Date.now());
+    storage.attach(this.#machine, {
+      synced: (log, length) => {
         if (this.#closed) return;
         this.#machine.onSynced(log, length, Date.now());
         this.#act();
-      };
-    }
+      },
+      failed: (error) => this.#stop(error),
+    });
+  }
+
+  /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */
+  start(): void {
+    this.#act();
   }
 
   submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
-    if (this.#refuses) {
-      submitter.failed(closedError(), undefined);
-      return;
-    }
-    if (this.#submitters.size >= this.#options.inFlightMax) {
-      submitter.failed(overloadedError(this.#options.inFlightMax), undefined);
+    const refusal = this.#refusalOf(submission.operation);
+    if (refusal !== undefined) {
+      submitter.failed(refusal, undefined);
       return;
     }
     const token = this.#nextToken++;
@@ -66,16 +76,14 @@ export class SiteDriver implements SubmissionPort {
   }
 
   receive(from: number, messages: readonly SiteMessage[]): void {
-    if (this.#closed) return;
+    // Without room for it nothing is taken: whoever sent it sends it again.
+    if (this.#closed || this.#options.storage.isFull) return;
     for (const message of messages) this.#machine.receive(from, message, Date.now());
     this.#act();
   }
 
   closeSubmissions(): void {
-    this.#refuses = true;
-    const submitters = [...this.#submitters.values()];
-    this.#submitters.clear();
-    for (const submitter of submitters) submitter.failed(closedError(), undefined);
+    this.#refuse(closedError);
   }
 
   async close(): Promise<void> {
@@ -83,7 +91,33 @@ export class SiteDriver implements SubmissionPort {
     this.#closed = true;
     clearInterval(this.#ticker);
     this.closeSubmissions();
-    await Promise.all(Object.values(this.#options.storage).map((storage) => storage.close()));
+    await this.#options.storage.close();
+  }
+
+  /** Why an operation is not taken; `undefined` when it is. */
+  #refusalOf(operation: string): CorrectableError | undefined {
+    const { inFlightMax, backlogMax, storage } = this.#options;
+    if (this.#refusal !== undefined) return this.#refusal();
+    if (this.#submitters.size >= inFlightMax) return overloadedError(inFlightMax);
+    if (this.contract.operations[operation]?.effect === 'read') return undefined;
+    if (storage.isFull) return fullError();
+    return this.#machine.backlog >= backlogMax ? backlogError(backlogMax) : undefined;
+  }
+
+  #refuse(refusal: () => CorrectableError): void {
+    this.#refusal = refusal;
+    const submitters = [...this.#submitters.values()];
+    this.#submitters.clear();
+    for (const submitter of submitters) submitter.failed(refusal(), undefined);
+  }
+
+  /** What is not on the disk by now may never be: the site must not go on as if it were. */
+  #stop(error: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#ticker);
+    this.#refuse(() => stoppedError(error));
+    this.#options.onStopped?.(error);
   }
 
   #act(): void {
@@ -96,7 +130,7 @@ export class SiteDriver implements SubmissionPort {
       case 'send':
         return this.#options.send(output.to, output.message);
       case 'store':
-        return this.#options.storage[output.log].append(output.entries);
+        return this.#options.storage.append(output.log, output.entries);
       case 'view':
         return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply, output.seen);
       case 'failed':
@@ -127,6 +161,21 @@ export class SiteDriver implements SubmissionPort {
 function overloadedError(inFlightMax: number): CorrectableError {
   const message = `The site has ${inFlightMax} operations under way, as many as it takes. Nothing was done: try later.`;
   return new CorrectableError('OVERLOADED', message);
+}
+
+function fullError(): CorrectableError {
+  const message = 'The disk is full. Nothing was done; reads are served, updates again once there is room.';
+  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
+}
+
+function backlogError(backlogMax: number): CorrectableError {
+  const message = `Another site has been away for so long that ${backlogMax} operations wait for it, as many as are kept.`;
+  return new CorrectableError('OVERLOADED', `${message} Nothing was done: updates go on once it is back.`);
+}
+
+function stoppedError(cause: Error): CorrectableError {
+  const message = `The site has stopped, because its log cannot be written (${cause.message}). The outcome is not known.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
 function closedError(): CorrectableError {

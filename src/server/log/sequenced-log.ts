@@ -16,10 +16,23 @@ export interface SequencedLogOptions<R> {
   readonly leader: number;
   /** Larger than at any earlier start of this node: tells its new proposals from old ones. */
   readonly epoch: number;
-  /** What its log held at the start, all synced. */
+  /** What its log held at the start from position `start` (default 0) on, all synced. */
   readonly entries?: readonly LogEntry<R>[];
+  readonly start?: number | undefined;
+  /** What was saved beside the log: entries that it had delivered by then are not delivered again. */
+  readonly saved?: SavedLog | undefined;
+  /** Entries known to be committed: the first so many. */
+  readonly committed?: number | undefined;
   /** How long the leader and proposers wait for an answer before they send again. */
   readonly resendAfterMs: number;
+}
+
+/** The state of a node as it is saved. */
+export interface SavedLog {
+  /** Entries that were delivered: the first so many. */
+  readonly delivered: number;
+  /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
+  readonly progress: readonly (readonly [origin: number, epoch: number, next: number])[];
 }
 
 interface Proposal<R> {
@@ -65,6 +78,8 @@ export class SequencedLog<R> implements Log<R> {
   #proposedAtMs = 0;
   /** At the leader: what it expects from each proposer. */
   readonly #progress = new Map<number, Progress>();
+  /** The same, counting delivered entries only. */
+  readonly #deliveredProgress = new Map<number, Progress>();
   /** At the leader: the other sites. */
   readonly #followers = new Map<number, Follower>();
   #outputs: LogOutput<R>[] = [];
@@ -72,13 +87,36 @@ export class SequencedLog<R> implements Log<R> {
   constructor(options: SequencedLogOptions<R>) {
     this.options = options;
     this.#entries = [...(options.entries ?? [])];
-    this.synced = this.#entries.length;
+    this.#forgotten = options.start ?? 0;
+    this.synced = this.length;
+    this.#delivered = options.saved?.delivered ?? 0;
+    this.#committed = Math.max(this.#delivered, options.committed ?? 0);
+    for (const [origin, epoch, next] of options.saved?.progress ?? []) {
+      this.#progress.set(origin, { epoch, next });
+      this.#deliveredProgress.set(origin, { epoch, next });
+    }
     for (let site = 0; site < options.siteCount; site += 1) {
       if (site === options.site || !this.#isLeader) continue;
       this.#followers.set(site, { matched: undefined, committed: 0, sent: this.synced, movedAtMs: 0 });
     }
-    for (const entry of this.#entries) this.#noteProposal(entry);
+    for (const entry of this.#entries.slice(this.#delivered - this.#forgotten)) this.#noteProposal(entry);
     this.#advanceCommitted();
+  }
+
+  /** What has to be saved so that the entries delivered so far need not be read again. */
+  save(): SavedLog {
+    const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
+    return { delivered: this.#delivered, progress };
+  }
+
+  /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
+  get keptFrom(): number {
+    return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));
+  }
+
+  /** How many delivered entries are kept for sites that lack them. */
+  get backlog(): number {
+    return this.#delivered - this.keptFrom;
   }
 
   /** What has to be done since the last call, in order. */
@@ -264,7 +302,8 @@ export class SequencedLog<R> implements Log<R> {
     }
     const end = Math.min(this.#committed, this.synced);
     for (; this.#delivered < end; this.#delivered += 1) {
-      const { record } = this.#entries[this.#delivered - this.#forgotten] as LogEntry<R>;
+      const { record, origin, epoch, sequence } = this.#entries[this.#delivered - this.#forgotten] as LogEntry<R>;
+      this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
       this.#outputs.push({ kind: 'deliver', position: this.#delivered, record });
     }
     this.#forgetOld();

@@ -1,10 +1,32 @@
-/** The port by which a site keeps the entries of a log. */
+/** The port by which a site keeps its logs and its checkpoints. */
+import type { Section } from '../redblue/checkpoint.ts';
+import type { Cut, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 
-/** Where the entries of one log are kept. Nothing counts before it is synced. */
-export interface LogStorage {
-  /** Adds entries at the end. `onSynced` of the storage tells when they can no longer be lost. */
-  append(entries: readonly unknown[]): void;
-  /** Called with the number of entries that are synced, counted from the start of the log; it only grows. */
-  onSynced: (length: number) => void;
+/** The state that a storage saves beside the logs now and then. */
+export interface CheckpointSource {
+  readonly sections: Readonly<Record<string, Section>>;
+  cut(): Cut;
+}
+
+/** What a storage tells its site. */
+export interface StorageListener {
+  /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
+  synced(log: SiteLogName, length: number): void;
+  /** The logs cannot be written any more: nothing that is not synced by now can be promised. */
+  failed(error: Error): void;
+}
+
+/** Where one site keeps what it must not lose. Nothing counts before it is synced. */
+export interface SiteStorage {
+  /** What was found at the start. */
+  readonly stored: StoredSite;
+  /** Larger than at any earlier start of this site. */
+  readonly epoch: number;
+  /** Whether there is no room for more: what was appended is kept, but nothing should be added. */
+  readonly isFull: boolean;
+  /** To be called once, before the first `append`. */
+  attach(source: CheckpointSource, listener: StorageListener): void;
+  append(log: SiteLogName, entries: readonly unknown[]): void;
+  /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;
 }

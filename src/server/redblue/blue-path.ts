@@ -8,6 +8,7 @@
 import type { ReplicaCore } from './replica-port.ts';
 import type { BlueMessage, BlueOperation } from './records.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
+import type { LoggedOperation, SavedStream } from './streams.ts';
 import { isCovered, maxEntry } from './vector.ts';
 
 /** Operations in one message at most. */
@@ -50,15 +51,38 @@ export class BluePath {
     vector[options.site] = clock.next(nowMs, maxEntry(vector));
     const operation: BlueOperation = { ...record, sequence: this.#own.takeNext(), vector };
     options.observer?.created?.(operation);
-    this.core.store({ kind: 'blue', operation }, () => this.#onOwnSynced(operation));
+    const entry = { kind: 'blue', operation, redDelivered: this.core.redDelivered } as const;
+    this.core.store(entry, (position) => this.#onOwnSynced({ operation, position }));
     return operation;
   }
 
+  /** The streams as they are saved, by their sites. */
+  save(): SavedStream[] {
+    return this.#incoming.map((stream) => stream.save());
+  }
+
+  /** Takes up what was saved; `kept` are operations from before, which other sites may lack. */
+  load(streams: readonly SavedStream[], kept: readonly LoggedOperation[]): void {
+    for (const [site, saved] of streams.entries()) {
+      this.#stream(site).load(saved);
+      this.#outgoingOf(site).load(
+        saved.synced,
+        kept.filter(({ operation }) => operation.site === site),
+      );
+    }
+  }
+
+  /** Where in the site's own log the operations begin that other sites may lack. */
+  get keptFrom(): number | undefined {
+    const from = this.#outgoing.flatMap(({ keptFrom }) => keptFrom ?? []);
+    return from.length === 0 ? undefined : Math.min(...from);
+  }
+
   /** Takes an operation from the site's own log after a restart. */
-  restore(operation: BlueOperation): void {
-    const { site, vector } = operation;
-    this.#stream(site).restore(operation);
-    this.#outgoingOf(site).add(operation, this.core.nowMs);
+  restore(logged: LoggedOperation): void {
+    const { site, vector } = logged.operation;
+    this.#stream(site).restore(logged.operation);
+    this.#outgoingOf(site).add(logged, this.core.nowMs);
     if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
   }
 
@@ -144,10 +168,10 @@ export class BluePath {
     return stream;
   }
 
-  #onOwnSynced(operation: BlueOperation): void {
-    this.#ownOutgoing.add(operation, this.core.nowMs);
-    this.#own.onSynced(operation);
-    this.#unsent.push(operation);
+  #onOwnSynced(logged: LoggedOperation): void {
+    this.#ownOutgoing.add(logged, this.core.nowMs);
+    this.#own.onSynced(logged.operation);
+    this.#unsent.push(logged.operation);
   }
 
   #onOperations(from: number, operations: readonly BlueOperation[]): void {
@@ -163,9 +187,9 @@ export class BluePath {
       if (!this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
       stream.takeNext();
-      this.core.store({ kind: 'blue', operation }, () => {
+      this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
-        this.#outgoingOf(origin).add(operation, this.core.nowMs);
+        this.#outgoingOf(origin).add({ operation, position }, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }

@@ -5,6 +5,8 @@
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
  * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
  */
+import { Changes } from './checkpoint.ts';
+import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
 import type { IdTableLimits } from './id-table.ts';
@@ -48,7 +50,7 @@ interface Commit {
 const NONE: ReadonlySet<string> = new Set();
 
 /** The state that the red log's prefix determines. */
-export class Certifier {
+export class Certifier implements Section {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
   readonly #endings: IdTable<Ending>;
@@ -57,6 +59,7 @@ export class Certifier {
   /** Snapshots below this stamp are older than the window. */
   #windowStart = 0;
   #lastStamp = 0;
+  readonly #changes = new Changes<number>();
 
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
     this.#limits = limits;
@@ -88,6 +91,44 @@ export class Certifier {
     if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);
   }
 
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return { commits: this, ...this.#endings.sections('endings') };
+  }
+
+  /** The small part of the state: what the window does not say itself. */
+  save(): unknown {
+    return { lastStamp: this.#lastStamp, windowStart: this.#windowStart };
+  }
+
+  load(saved: unknown): void {
+    const { lastStamp, windowStart } = saved as { readonly lastStamp: number; readonly windowStart: number };
+    this.#lastStamp = lastStamp;
+    this.#windowStart = windowStart;
+  }
+
+  /** As a section: the commits of the window, by their stamps. */
+  get changes(): number {
+    return this.#changes.size;
+  }
+
+  changeAll(): void {
+    this.#changes.addAll(this.#window.slice(this.#windowHead).map(({ stamp }) => stamp));
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.#changes.take(max).map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
+  }
+
+  restore(rows: SectionRows): void {
+    const commits = [...rows].map(([stamp, saved]) => {
+      const [effects, createdNames] = saved as readonly [effects: Effect[], created: string[]];
+      const created = new Set(createdNames);
+      return { stamp: Number(stamp), names: writtenNames(effects, created), effects, created };
+    });
+    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
+  }
+
   protected isDecided(id: OperationId): boolean {
     return this.#endings.get(id) !== undefined;
   }
@@ -116,11 +157,29 @@ export class Certifier {
     const { effects } = record;
     const created = record.created === undefined ? NONE : new Set(record.created);
     const names = writtenNames(effects, created);
-    for (const name of names) this.#lastWrite.set(name, stamp);
-    this.#window.push({ stamp, names, effects, created });
+    this.#enterWindow({ stamp, names, effects, created });
+    this.#changes.add(stamp);
     this.#trimWindow();
     this.#endings.set(record.id, { stamp });
     return stamp;
+  }
+
+  #enterWindow(commit: Commit): void {
+    for (const name of commit.names) this.#lastWrite.set(name, commit.stamp);
+    this.#window.push(commit);
+  }
+
+  /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
+  #savedCommit(stamp: number): readonly [effects: readonly Effect[], created: readonly string[]] | undefined {
+    if (stamp <= this.#windowStart) return undefined;
+    let low = this.#windowHead;
+    for (let high = this.#window.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if ((this.#window[middle] as Commit).stamp < stamp) low = middle + 1;
+      else high = middle;
+    }
+    const commit = this.#window[low];
+    return commit?.stamp === stamp ? [commit.effects, [...commit.created]] : undefined;
   }
 
   #trimWindow(): void {
@@ -128,6 +187,7 @@ export class Certifier {
       const oldest = this.#window[this.#windowHead] as Commit;
       this.#windowHead += 1;
       this.#windowStart = oldest.stamp;
+      this.#changes.add(oldest.stamp);
       for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
     }
     if (this.#windowHead > this.#limits.windowCommits) {

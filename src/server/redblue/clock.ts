@@ -15,6 +15,11 @@ export class HybridClock {
     return this.#last;
   }
 
+  /** The last stamp given, or a larger one that was advanced to. */
+  get last(): number {
+    return this.#last;
+  }
+
   /** Never again a stamp at or below `stamp`: for stamps that this site gave before a restart. */
   advance(stamp: number): void {
     this.#last = Math.max(this.#last, stamp);

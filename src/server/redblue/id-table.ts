@@ -4,6 +4,8 @@
  * a watermark is known to be over for ever. Without that, a late copy of a request would count as new.
  */
 import { Fifo } from '../log/fifo.ts';
+import { Changes } from './checkpoint.ts';
+import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from './operation-id.ts';
 import type { OperationId } from './records.ts';
 
@@ -23,30 +25,54 @@ export const ID_TABLE_LIMITS: IdTableLimits = { operationsMax: 100_000, clientsM
 /** Clients looked at when a new one is one too many. */
 const LOOKS_MAX = 8;
 
+interface Held<T> {
+  readonly value: T;
+  /** Its place in the order in which operations came. */
+  readonly place: number;
+}
+
 interface ClientEntry<T> {
-  readonly operations: Map<number, T>;
+  readonly operations: Map<number, Held<T>>;
   watermark: number;
   /** Heard of since the table last looked for clients to forget. */
   isRecent: boolean;
+  /** Its place in the order in which clients are looked at. */
+  place: number;
 }
 
-/** A table as plain data, for checkpoints. */
-export type IdTableSnapshot<T> = readonly {
-  readonly client: string;
-  readonly watermark: number;
-  readonly operations: readonly (readonly [sequence: number, value: T])[];
-}[];
+interface InOrder {
+  readonly id: OperationId;
+  readonly place: number;
+}
+
+/** How values are written into checkpoints; as they are unless given. */
+export interface ValueCodec<T> {
+  /** `undefined` for a value that does not count yet. */
+  save(value: T): unknown;
+  load(saved: unknown): T;
+}
+
+const PLAIN: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
 
 /** What became of operations, with a watermark a client. */
 export class IdTable<T> {
   readonly #limits: IdTableLimits;
+  readonly #codec: ValueCodec<T>;
   readonly #clients = new Map<string, ClientEntry<T>>();
   readonly #clientOrder = new Fifo<string>();
-  readonly #order = new Fifo<OperationId>();
+  #order = new Fifo<InOrder>();
+  #nextPlace = 0;
+  #nextClientPlace = 0;
   #size = 0;
+  readonly #changedOperations = new Changes<OperationId>();
+  readonly #changedClients = new Changes<string>();
 
-  constructor(limits: IdTableLimits = ID_TABLE_LIMITS) {
+  constructor(
+    limits: IdTableLimits = ID_TABLE_LIMITS,
+    codec: ValueCodec<T> = PLAIN as ValueCodec<unknown> as ValueCodec<T>,
+  ) {
     this.#limits = limits;
+    this.#codec = codec;
   }
 
   /** Operations remembered. */
@@ -58,7 +84,7 @@ export class IdTable<T> {
     const entry = this.#clients.get(clientOf(id));
     if (entry === undefined) return undefined;
     const sequence = sequenceOf(id);
-    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence);
+    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
   /** Remembers an operation, unless its identifier has expired. */
@@ -66,12 +92,20 @@ export class IdTable<T> {
     const entry = this.#open(clientOf(id));
     const sequence = sequenceOf(id);
     if (sequence <= entry.watermark) return;
-    if (!entry.operations.has(sequence)) {
+    let place = entry.operations.get(sequence)?.place;
+    if (place === undefined) {
+      place = this.#nextPlace++;
       this.#size += 1;
-      this.#order.push(id);
+      this.#order.push({ id, place });
     }
-    entry.operations.set(sequence, value);
+    entry.operations.set(sequence, { value, place });
+    this.#changedOperations.add(id);
     this.#trim();
+  }
+
+  /** The value of this operation is written differently from now on. */
+  touch(id: OperationId): void {
+    this.#changedOperations.add(id);
   }
 
   /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
@@ -80,60 +114,118 @@ export class IdTable<T> {
     if (entry === undefined || upTo <= entry.watermark) return false;
     entry.watermark = upTo;
     entry.isRecent = true;
+    this.#changedClients.add(client);
     // Clients number upwards: what comes after the first that stays, stays as well, but for stragglers.
     for (const sequence of entry.operations.keys()) {
       if (sequence > upTo) break;
-      entry.operations.delete(sequence);
-      this.#size -= 1;
+      this.#remove(entry, operationId(client, sequence));
     }
     return true;
   }
 
-  snapshot(): IdTableSnapshot<T> {
-    return [...this.#clients].map(([client, { watermark, operations }]) => ({
-      client,
-      watermark,
-      operations: [...operations],
-    }));
+  /** The table as sections of a checkpoint: by `name` its operations, and its clients. */
+  sections(name: string): Readonly<Record<string, Section>> {
+    return { [`${name}.clients`]: this.#clientSection(), [name]: this.#operationSection() };
   }
 
-  /** Takes over what `snapshot` gave, into an empty table. */
-  restore(snapshot: IdTableSnapshot<T>): void {
-    for (const { client, watermark, operations } of snapshot) {
-      for (const [sequence, value] of operations) this.set(operationId(client, sequence), value);
-      this.#open(client).watermark = watermark;
+  #clientSection(): Section {
+    const changes = this.#changedClients;
+    return {
+      get changes() {
+        return changes.size;
+      },
+      changeAll: () => changes.addAll(this.#clients.keys()),
+      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
+      restore: (rows) => this.#loadClients(rows),
+    };
+  }
+
+  #operationSection(): Section {
+    const changes = this.#changedOperations;
+    return {
+      get changes() {
+        return changes.size;
+      },
+      changeAll: () => changes.addAll(this.#ids()),
+      takeChanges: (max) => changes.take(max).map((id) => this.#saveOperation(id)),
+      restore: (rows) => this.#loadOperations(rows),
+    };
+  }
+
+  *#ids(): Iterable<OperationId> {
+    for (const [client, { operations }] of this.#clients) {
+      for (const sequence of operations.keys()) yield operationId(client, sequence);
+    }
+  }
+
+  #saveClient(client: string): SavedRow {
+    const entry = this.#clients.get(client);
+    return [client, entry && [entry.place, entry.watermark, entry.isRecent]];
+  }
+
+  #saveOperation(id: OperationId): SavedRow {
+    const held = this.#clients.get(clientOf(id))?.operations.get(sequenceOf(id));
+    const saved = held && this.#codec.save(held.value);
+    return [id, saved === undefined ? undefined : [held?.place, saved]];
+  }
+
+  /** Before the operations: those belong to clients. */
+  #loadClients(rows: SectionRows): void {
+    const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
+    for (const [client, [place, watermark, isRecent]] of saved.toSorted(byPlace)) {
+      this.#clients.set(client, { operations: new Map(), watermark, isRecent, place });
+      this.#clientOrder.push(client);
+      this.#nextClientPlace = place + 1;
+    }
+  }
+
+  #loadOperations(rows: SectionRows): void {
+    const saved = [...rows] as [OperationId, [place: number, value: unknown]][];
+    for (const [id, [place, value]] of saved.toSorted(byPlace)) {
+      this.#clients.get(clientOf(id))?.operations.set(sequenceOf(id), { place, value: this.#codec.load(value) });
+      this.#order.push({ id, place });
+      this.#nextPlace = place + 1;
+      this.#size += 1;
     }
   }
 
   #open(client: string): ClientEntry<T> {
     let entry = this.#clients.get(client);
     if (entry === undefined) {
-      entry = { operations: new Map(), watermark: 0, isRecent: true };
+      entry = { operations: new Map(), watermark: 0, isRecent: true, place: this.#nextClientPlace++ };
       this.#clients.set(client, entry);
       this.#clientOrder.push(client);
+      this.#changedClients.add(client);
       this.#trimClients();
     }
+    if (!entry.isRecent) this.#changedClients.add(client);
     entry.isRecent = true;
     return entry;
   }
 
   #trim(): void {
     const { operationsMax } = this.#limits;
-    while (this.#size > operationsMax || this.#order.size > 2 * operationsMax) {
-      const oldest = this.#order.shift();
-      if (oldest === undefined) return;
-      const value = this.get(oldest);
-      if (this.#size > operationsMax) {
-        this.expire(clientOf(oldest), sequenceOf(oldest));
-        this.#drop(oldest);
-      } else if (value === EXPIRED) this.#drop(oldest);
-      else if (value !== undefined) this.#order.push(oldest);
+    while (this.#size > operationsMax) {
+      const { id, place } = this.#order.shift() as InOrder;
+      const entry = this.#clients.get(clientOf(id));
+      if (entry?.operations.get(sequenceOf(id))?.place !== place) continue;
+      this.expire(clientOf(id), sequenceOf(id));
+      // One that came in another order than its number: `expire` may have passed it over.
+      this.#remove(entry, id);
     }
+    // What has left otherwise is still in the order: taken out in bunches. The order of the others stays.
+    if (this.#order.size > 2 * operationsMax)
+      this.#order = new Fifo(this.#order.slice().filter((each) => this.#isHeld(each)));
   }
 
-  /** For what came in another order than its numbers: `expire` may have passed it over. */
-  #drop(id: OperationId): void {
-    if (this.#clients.get(clientOf(id))?.operations.delete(sequenceOf(id)) === true) this.#size -= 1;
+  #isHeld({ id, place }: InOrder): boolean {
+    return this.#clients.get(clientOf(id))?.operations.get(sequenceOf(id))?.place === place;
+  }
+
+  #remove(entry: ClientEntry<T>, id: OperationId): void {
+    if (!entry.operations.delete(sequenceOf(id))) return;
+    this.#size -= 1;
+    this.#changedOperations.add(id);
   }
 
   /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
@@ -141,13 +233,22 @@ export class IdTable<T> {
     for (let looks = 0; looks < LOOKS_MAX && this.#clients.size > this.#limits.clientsMax; looks += 1) {
       const client = this.#clientOrder.shift() as string;
       const entry = this.#clients.get(client) as ClientEntry<T>;
+      this.#changedClients.add(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
         continue;
       }
       // One with operations stays: the bound on those bounds the clients that have some.
       entry.isRecent = false;
+      entry.place = this.#nextClientPlace++;
       this.#clientOrder.push(client);
     }
   }
+}
+
+function byPlace(
+  [, [a]]: readonly [string, readonly [number, ...unknown[]]],
+  [, [b]]: readonly [string, readonly [number, ...unknown[]]],
+): number {
+  return a - b;
 }

@@ -99,8 +99,11 @@ export type SlotDecision =
 
 /** An entry of a site's own log. Nothing of it counts before it is synced. */
 export type LocalEntry =
-  /** A blue operation, of this site or received from another one. */
-  | { readonly kind: 'blue'; readonly operation: BlueOperation }
+  /**
+   * A blue operation, of this site or received from another one. An own one says how many records of the red log were
+   * delivered here before it: proof, after a restart, that they are committed.
+   */
+  | { readonly kind: 'blue'; readonly operation: BlueOperation; readonly redDelivered?: number }
   /** The slot of a named operation is decided, without effects. */
   | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
   /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */

@@ -10,17 +10,20 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { Fifo } from '../log/fifo.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
+import type { Section } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
 import { errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
+import type { ValueCodec } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import { createdRows, fieldName, removalName } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
-import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
+import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
 import { RedRequests } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Reply } from './reply.ts';
 import type { Answer } from './site-state.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 import { isRedOnly } from './tables.ts';
@@ -36,6 +39,23 @@ interface GateItem {
   readonly record: RedRecord;
   readonly decision: Decision;
 }
+
+/** The red path as it is saved, without its sections. */
+export interface SavedRedPath {
+  readonly delivered: number;
+  /** Records behind the gate, which the certifier has decided. */
+  readonly gate: readonly GateItem[];
+  readonly certifier: unknown;
+}
+
+/** Answers as they are saved. */
+const ANSWER_CODEC: ValueCodec<Answer> = {
+  save: (answer) => (isCorrectableError(answer) ? { failure: failureOf(answer) } : { reply: answer }),
+  load: (saved) => {
+    const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
+    return failure === undefined ? (reply as Reply) : errorOf(failure);
+  },
+};
 
 /** What the red path needs from the rest of its replica. */
 export interface RedPathHost {
@@ -53,7 +73,8 @@ export class RedPath {
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #gate = new Fifo<GateItem>();
-  readonly #answers = new IdTable<Answer>(CERTIFIER_LIMITS.endings);
+  readonly #answers = new IdTable<Answer>(CERTIFIER_LIMITS.endings, ANSWER_CODEC);
+  #delivered = 0;
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
   /** Strong reads by the identifier of their marker. */
@@ -118,8 +139,29 @@ export class RedPath {
     this.#propose({ kind: 'marker', id, site: this.#core.options.site });
   }
 
+  /** Records taken from the red log, from its beginning. */
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return { ...this.certifier.sections, ...this.#answers.sections('redAnswers') };
+  }
+
+  save(): SavedRedPath {
+    return { delivered: this.#delivered, gate: this.#gate.slice(), certifier: this.certifier.save() };
+  }
+
+  load({ delivered, gate, certifier }: SavedRedPath): void {
+    this.#delivered = delivered;
+    for (const item of gate) this.#gate.push(item);
+    this.certifier.load(certifier);
+  }
+
   /** Takes the next record of the red log. */
   deliver(record: RedRecord): void {
+    this.#delivered += 1;
     this.#gate.push({ record, decision: this.certifier.decide(record) });
   }
 

@@ -115,9 +115,11 @@ export interface ReplicaCore {
   readonly coverage: Coverage;
   /** The time of the input being handled, in milliseconds since the epoch. */
   readonly nowMs: number;
+  /** Records of the red log that were delivered here, from its beginning. */
+  readonly redDelivered: number;
   emit(output: ReplicaOutput): void;
   /** Whether a stamp that comes from `peer` may be taken: not when it is too far ahead of the clock here. */
   acceptsStamp(peer: number, stamp: number): boolean;
-  /** Writes to the site's own log; `onSynced` runs once the entry is synced. */
-  store(entry: LocalEntry, onSynced: () => void): void;
+  /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
+  store(entry: LocalEntry, onSynced: (position: number) => void): void;
 }

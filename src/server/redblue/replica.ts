@@ -6,6 +6,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
+import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { failureOf, sessionBehindError } from './failure.ts';
@@ -14,19 +15,39 @@ import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type { BlueMessage, BlueOperation, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { RedPath } from './red-path.ts';
-import type { RedPathHost } from './red-path.ts';
+import type { RedPathHost, SavedRedPath } from './red-path.ts';
 import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
 import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
 import type { Vector } from './vector.ts';
-import { settle } from './slots.ts';
 import type { Slot } from './slots.ts';
+import type { LoggedOperation, SavedStream } from './streams.ts';
 import { Walks } from './walks.ts';
 import type { Walk, WalkHost } from './walks.ts';
 
 interface Unsynced {
   readonly entry: LocalEntry;
-  readonly onSynced: () => void;
+  readonly onSynced: (position: number) => void;
+}
+
+/** What a replica finds at its start. */
+export interface StoredReplica {
+  readonly checkpoint?: Checkpoint | undefined;
+  /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
+  readonly start: number;
+  readonly entries: readonly LocalEntry[];
+}
+
+const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
+
+/** The small part of a replica's state. */
+interface SavedReplica {
+  /** Entries of the site's own log that the state contains. */
+  readonly synced: number;
+  readonly stable: Vector;
+  readonly clock: number;
+  readonly streams: readonly SavedStream[];
+  readonly red: SavedRedPath;
 }
 
 interface Accepted extends Submission {
@@ -53,7 +74,10 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   /** What waits until an own blue operation is visible, by its sequence number. */
   readonly #onVisible = new Map<number, () => void>();
 
-  constructor(options: ReplicaOptions, entries: readonly LocalEntry[] = [], nowMs = 0) {
+  /** Records of the red log that are known to be committed by what the site's own log says. */
+  #redProven = 0;
+
+  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0) {
     this.options = options;
     this.nowMs = nowMs;
     this.state = this.createState();
@@ -62,8 +86,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
     this.walks = this.createWalks();
-    for (const entry of entries) this.#restore(entry);
-    this.#syncedLength = entries.length;
+    this.#load(stored);
     this.#settle();
   }
 
@@ -75,6 +98,37 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   /** Whether something is under way that a lost message could hold up. */
   get busy(): boolean {
     return this.blue.busy || this.red.busy || this.walks.busy || this.coverage.busy || this.#early.size > 0;
+  }
+
+  get redDelivered(): number {
+    return this.red.delivered;
+  }
+
+  /** Records of the red log that are known to be committed since before the restart. */
+  get redProven(): number {
+    return this.#redProven;
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return { rows: this.state.store, ...this.walks.slots.sections, ...this.red.sections };
+  }
+
+  /** The small part of the state, to be saved together with what has changed in the sections. */
+  save(): SavedReplica {
+    const { state, clock, blue, red } = this;
+    const [synced, stable] = [this.#syncedLength, [...state.stable]];
+    return { synced, stable, clock: clock.last, streams: blue.save(), red: red.save() };
+  }
+
+  /** The first entry of the site's own log that is needed beside a checkpoint made now. */
+  get keptFrom(): number {
+    return this.blue.keptFrom ?? this.#syncedLength;
+  }
+
+  /** How many entries of the site's own log are kept because other sites lack some of them. */
+  get backlog(): number {
+    return this.#syncedLength - this.keptFrom;
   }
 
   /** What has to be done since the last call, in order. */
@@ -109,7 +163,9 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   /** The first `length` entries of the site's own log are synced. */
   onSynced(length: number, nowMs: number): void {
     this.nowMs = nowMs;
-    for (; this.#syncedLength < length; this.#syncedLength += 1) this.#unsynced.shift()?.onSynced();
+    for (; this.#syncedLength < length; this.#syncedLength += 1) {
+      this.#unsynced.shift()?.onSynced(this.#syncedLength);
+    }
     this.#settle();
   }
 
@@ -125,7 +181,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     this.#outputs.push(output);
   }
 
-  store(entry: LocalEntry, onSynced: () => void): void {
+  store(entry: LocalEntry, onSynced: (position: number) => void): void {
     this.#unsynced.push({ entry, onSynced });
     this.emit({ kind: 'store', entry });
   }
@@ -200,10 +256,33 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     this.blue.flush();
   }
 
-  #restore(entry: LocalEntry): void {
+  #load({ checkpoint, start, entries }: StoredReplica): void {
+    const saved = checkpoint?.rest as SavedReplica | undefined;
+    const before = (saved?.synced ?? start) - start;
+    if (checkpoint !== undefined && saved !== undefined) {
+      this.#loadCheckpoint(checkpoint, saved, operationsOf(entries.slice(0, before), start));
+    }
+    this.#syncedLength = start + before;
+    for (const entry of entries.slice(before)) {
+      this.#restore(entry, this.#syncedLength);
+      this.#syncedLength += 1;
+    }
+  }
+
+  #loadCheckpoint({ sections }: Checkpoint, saved: SavedReplica, kept: readonly LoggedOperation[]): void {
+    for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
+    this.state.loadStable(saved.stable);
+    this.clock.advance(saved.clock);
+    this.blue.load(saved.streams, kept);
+    this.red.load(saved.red);
+    this.#redProven = saved.red.delivered;
+  }
+
+  #restore(entry: LocalEntry, position: number): void {
     switch (entry.kind) {
       case 'blue':
-        return this.#restoreBlue(entry.operation);
+        this.#redProven = Math.max(this.#redProven, entry.redDelivered ?? 0);
+        return this.#restoreBlue({ operation: entry.operation, position });
       case 'slot':
         return this.walks.slots.restore(entry.id, entry.hop, entry.decision);
       case 'expire':
@@ -211,9 +290,9 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     }
   }
 
-  #restoreBlue(operation: BlueOperation): void {
-    const { id, hop, site, reply, vector } = operation;
-    this.blue.restore(operation);
+  #restoreBlue(logged: LoggedOperation): void {
+    const { id, hop, site, reply, vector } = logged.operation;
+    this.blue.restore(logged);
     if (site !== this.options.site || hop === undefined) return;
     this.walks.slots.restore(id, hop, { kind: 'record', reply, vector });
   }
@@ -296,7 +375,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
     this.#onVisible.set(operation.sequence, () => {
       this.answer(submission, 'committed', reply);
-      settle(slot);
+      this.walks.slots.settle(origin.id, slot);
     });
   }
 
@@ -307,7 +386,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const isKnown = this.red.join(id, submission);
     if (!isKnown) this.red.begin(id, submission, outcome, { isHeld: true });
     this.store({ kind: 'slot', id, hop, decision }, () => {
-      settle(slot);
+      this.walks.slots.settle(id, slot);
       if (!isKnown) this.red.release(id);
     });
   }
@@ -340,4 +419,10 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const { sites, site, epoch } = this.options;
     return operationId(`${String(sites[site])}-${epoch.toString(36)}`, token);
   }
+}
+
+function operationsOf(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
+  return entries.flatMap((entry, index) =>
+    entry.kind === 'blue' ? [{ operation: entry.operation, position: start + index }] : [],
+  );
 }

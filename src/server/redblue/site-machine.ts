@@ -1,24 +1,47 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import type { LogEntry, LogMessage, LogOutput } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
-import type { SequencedLogOptions } from '../log/sequenced-log.ts';
+import type { SavedLog, SequencedLogOptions } from '../log/sequenced-log.ts';
+import type { Checkpoint, Section } from './checkpoint.ts';
 import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
+import type { StoredReplica } from './replica.ts';
 import type { ReplicaOptions, ReplicaOutput, Submission } from './replica-port.ts';
 
 /** What sites send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
 
-/** What a site keeps: entries of its own log, and of the red log. */
-export interface StoredEntries {
-  readonly local: readonly LocalEntry[];
-  readonly red: readonly LogEntry<RedRecord>[];
+/** What a site writes down: its own log, and its copy of the red log. */
+export type SiteLogName = 'local' | 'red';
+
+/** Entries of a log from position `start` on. */
+export interface StoredLog<E> {
+  readonly start: number;
+  readonly entries: readonly E[];
+}
+
+/** What a site finds at its start. */
+export interface StoredSite {
+  readonly local: StoredLog<LocalEntry>;
+  readonly red: StoredLog<LogEntry<RedRecord>>;
+  readonly checkpoint?: Checkpoint | undefined;
+}
+
+/** What belongs to a checkpoint beside the sections, and which entries the logs must keep beside it. */
+export interface Cut {
+  readonly rest: unknown;
+  readonly keptFrom: Readonly<Record<SiteLogName, number>>;
+}
+
+interface SavedSite {
+  readonly replica: unknown;
+  readonly log: SavedLog;
 }
 
 /** What a site wants done. */
 export type SiteOutput =
   | { readonly kind: 'send'; readonly to: number; readonly message: SiteMessage }
-  | { readonly kind: 'store'; readonly log: keyof StoredEntries; readonly entries: readonly unknown[] }
+  | { readonly kind: 'store'; readonly log: SiteLogName; readonly entries: readonly unknown[] }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
 /** How a site is set up. */
@@ -27,7 +50,9 @@ export interface SiteOptions extends ReplicaOptions {
   readonly redLeader: number;
 }
 
-const NOTHING_STORED: StoredEntries = { local: [], red: [] };
+const EMPTY = { start: 0, entries: [] } as const;
+/** What a new site finds. */
+export const NOTHING_STORED: StoredSite = { local: EMPTY, red: EMPTY };
 
 /** One site. After each input, `takeOutputs` says what has to be done, in order. */
 export class SiteMachine {
@@ -35,15 +60,20 @@ export class SiteMachine {
   readonly log: SequencedLog<RedRecord>;
   #outputs: SiteOutput[] = [];
 
-  constructor(options: SiteOptions, stored: StoredEntries = NOTHING_STORED, nowMs = 0) {
+  constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0) {
     const { site, sites, epoch, redLeader, resendAfterMs } = options;
-    this.replica = this.createReplica(options, stored.local, nowMs);
+    const { sections = {}, rest } = stored.checkpoint ?? {};
+    const saved = rest as SavedSite | undefined;
+    const checkpoint = saved && { sections, rest: saved.replica };
+    this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs);
     this.log = this.createLog({
       site,
       siteCount: sites.length,
       leader: redLeader,
       epoch,
-      entries: stored.red,
+      ...stored.red,
+      saved: saved?.log,
+      committed: this.replica.redProven,
       resendAfterMs,
     });
     this.#settle(nowMs);
@@ -52,6 +82,22 @@ export class SiteMachine {
   /** Whether something is under way that a lost message could hold up: then ticks are needed. */
   get busy(): boolean {
     return this.replica.busy || this.log.busy;
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return this.replica.sections;
+  }
+
+  /** What makes a checkpoint of the sections as they are now. */
+  cut(): Cut {
+    const rest: SavedSite = { replica: this.replica.save(), log: this.log.save() };
+    return { rest, keptFrom: { local: this.replica.keptFrom, red: this.log.keptFrom } };
+  }
+
+  /** How many entries of either log are kept because another site lacks them. */
+  get backlog(): number {
+    return Math.max(this.replica.backlog, this.log.backlog);
   }
 
   /** What has to be done since the last call, in order. */
@@ -73,7 +119,7 @@ export class SiteMachine {
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
-  onSynced(log: keyof StoredEntries, length: number, nowMs: number): void {
+  onSynced(log: SiteLogName, length: number, nowMs: number): void {
     if (log === 'red') this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs);
     this.#settle(nowMs);
@@ -86,8 +132,8 @@ export class SiteMachine {
     this.#settle(nowMs);
   }
 
-  protected createReplica(options: SiteOptions, entries: readonly LocalEntry[], nowMs: number): Replica {
-    return new Replica(options, entries, nowMs);
+  protected createReplica(options: SiteOptions, stored: StoredReplica, nowMs: number): Replica {
+    return new Replica(options, stored, nowMs);
   }
 
   protected createLog(options: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {

@@ -53,6 +53,11 @@ export class SiteState {
     return this.#stable.at(-1) ?? 0;
   }
 
+  /** After a restart: the vector that goes with the rows that the store was given again. */
+  loadStable(stable: Vector): void {
+    for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
+  }
+
   /** The answer of a read on the stable snapshot. */
   read(input: GeneratorInput): Answer {
     try {

@@ -3,8 +3,9 @@
  * answer, or that the operation has gone on to another site or to the red log. Since only the site itself appends to its
  * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
  */
+import type { Section } from './checkpoint.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
-import type { IdTableLimits } from './id-table.ts';
+import type { IdTableLimits, ValueCodec } from './id-table.ts';
 import type { OperationId, SlotDecision } from './records.ts';
 
 /** One decided slot. */
@@ -17,12 +18,31 @@ export interface Slot {
   readonly other: Slot | undefined;
 }
 
+type SavedSlot = readonly [hop: number, decision: SlotDecision];
+
+/** An operation's slots as they are saved: those whose entry is synced, since the log may lose the others. */
+const CODEC: ValueCodec<Slot> = {
+  save: (slot) => {
+    const saved: SavedSlot[] = [];
+    for (let each: Slot | undefined = slot; each !== undefined; each = each.other) {
+      if (each.waiting === undefined) saved.unshift([each.hop, each.decision]);
+    }
+    return saved.length === 0 ? undefined : saved;
+  },
+  load: (saved) => {
+    let slot: Slot | undefined;
+    for (const [hop, decision] of saved as readonly SavedSlot[])
+      slot = { hop, decision, waiting: undefined, other: slot };
+    return slot as Slot;
+  },
+};
+
 /** The decided slots of one log. */
 export class Slots {
   readonly #table: IdTable<Slot>;
 
   constructor(limits?: IdTableLimits) {
-    this.#table = new IdTable(limits);
+    this.#table = new IdTable(limits, CODEC);
   }
 
   /** The slot, if it is decided. */
@@ -49,17 +69,23 @@ export class Slots {
     return this.#table.expire(client, upTo);
   }
 
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return this.#table.sections('slots');
+  }
+
+  /** The decision counts: those who wait are told. */
+  settle(id: OperationId, slot: Slot): void {
+    const { waiting } = slot;
+    slot.waiting = undefined;
+    this.#table.touch(id);
+    for (const tell of waiting ?? []) tell();
+  }
+
   #add(id: OperationId, hop: number, decision: SlotDecision, waiting: Slot['waiting']): Slot {
     const other = this.#table.get(id);
     const slot: Slot = { hop, decision, waiting, other: other === EXPIRED ? undefined : other };
     this.#table.set(id, slot);
     return slot;
   }
-}
-
-/** The decision counts: those who wait are told. */
-export function settle(slot: Slot): void {
-  const { waiting } = slot;
-  slot.waiting = undefined;
-  for (const tell of waiting ?? []) tell();
 }

@@ -2,6 +2,8 @@
  * The materialised state of one site: what its stable snapshot contains. Operations are applied to it in an order that
  * respects causality, so it only ever moves forward.
  */
+import { Changes } from './checkpoint.ts';
+import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import type { Effect, Stamp } from './effect.ts';
 import type { Entry, ReadRange } from './key-range.ts';
 import { TableStore } from './table-store.ts';
@@ -16,7 +18,8 @@ export interface StateReader {
 }
 
 /** The rows of one site. */
-export class Store implements StateReader {
+export class Store implements StateReader, Section {
+  readonly #changes = new Changes<string>();
   readonly #tables = new Map<string, TableStore>();
 
   constructor(tables: Tables) {
@@ -37,6 +40,7 @@ export class Store implements StateReader {
 
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
+    if (this.#changes.isNoting) this.#changes.add(savedName(effect.table, effect.key));
     return this.#table(effect.table).apply(effect, stamp);
   }
 
@@ -45,9 +49,47 @@ export class Store implements StateReader {
     return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
   }
 
+  get changes(): number {
+    return this.#changes.size;
+  }
+
+  changeAll(): void {
+    this.#changes.addAll(this.#savedNames());
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.#changes.take(max).map((name) => {
+      const [table, key] = splitName(name);
+      return [name, this.#table(table).save(key)];
+    });
+  }
+
+  restore(rows: SectionRows): void {
+    for (const [name, saved] of rows) {
+      const [table, key] = splitName(name);
+      this.#table(table).restore(key, saved);
+    }
+  }
+
+  *#savedNames(): Iterable<string> {
+    for (const [name, table] of this.#tables) for (const key of table.savedKeys()) yield savedName(name, key);
+  }
+
   #table(name: string): TableStore {
     const table = this.#tables.get(name);
     if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
     return table;
   }
+}
+
+const SEPARATOR = '\u0000';
+
+function savedName(table: string, key: string): string {
+  return table + SEPARATOR + key;
+}
+
+/** Names of tables have no separator in them; keys may. */
+function splitName(name: string): readonly [table: string, key: string] {
+  const end = name.indexOf(SEPARATOR);
+  return [name.slice(0, end), name.slice(end + 1)];
 }

@@ -2,6 +2,18 @@
 import { Fifo } from '../log/fifo.ts';
 import type { BlueOperation } from './records.ts';
 
+/** An incoming stream as it is saved. */
+export interface SavedStream {
+  readonly synced: number;
+  readonly waiting: readonly BlueOperation[];
+}
+
+/** A blue operation and where it stands in the site's own log. */
+export interface LoggedOperation {
+  readonly operation: BlueOperation;
+  readonly position: number;
+}
+
 /** What a site has received of a stream (its own included), and what of it waits to become visible. */
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
@@ -38,6 +50,16 @@ export class IncomingStream {
     this.#received = operation.sequence;
     this.onSynced(operation);
   }
+
+  save(): SavedStream {
+    return { synced: this.#synced, waiting: this.waiting.slice() };
+  }
+
+  load({ synced, waiting }: SavedStream): void {
+    for (const operation of waiting) this.waiting.push(operation);
+    this.#synced = synced;
+    this.#received = synced;
+  }
 }
 
 /**
@@ -45,7 +67,7 @@ export class IncomingStream {
  * be passed on because their origin is gone.
  */
 export class OutgoingStream {
-  readonly #kept = new Fifo<BlueOperation>();
+  readonly #kept = new Fifo<LoggedOperation>();
   /** By receiver: the last operation that it has synced. */
   readonly #acknowledged = new Map<number, number>();
   readonly #movedAtMs = new Map<number, number>();
@@ -74,14 +96,26 @@ export class OutgoingStream {
     return false;
   }
 
-  add(operation: BlueOperation, nowMs: number): void {
+  /** Where the first operation that is kept stands in the site's own log. */
+  get keptFrom(): number | undefined {
+    return this.#kept.at(0)?.position;
+  }
+
+  /** After a restart: what the stream had got to, and what of it others may still lack. */
+  load(last: number, kept: readonly LoggedOperation[]): void {
+    this.#last = last;
+    if (this.#acknowledged.size > 0) for (const each of kept) this.#kept.push(each);
+  }
+
+  add(logged: LoggedOperation, nowMs: number): void {
+    const { operation } = logged;
     let isNeeded = false;
     for (const [site, sequence] of this.#acknowledged) {
       if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
       if (sequence < operation.sequence) isNeeded = true;
     }
     this.#last = operation.sequence;
-    if (isNeeded) this.#kept.push(operation);
+    if (isNeeded) this.#kept.push(logged);
   }
 
   acknowledge(site: number, sequence: number, nowMs: number): void {
@@ -89,13 +123,13 @@ export class OutgoingStream {
     this.#acknowledged.set(site, sequence);
     this.#movedAtMs.set(site, nowMs);
     const everywhere = Math.min(...this.#acknowledged.values());
-    while ((this.#kept.at(0)?.sequence ?? Infinity) <= everywhere) this.#kept.shift();
+    while ((this.#kept.at(0)?.operation.sequence ?? Infinity) <= everywhere) this.#kept.shift();
   }
 
   /** The operations after the one called `sequence`. */
   after(sequence: number): BlueOperation[] {
-    const first = this.#kept.at(0)?.sequence ?? 0;
-    return this.#kept.slice(Math.max(0, sequence + 1 - first));
+    const first = this.#kept.at(0)?.operation.sequence ?? 0;
+    return this.#kept.slice(Math.max(0, sequence + 1 - first)).map(({ operation }) => operation);
   }
 
   /** The sites that lack something and have not got on for `silentMs`; each is named once per such time. */

@@ -9,7 +9,7 @@ import { EXPIRED } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from './records.ts';
 import type { Origin, ReplicaCore, Submission } from './replica-port.ts';
-import { settle, Slots } from './slots.ts';
+import { Slots } from './slots.ts';
 import type { Slot } from './slots.ts';
 import type { Answer } from './site-state.ts';
 
@@ -181,7 +181,7 @@ export class Walks {
 
   #append(id: OperationId, hop: number, slot: Slot): void {
     const { decision } = slot;
-    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => settle(slot));
+    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => this.slots.settle(id, slot));
   }
 
   #unknownError({ site }: Walk): CorrectableError {

@@ -1,24 +1,39 @@
-/** Log storage in memory. */
-import type { LogStorage } from '../log/storage.ts';
+/** Storage in memory. */
+import { NOTHING_STORED } from '../redblue/site-machine.ts';
+import type { SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
 
 /**
  * Keeps nothing: an entry counts as synced at once, and all are gone with the process. For demonstrations and tests.
  * The whole of one turn is reported together, as a disk would.
  */
-export class VolatileStorage implements LogStorage {
-  onSynced: (length: number) => void = () => {};
-  #length = 0;
-  #scheduled = false;
+export class VolatileStorage implements SiteStorage {
+  readonly stored: StoredSite = NOTHING_STORED;
+  readonly epoch: number;
+  readonly isFull = false;
+  readonly #lengths: Record<SiteLogName, number> = { local: 0, red: 0 };
+  readonly #grown = new Set<SiteLogName>();
+  #listener: StorageListener | undefined;
 
-  append(entries: readonly unknown[]): void {
-    this.#length += entries.length;
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.onSynced(this.#length);
-    });
+  constructor(epoch: number) {
+    this.epoch = epoch;
+  }
+
+  attach(_source: CheckpointSource, listener: StorageListener): void {
+    this.#listener = listener;
+  }
+
+  append(log: SiteLogName, entries: readonly unknown[]): void {
+    this.#lengths[log] += entries.length;
+    if (this.#grown.size === 0) queueMicrotask(() => this.#report());
+    this.#grown.add(log);
   }
 
   async close(): Promise<void> {}
+
+  #report(): void {
+    const grown = [...this.#grown];
+    this.#grown.clear();
+    for (const log of grown) this.#listener?.synced(log, this.#lengths[log]);
+  }
 }

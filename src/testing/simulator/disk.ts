@@ -1,61 +1,183 @@
-/** A disk that loses what was not synced when its site crashes. */
-import type { LocalEntry, RedRecord } from '../../server/redblue/records.ts';
-import type { LogEntry } from '../../server/log/log.ts';
-import type { StoredEntries } from '../../server/redblue/site-machine.ts';
+/**
+ * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
+ * order. The storage of production runs on it, byte by byte.
+ */
+import type { Files, SyncedFile } from '../../server/storage/files.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
-type LogName = keyof StoredEntries;
+/** How a disk behaves. */
+export interface SimulatedDiskOptions {
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly syncMeanMs: number;
+}
 
-/** The logs of one site, over its restarts. */
-export class LossyDisk {
-  readonly #entries: { readonly local: LocalEntry[]; readonly red: LogEntry<RedRecord>[] } = { local: [], red: [] };
-  readonly #synced: Record<LogName, number> = { local: 0, red: 0 };
-  /** Counts crashes: a sync that was under way when one happened never ends. */
-  #generation = 0;
-  readonly #timeline: Timeline;
-  readonly #random: Random;
-  readonly #syncMeanMs: number;
-  readonly #onSynced: (log: LogName, length: number) => void;
+interface Write {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly position: number;
+}
 
-  constructor(
-    timeline: Timeline,
-    random: Random,
-    options: { readonly syncMeanMs: number; readonly onSynced: (log: LogName, length: number) => void },
-  ) {
-    this.#timeline = timeline;
-    this.#random = random;
-    this.#syncMeanMs = options.syncMeanMs;
-    this.#onSynced = options.onSynced;
+type Done = (error: Error | undefined) => void;
+
+const SECTOR_BYTES = 512;
+
+/** The files of one site, over its restarts. */
+export class SimulatedDisk {
+  /** Whether there is no room for new files or longer ones. */
+  isFull = false;
+  /** Writes of which a crash left some sectors and lost others. */
+  tornWrites = 0;
+  protected readonly options: SimulatedDiskOptions;
+  readonly #files = new Map<string, Uint8Array>();
+  readonly #unsynced = new Set<Write>();
+  #mounts = 0;
+
+  constructor(options: SimulatedDiskOptions) {
+    this.options = options;
   }
 
-  append(log: LogName, entries: readonly unknown[]): void {
-    (this.#entries[log] as unknown[]).push(...entries);
-    const length = this.#entries[log].length;
-    const generation = this.#generation;
-    this.#timeline.after(this.#random.exponential(this.#syncMeanMs), () => {
-      if (generation === this.#generation) this.synced(log, length);
+  /** The disk as one start of the site sees it. After the next crash nothing done through it has any effect. */
+  mount(): Files {
+    this.#mounts += 1;
+    const mount = this.#mounts;
+    return new MountedDisk(this, () => mount === this.#mounts);
+  }
+
+  /** Loses what is not synced, or parts of it. */
+  crash(): void {
+    this.#mounts += 1;
+    for (const write of this.#unsynced) this.#tear(write);
+    this.#unsynced.clear();
+  }
+
+  list(folder: string): readonly string[] {
+    return [...this.#files.keys()].flatMap((path) =>
+      path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+    );
+  }
+
+  read(path: string): Uint8Array {
+    return (this.#files.get(path) ?? new Uint8Array()).slice();
+  }
+
+  make(path: string, sizeBytes: number): void {
+    if (this.isFull) throw noSpace();
+    this.#files.set(path, new Uint8Array(sizeBytes));
+  }
+
+  remove(path: string): void {
+    this.#files.delete(path);
+  }
+
+  /** Something of the disk's own time has passed. */
+  afterSync(run: () => void): void {
+    this.options.timeline.after(this.options.random.exponential(this.options.syncMeanMs), run);
+  }
+
+  write(write: Write, isMounted: () => boolean, done: Done): void {
+    this.#unsynced.add(write);
+    this.afterSync(() => {
+      if (!this.#unsynced.has(write)) return;
+      this.#unsynced.delete(write);
+      const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
+      const error = isLonger && this.isFull ? noSpace() : undefined;
+      if (error === undefined) this.#put(write, 0, write.bytes.length);
+      if (isMounted()) this.synced(error, done);
     });
-    this.written(log, length);
-  }
-
-  /** Loses what is not synced and gives what is left. */
-  crash(): StoredEntries {
-    this.#generation += 1;
-    for (const log of ['local', 'red'] as const) this.#entries[log].length = this.#synced[log];
-    return { local: [...this.#entries.local], red: [...this.#entries.red] };
+    this.written(done);
   }
 
   /** Something was written, and is not synced. */
-  protected written(_log: LogName, _length: number): void {}
+  protected written(_done: Done): void {}
 
-  protected synced(log: LogName, length: number): void {
-    if (length <= this.#synced[log]) return;
-    this.#synced[log] = length;
-    this.tell(log, length);
+  protected synced(error: Error | undefined, done: Done): void {
+    done(error);
   }
 
-  protected tell(log: LogName, length: number): void {
-    this.#onSynced(log, length);
+  #tear(write: Write): void {
+    const { random } = this.options;
+    const keepChance = random.pick([0, 0, 0.5, 1]);
+    if (keepChance === 0.5) this.tornWrites += 1;
+    for (let start = 0; start < write.bytes.length;) {
+      const sector = Math.floor((write.position + start) / SECTOR_BYTES) + 1;
+      const end = Math.min(write.bytes.length, sector * SECTOR_BYTES - write.position);
+      if (random.chance(keepChance)) this.#put(write, start, end);
+      start = end;
+    }
   }
+
+  #put({ path, bytes, position }: Write, start: number, end: number): void {
+    const old = this.#files.get(path);
+    if (old === undefined) return;
+    let file = old;
+    if (position + end > old.length) {
+      file = new Uint8Array(position + end);
+      file.set(old);
+      this.#files.set(path, file);
+    }
+    file.set(bytes.subarray(start, end), position + start);
+  }
+}
+
+/** The disk between two crashes. */
+class MountedDisk implements Files {
+  readonly #disk: SimulatedDisk;
+  readonly #isMounted: () => boolean;
+
+  constructor(disk: SimulatedDisk, isMounted: () => boolean) {
+    this.#disk = disk;
+    this.#isMounted = isMounted;
+  }
+
+  list(folder: string): readonly string[] {
+    return this.#disk.list(folder);
+  }
+
+  read(path: string): Uint8Array {
+    return this.#disk.read(path);
+  }
+
+  makeFolder(): void {}
+
+  createNow(path: string, sizeBytes: number): SyncedFile {
+    this.#disk.make(path, sizeBytes);
+    return this.#fileOf(path);
+  }
+
+  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
+    this.#disk.afterSync(() => {
+      if (!this.#isMounted()) return;
+      try {
+        this.#disk.make(path, sizeBytes);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done(undefined, this.#fileOf(path));
+    });
+  }
+
+  replace(path: string, bytes: Uint8Array): void {
+    this.#disk.make(path, bytes.length);
+    this.#disk.write({ path, bytes, position: 0 }, this.#isMounted, () => {});
+  }
+
+  remove(path: string): void {
+    if (this.#isMounted()) this.#disk.remove(path);
+  }
+
+  #fileOf(path: string): SyncedFile {
+    return {
+      write: (bytes, position, done) => {
+        if (this.#isMounted()) this.#disk.write({ path, bytes: bytes.slice(), position }, this.#isMounted, done);
+      },
+      close: () => {},
+    };
+  }
+}
+
+function noSpace(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 }

@@ -27,6 +27,12 @@ export interface SimulationOptions {
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
+  readonly segmentBytes: number;
+  /** A checkpoint is made each time that so much was written to a site's logs. */
+  readonly checkpointBytes: number;
+  /** Mean time between moments at which a site's disk is full; `Infinity` for none. */
+  readonly fullEveryMs: number;
+  readonly fullMeanMs: number;
   /** How far a site's clock may be off. */
   readonly skewMaxMs: number;
   readonly thinkMeanMs: number;
@@ -66,6 +72,10 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     pauseEveryMs: has('partitions') ? random.between(300, 3000) : Infinity,
     pauseMeanMs: random.between(50, 500),
     syncMeanMs: random.pick([0, 1, 5, 20, 100]),
+    segmentBytes: random.pick([2_000, 8_000, 32_000]),
+    checkpointBytes: random.pick([500, 4_000, 20_000, Infinity]),
+    fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
+    fullMeanMs: random.between(50, 1000),
     skewMaxMs: random.pick([0, 0, 20, 500]),
     thinkMeanMs: random.between(1, 100),
     clientTimeoutMs: random.between(100, 2000),

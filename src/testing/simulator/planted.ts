@@ -7,14 +7,15 @@ import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
 import { BluePath } from '../../server/redblue/blue-path.ts';
 import type { Stamp } from '../../server/redblue/effect.ts';
 import { Certifier } from '../../server/redblue/certifier.ts';
-import type { BlueOperation, LocalEntry, RedRecord } from '../../server/redblue/records.ts';
+import type { BlueOperation, RedRecord } from '../../server/redblue/records.ts';
 import { RedPath } from '../../server/redblue/red-path.ts';
 import { Replica } from '../../server/redblue/replica.ts';
+import type { StoredReplica } from '../../server/redblue/replica.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteOptions, StoredEntries } from '../../server/redblue/site-machine.ts';
+import type { SiteOptions } from '../../server/redblue/site-machine.ts';
 import { SiteState } from '../../server/redblue/site-state.ts';
-import { LossyDisk } from './disk.ts';
+import { SimulatedDisk } from './disk.ts';
 import type { Profile } from './options.ts';
 import { simulatedService } from './service.ts';
 import type { Service } from '../../server/redblue/service.ts';
@@ -27,7 +28,7 @@ export interface PlantedFault {
   readonly caughtBy: readonly string[];
   readonly profile: Profile;
   readonly makeMachine?: MachineFactory;
-  readonly Disk?: typeof LossyDisk;
+  readonly Disk?: typeof SimulatedDisk;
   readonly service?: Service;
 }
 
@@ -38,8 +39,8 @@ const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
   (options, stored, nowMs) => {
     class Machine extends SiteMachine {
-      protected override createReplica(site: SiteOptions, entries: readonly LocalEntry[], atMs: number): Replica {
-        return new Broken(site, entries, atMs);
+      protected override createReplica(site: SiteOptions, found: StoredReplica, atMs: number): Replica {
+        return new Broken(site, found, atMs);
       }
     }
     return new Machine(options, stored, nowMs);
@@ -109,10 +110,11 @@ class ArrivalOrderState extends SiteState {
   }
 }
 
-class LyingDisk extends LossyDisk {
-  protected override written(log: keyof StoredEntries, length: number): void {
-    this.tell(log, length);
+class LyingDisk extends SimulatedDisk {
+  protected override written(done: (error: undefined) => void): void {
+    this.options.timeline.after(0, () => done(undefined));
   }
+  protected override synced(): void {}
 }
 
 /** All planted faults by name. */

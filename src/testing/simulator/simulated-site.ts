@@ -1,7 +1,8 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import type { ReplicaObserver, Submission } from '../../server/redblue/replica-port.ts';
-import type { SiteMachine, SiteMessage, SiteOptions, StoredEntries } from '../../server/redblue/site-machine.ts';
-import type { LossyDisk } from './disk.ts';
+import type { Cut, SiteMachine, SiteMessage, SiteOptions, StoredSite } from '../../server/redblue/site-machine.ts';
+import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { SimulatedDisk } from './disk.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
@@ -11,7 +12,7 @@ export type SiteAnswer =
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
-export type MachineFactory = (options: SiteOptions, stored: StoredEntries, nowMs: number) => SiteMachine;
+export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: number) => SiteMachine;
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
@@ -21,41 +22,67 @@ export interface SimulatedSiteOptions {
   /** How far the site's clock is off, in milliseconds. */
   readonly skewMs: number;
   readonly observer: ReplicaObserver;
-  readonly makeDisk: (onSynced: (log: keyof StoredEntries, length: number) => void) => LossyDisk;
+  readonly disk: SimulatedDisk;
+  /** Small ones, so that files are changed and checkpoints made within a run. */
+  readonly storage: { readonly segmentBytes: number; readonly checkpointBytes: number };
   send(to: number, message: SiteMessage): void;
-  /** A site has started: empty, or again after a crash. */
-  started(): void;
+  /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
+  started(saved: unknown): void;
+  /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
+  save(): unknown;
 }
 
 const TICK_MS = 25;
-const NOTHING_STORED: StoredEntries = { local: [], red: [] };
+const FOLDER = 'site';
+/** A site on a full disk cannot start; it is tried again after this. */
+const RESTART_MS = 50;
 
 /** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
   machine: SiteMachine | undefined;
   crashes = 0;
+  /** Checkpoints made, and starts that had one. */
+  checkpoints = 0;
+  startsFromCheckpoint = 0;
   readonly #options: SimulatedSiteOptions;
-  readonly #disk: LossyDisk;
+  #storage: DurableStorage | undefined;
+  /** What the checkers had noted at each checkpoint. */
+  readonly #noted = new Map<number, unknown>();
   readonly #answers = new Map<number, (answer: SiteAnswer) => void>();
-  #epoch = 0;
   #token = 0;
   /** Inputs that wait for the end of a pause; absent when there is none. */
   #paused: (() => void)[] | undefined;
 
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
-    this.#disk = options.makeDisk((log, length) => {
-      this.#input((machine) => machine.onSynced(log, length, this.#nowMs));
-    });
-    this.start(NOTHING_STORED);
+    this.start();
     this.#planTick();
   }
 
-  start(stored: StoredEntries): void {
-    const { site, makeMachine, observer } = this.#options;
-    this.#epoch += 1;
-    this.#options.started();
-    this.machine = makeMachine({ ...site, epoch: this.#epoch, observer }, stored, this.#nowMs);
+  start(): void {
+    const { site, makeMachine, observer, disk, storage: sizes, timeline } = this.#options;
+    const timing = {
+      soon: (run: () => void) => timeline.after(0, run),
+      later: (run: () => void) => timeline.after(0, run),
+      afterMs: (delayMs: number, run: () => void) => timeline.after(delayMs, run),
+    };
+    if (disk.isFull) {
+      timing.afterMs(RESTART_MS, () => this.start());
+      return;
+    }
+    const storage = new DurableStorage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
+    this.#storage = storage;
+    const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.#nowMs);
+    this.machine = machine;
+    storage.attach(
+      { sections: machine.sections, cut: () => this.#pack(machine.cut()) },
+      {
+        synced: (log, length) => this.#input((current) => current.onSynced(log, length, this.#nowMs), machine),
+        failed: (error) => {
+          throw error;
+        },
+      },
+    );
     this.#act();
   }
 
@@ -64,10 +91,11 @@ export class SimulatedSite {
     if (this.machine === undefined) return;
     this.crashes += 1;
     this.machine = undefined;
+    this.#storage = undefined;
     this.#paused = undefined;
     this.#answers.clear();
-    const stored = this.#disk.crash();
-    this.#options.timeline.after(downMs, () => this.start(stored));
+    this.#options.disk.crash();
+    this.#options.timeline.after(downMs, () => this.start());
   }
 
   /** Does nothing for `pauseMs`, then goes on where it was. */
@@ -82,9 +110,9 @@ export class SimulatedSite {
     });
   }
 
-  /** Submits an operation; says whether the site is up. */
+  /** Submits an operation; says whether the site is up and has room for it. */
   submit(submission: Omit<Submission, 'token'>, onAnswer: (answer: SiteAnswer) => void): boolean {
-    if (this.machine === undefined) return false;
+    if (this.machine === undefined || this.#storage?.isFull === true) return false;
     this.#token += 1;
     const token = this.#token;
     this.#answers.set(token, onAnswer);
@@ -93,6 +121,7 @@ export class SimulatedSite {
   }
 
   receive(from: number, message: SiteMessage): void {
+    if (this.#storage?.isFull === true) return;
     this.#input((machine) => machine.receive(from, message, this.#nowMs));
   }
 
@@ -100,9 +129,10 @@ export class SimulatedSite {
     return Math.max(0, this.#options.timeline.nowMs + this.#options.skewMs);
   }
 
-  #input(give: (machine: SiteMachine) => void): void {
+  /** Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine any more. */
+  #input(give: (machine: SiteMachine) => void, meant: SiteMachine | undefined = this.machine): void {
     const { machine } = this;
-    if (machine === undefined) return;
+    if (machine === undefined || machine !== meant) return;
     const run = (): void => {
       if (this.machine !== machine) return;
       give(machine);
@@ -115,7 +145,7 @@ export class SimulatedSite {
   #act(): void {
     for (const output of this.machine?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#options.send(output.to, output.message);
-      else if (output.kind === 'store') this.#disk.append(output.log, output.entries);
+      else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output.token, output.last, output.reply.value);
       else if (output.stage === undefined)
         this.#answers.get(output.token)?.({ kind: 'failed', code: output.error.code });
@@ -124,6 +154,25 @@ export class SimulatedSite {
 
   #answer(token: number, isLast: boolean, value: unknown): void {
     this.#answers.get(token)?.({ kind: isLast ? 'final' : 'preliminary', value });
+  }
+
+  /** Lets the checkers' notes go with the checkpoint. */
+  #pack({ rest, keptFrom }: Cut): Cut {
+    this.checkpoints += 1;
+    this.#noted.set(this.checkpoints, this.#options.save());
+    return { rest: { note: this.checkpoints, rest }, keptFrom };
+  }
+
+  #unpack(stored: StoredSite): StoredSite {
+    const { checkpoint } = stored;
+    if (checkpoint === undefined) {
+      this.#options.started(undefined);
+      return stored;
+    }
+    const { note, rest } = checkpoint.rest as { readonly note: number; readonly rest: unknown };
+    this.startsFromCheckpoint += 1;
+    this.#options.started(this.#noted.get(note));
+    return { ...stored, checkpoint: { sections: checkpoint.sections, rest } };
   }
 
   #planTick(): void {

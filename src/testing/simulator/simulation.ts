@@ -14,7 +14,7 @@ import { InvariantChecker } from './checkers/invariants.ts';
 import { QueueChecker } from './checkers/queues.ts';
 import { StrongReadChecker } from './checkers/strong-reads.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
-import { LossyDisk } from './disk.ts';
+import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import { HostileNetwork } from './network.ts';
 import { drawOptions } from './options.ts';
@@ -52,10 +52,11 @@ export class Simulation {
   readonly #timeline = new Timeline();
   readonly #history = new History();
   readonly #network: HostileNetwork;
+  readonly #disks: SimulatedDisk[] = [];
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
   readonly #checkers: readonly Checker[];
-  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0 };
+  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0, fullDisks: 0 };
   #checking = '';
   #isHealed = false;
 
@@ -107,7 +108,7 @@ export class Simulation {
   }
 
   #startSites(): void {
-    const { siteCount, skewMaxMs, attemptsMax } = this.#options;
+    const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const service = this.#planted?.service ?? SERVICE;
     for (const site of sites.keys()) {
@@ -119,13 +120,19 @@ export class Simulation {
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
           observer: this.#observerOf(site),
-          makeDisk: (onSynced) => this.#makeDisk(onSynced),
+          disk: this.#makeDisk(),
+          storage: { segmentBytes, checkpointBytes },
           send: (to, message) => this.#network.send(site, to, message),
-          started: () => this.#tell((checker) => checker.started?.(site)),
+          save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
+          started: (saved) => {
+            const notes = saved as ReadonlyMap<string, unknown> | undefined;
+            this.#tell((checker) => checker.started?.(site, notes?.get(checker.name)));
+          },
         }),
       );
       this.#planCrash(site);
       this.#planPause(site);
+      this.#planFullDisk(site);
     }
   }
 
@@ -139,9 +146,12 @@ export class Simulation {
     }
   }
 
-  #makeDisk(onSynced: ConstructorParameters<typeof LossyDisk>[2]['onSynced']): LossyDisk {
-    const Disk = this.#planted?.Disk ?? LossyDisk;
-    return new Disk(this.#timeline, this.#random, { syncMeanMs: this.#options.syncMeanMs, onSynced });
+  #makeDisk(): SimulatedDisk {
+    const Disk = this.#planted?.Disk ?? SimulatedDisk;
+    const { syncMeanMs } = this.#options;
+    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs });
+    this.#disks.push(disk);
+    return disk;
   }
 
   #observerOf(site: number): ReplicaObserver {
@@ -187,8 +197,22 @@ export class Simulation {
     });
   }
 
+  #planFullDisk(site: number): void {
+    const { fullEveryMs, fullMeanMs } = this.#options;
+    if (fullEveryMs === Infinity) return;
+    this.#timeline.after(this.#random.exponential(fullEveryMs), () => {
+      const disk = this.#disks[site];
+      if (this.#isHealed || disk === undefined) return;
+      this.#counts.fullDisks += 1;
+      disk.isFull = true;
+      this.#timeline.after(this.#random.exponential(fullMeanMs), () => (disk.isFull = false));
+      this.#planFullDisk(site);
+    });
+  }
+
   #heal(): void {
     this.#isHealed = true;
+    for (const disk of this.#disks) disk.isFull = false;
     this.#network.heal();
   }
 
@@ -216,6 +240,10 @@ export class Simulation {
       crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
+      'full disks': this.#counts.fullDisks,
+      'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
+      checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
+      'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     return { seed: this.#seed, options: this.#options, coverage, ...(fault === undefined ? {} : { fault }) };

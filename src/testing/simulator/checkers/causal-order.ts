@@ -19,8 +19,12 @@ export class CausalOrderChecker implements Checker {
     this.#seen = Array.from({ length: siteCount }, () => this.#nothing());
   }
 
-  started(site: number): void {
-    this.#seen[site] = this.#nothing();
+  started(site: number, saved?: Counts): void {
+    this.#seen[site] = [...(saved ?? this.#nothing())];
+  }
+
+  save(site: number): Counts {
+    return [...(this.#seen[site] as Counts)];
   }
 
   created(site: number, operation: AnyOperation): void {

@@ -20,8 +20,10 @@ export interface FinalState {
 /** One property of a run. A checker throws a `Fault` when it does not hold. */
 export interface Checker {
   readonly name: string;
-  /** A site starts, empty or again. */
-  started?(site: number): void;
+  /** A site starts: empty, or with the state of the moment at which `save` gave `saved`. */
+  started?(site: number, saved?: unknown): void;
+  /** What was noted of a site, apart from what is noted later. */
+  save?(site: number): unknown;
   /** A generator run at `site` became an operation. */
   created?(site: number, operation: AnyOperation): void;
   /** An operation became visible at `site`. */

@@ -17,8 +17,12 @@ export class ExactlyOnceChecker implements Checker {
     this.#times = Array.from({ length: siteCount }, () => new Map<string, number>());
   }
 
-  started(site: number): void {
-    this.#times[site]?.clear();
+  started(site: number, saved?: ReadonlyMap<string, number>): void {
+    this.#times[site] = new Map(saved);
+  }
+
+  save(site: number): ReadonlyMap<string, number> {
+    return new Map(this.#times[site]);
   }
 
   applied(site: number, { id, effects }: AnyOperation): void {

@@ -8,10 +8,15 @@ export class TotalOrderChecker implements Checker {
   readonly #orders = new Map<string, string[]>();
   readonly #positions = new Map<string, number>();
 
-  started(site: number): void {
+  started(site: number, saved?: readonly (readonly [string, number])[]): void {
     for (const position of this.#positions.keys()) {
       if (position.startsWith(`${site}:`)) this.#positions.delete(position);
     }
+    for (const [position, count] of saved ?? []) this.#positions.set(position, count);
+  }
+
+  save(site: number): readonly (readonly [string, number])[] {
+    return [...this.#positions].filter(([position]) => position.startsWith(`${site}:`));
   }
 
   applied(site: number, operation: AnyOperation): void {

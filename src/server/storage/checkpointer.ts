@@ -1,0 +1,165 @@
+/**
+ * Writes checkpoints of a running site. The rows are taken in slices, between which the site goes on working; what
+ * changes meanwhile is taken again. The last slice, small, and the rest of the state are of one moment: that makes the
+ * whole consistent.
+ */
+import type { CheckpointSource } from '../log/storage.ts';
+import type { Cut } from '../redblue/site-machine.ts';
+import { commitText, headerText, rowsText } from './checkpoint-file.ts';
+import type { CheckpointRow } from './checkpoint-file.ts';
+import type { Files, SyncedFile, Timing } from './files.ts';
+import { encodeFrame } from './frames.ts';
+import { checkpointName } from './names.ts';
+
+/** What a checkpointer works with. */
+export interface CheckpointerOptions {
+  readonly files: Files;
+  readonly timing: Timing;
+  readonly folder: string;
+  /** Number of the first file to write. */
+  readonly number: number;
+  readonly source: CheckpointSource;
+  /** A checkpoint is on the disk: the logs need nothing from before these places. */
+  onDone(keptFrom: Cut['keptFrom']): void;
+  /** It could not be written; nothing is lost, the logs only stay longer. */
+  onFailed(error: Error): void;
+}
+
+/** Rows in the first slice. Each is longer by a hundredth, so that it ends however fast rows change. */
+const SLICE_ROWS = 500;
+const SLICE_GROWTH = 1.01;
+/** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
+const REWRITE_BYTES = 4 * 1024 * 1024;
+
+/** The file that is being written. */
+interface Current {
+  readonly number: number;
+  readonly file: SyncedFile;
+  position: number;
+  frames: number;
+  /** Length after its first checkpoint, which has everything; 0 before that. */
+  wholeBytes: number;
+}
+
+/** Writes checkpoints, one after the other. */
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  #number: number;
+  #current: Current | undefined;
+  #isRunning = false;
+  #isClosed = false;
+  #sliceRows = SLICE_ROWS;
+  readonly #outdated: number[];
+
+  constructor(options: CheckpointerOptions, outdated: readonly number[]) {
+    this.#options = options;
+    this.#number = options.number;
+    this.#outdated = [...outdated];
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Begins a checkpoint, unless one is under way. */
+  start(): void {
+    if (this.#isRunning || this.#isClosed) return;
+    this.#isRunning = true;
+    this.#sliceRows = SLICE_ROWS;
+    const current = this.#current;
+    if (current !== undefined && !isOutdated(current)) return this.#slice(current);
+    this.#leave();
+    this.#begin();
+  }
+
+  /** What was not committed by now never will be. */
+  close(): void {
+    this.#isClosed = true;
+    this.#current?.file.close();
+  }
+
+  #begin(): void {
+    const { files, folder, source } = this.#options;
+    const number = this.#number++;
+    files.create(`${folder}/${checkpointName(number)}`, 0, (error, file) => {
+      if (this.#isClosed) return file?.close();
+      if (file === undefined) return this.#giveUp(error as Error);
+      for (const section of Object.values(source.sections)) section.changeAll();
+      this.#current = { number, file, position: 0, frames: 0, wholeBytes: 0 };
+      this.#write(this.#current, headerText(), () => this.#nextSlice());
+    });
+  }
+
+  #nextSlice(): void {
+    this.#options.timing.later(() => {
+      if (!this.#isClosed && this.#current !== undefined) this.#slice(this.#current);
+    });
+  }
+
+  #slice(current: Current): void {
+    const max = Math.floor(this.#sliceRows);
+    this.#sliceRows *= SLICE_GROWTH;
+    const rows = takeRows(this.#options.source, max);
+    if (rows.length >= max) return this.#write(current, rowsText(rows), () => this.#nextSlice());
+    // Nothing is left that has changed: the state of this moment.
+    const { rest, keptFrom } = this.#options.source.cut();
+    this.#write(current, commitText(rows, rest), () => this.#onCommitted(current, keptFrom));
+  }
+
+  #write(current: Current, payload: string, done: () => void): void {
+    const frame = encodeFrame(payload, { file: current.number, index: current.frames });
+    current.file.write(frame, current.position, (error) => {
+      if (this.#isClosed) return;
+      if (error !== undefined) return this.#giveUp(error);
+      current.position += frame.length;
+      current.frames += 1;
+      done();
+    });
+  }
+
+  #onCommitted(current: Current, keptFrom: Cut['keptFrom']): void {
+    if (current.wholeBytes === 0) current.wholeBytes = current.position;
+    for (const number of this.#outdated.splice(0)) this.#remove(number);
+    this.#isRunning = false;
+    this.#options.onDone(keptFrom);
+  }
+
+  /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
+  #giveUp(error: Error): void {
+    const current = this.#current;
+    this.#leave();
+    // A file without a commit says nothing. One with a commit still is the last checkpoint.
+    if (current !== undefined && current.wholeBytes === 0) {
+      this.#outdated.pop();
+      this.#remove(current.number);
+    }
+    this.#isRunning = false;
+    this.#options.onFailed(error);
+  }
+
+  /** The file stays until another one takes its place. */
+  #leave(): void {
+    if (this.#current === undefined) return;
+    this.#current.file.close();
+    this.#outdated.push(this.#current.number);
+    this.#current = undefined;
+  }
+
+  #remove(number: number): void {
+    this.#options.files.remove(`${this.#options.folder}/${checkpointName(number)}`);
+  }
+}
+
+function isOutdated({ position, wholeBytes }: Current): boolean {
+  return position > REWRITE_BYTES && position > 2 * wholeBytes;
+}
+
+function takeRows({ sections }: CheckpointSource, max: number): CheckpointRow[] {
+  const rows: CheckpointRow[] = [];
+  for (const [name, section] of Object.entries(sections)) {
+    for (const [row, value] of section.takeChanges(max - rows.length)) {
+      rows.push(value === undefined ? [name, row] : [name, row, value]);
+    }
+  }
+  return rows;
+}

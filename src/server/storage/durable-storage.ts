@@ -1,0 +1,118 @@
+/** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
+import type { Cut, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import { Checkpointer } from './checkpointer.ts';
+import { isNoSpace } from './files.ts';
+import type { Files, Timing } from './files.ts';
+import { recover } from './recovery.ts';
+import type { Recovered } from './recovery.ts';
+import { FULL_RETRY_MS, SegmentLog } from './segment-log.ts';
+
+/** How a site's storage is set up. */
+export interface DurableStorageOptions {
+  readonly files: Files;
+  readonly timing: Timing;
+  /** The folder of the site, relative to `files`. */
+  readonly folder: string;
+  /** Size of one log file. */
+  readonly segmentBytes?: number;
+  /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
+  readonly checkpointBytes?: number;
+  /** Reports a checkpoint that could not be written. */
+  onCheckpointFailed?(error: Error): void;
+}
+
+const SEGMENT_BYTES = 8 * 1024 * 1024;
+const CHECKPOINT_BYTES = 16 * 1024 * 1024;
+/** A site that is restarted again and again makes a checkpoint when it has so many log files. */
+const SEGMENTS_AT_START_MAX = 4;
+
+/** One site's logs and checkpoints in a folder. */
+export class DurableStorage implements SiteStorage {
+  readonly stored: StoredSite;
+  readonly epoch: number;
+  readonly #options: DurableStorageOptions;
+  readonly #recovered: Recovered;
+  readonly #log: SegmentLog;
+  #checkpointer: Checkpointer | undefined;
+  #listener: StorageListener | undefined;
+  #checkpointedBytes = 0;
+  #isClosed = false;
+
+  /**
+   * Reads what there is and makes the first new file.
+   *
+   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
+   */
+  constructor(options: DurableStorageOptions) {
+    const { files, timing, folder, segmentBytes = SEGMENT_BYTES } = options;
+    this.#options = options;
+    files.makeFolder(folder);
+    this.#recovered = recover(files, folder);
+    this.stored = this.#recovered.stored;
+    // Each start makes a file with a new number before anything else.
+    this.epoch = this.#recovered.nextSegment;
+    const { lengths, segments, nextSegment: number } = this.#recovered;
+    const listener: StorageListener = {
+      synced: (log, length) => this.#onSynced(log, length),
+      failed: (error) => this.#listener?.failed(error),
+    };
+    try {
+      this.#log = new SegmentLog({ files, timing, folder, number, lengths, segments, segmentBytes, listener });
+      for (const path of this.#recovered.empty) files.remove(path);
+    } catch (error) {
+      throw cannotStart(error as Error);
+    }
+  }
+
+  get isFull(): boolean {
+    return this.#log.isFull;
+  }
+
+  attach(source: CheckpointSource, listener: StorageListener): void {
+    this.#listener = listener;
+    const { files, timing, folder } = this.#options;
+    const { nextCheckpoint: number, checkpoints } = this.#recovered;
+    const on = {
+      onDone: (keptFrom: Cut['keptFrom']) => this.#log.removeBefore(keptFrom),
+      onFailed: (error: Error) => this.#onCheckpointFailed(error),
+    };
+    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpoints);
+    if (this.#log.segmentCount > SEGMENTS_AT_START_MAX) timing.later(() => this.checkpoint());
+  }
+
+  append(log: SiteLogName, entries: readonly unknown[]): void {
+    this.#log.append(log, entries);
+  }
+
+  /** Begins a checkpoint, unless one is under way. */
+  checkpoint(): void {
+    this.#checkpointedBytes = this.#log.writtenBytes;
+    this.#checkpointer?.start();
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#checkpointer?.close();
+    return new Promise((resolve) => this.#log.close(resolve));
+  }
+
+  #onSynced(log: SiteLogName, length: number): void {
+    this.#listener?.synced(log, length);
+    const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
+    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
+  }
+
+  #onCheckpointFailed(error: Error): void {
+    this.#options.onCheckpointFailed?.(error);
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => {
+      if (!this.#isClosed) this.checkpoint();
+    });
+  }
+}
+
+function cannotStart(error: Error): CorrectableError {
+  const why = isNoSpace(error) ? 'there is no room on the disk for a new log file' : error.message;
+  return new CorrectableError('UNAVAILABLE', `The site cannot start: ${why}.`, { cause: error });
+}

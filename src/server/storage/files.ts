@@ -1,0 +1,41 @@
+/**
+ * The port to a disk. Production has the file system behind it, tests a disk that loses, tears, slows down and fills up.
+ * It is driven by callbacks, so that a simulation decides what happens when.
+ */
+
+/** A file in which each write is on the disk when it is done (`O_DSYNC`). */
+export interface SyncedFile {
+  /** Writes all of `bytes` at `position`. One write at a time. */
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
+  close(): void;
+}
+
+/** A disk, as far as storage needs one. Paths are relative to its root, with `/` between names. */
+export interface Files {
+  /** The names in a folder, in any order; none where there is no such folder. */
+  list(folder: string): readonly string[];
+  read(path: string): Uint8Array;
+  makeFolder(path: string): void;
+  /** Makes a file of `sizeBytes` zeros; it and its name are on the disk on return. */
+  createNow(path: string, sizeBytes: number): SyncedFile;
+  /** The same, in the background. When it fails no file is left. */
+  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void;
+  /** Puts a small file in place of another or of none: on the disk on return, whole or not at all. */
+  replace(path: string, bytes: Uint8Array): void;
+  remove(path: string): void;
+}
+
+/** When to do what is not done at once. */
+export interface Timing {
+  /** After the input that is being handled. */
+  soon(run: () => void): void;
+  /** After other work that waits. */
+  later(run: () => void): void;
+  afterMs(delayMs: number, run: () => void): void;
+}
+
+/** Whether an error says that there is no room on the disk. */
+export function isNoSpace(error: Error): boolean {
+  const code = 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}

@@ -1,0 +1,143 @@
+/** The file system of this machine. */
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Files, SyncedFile, Timing } from './files.ts';
+
+const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
+/** Windows has no O_DSYNC; there each write is followed by a sync. */
+const HAS_DSYNC = typeof O_DSYNC === 'number';
+const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
+const ZEROS = new Uint8Array(1024 * 1024);
+
+/** The files below one folder. */
+export class NodeFiles implements Files {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  list(folder: string): readonly string[] {
+    const path = join(this.#root, folder);
+    return fs.existsSync(path) ? fs.readdirSync(path) : [];
+  }
+
+  read(path: string): Uint8Array {
+    return fs.readFileSync(join(this.#root, path));
+  }
+
+  makeFolder(path: string): void {
+    const folder = join(this.#root, path);
+    fs.mkdirSync(folder, { recursive: true });
+    syncFolder(dirname(folder));
+  }
+
+  createNow(path: string, sizeBytes: number): SyncedFile {
+    const full = join(this.#root, path);
+    const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0));
+    try {
+      for (let end = 0; end < sizeBytes; end += ZEROS.length)
+        fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - end));
+      fs.fsyncSync(descriptor);
+      fs.closeSync(descriptor);
+      syncFolder(dirname(full));
+      return new NodeFile(fs.openSync(full, FLAGS & ~(O_CREAT | O_EXCL)));
+    } catch (error) {
+      fs.rmSync(full, { force: true });
+      throw error;
+    }
+  }
+
+  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
+    createInBackground(join(this.#root, path), sizeBytes).then(
+      (file) => done(undefined, file),
+      (error: Error) => done(error),
+    );
+  }
+
+  replace(path: string, bytes: Uint8Array): void {
+    const full = join(this.#root, path);
+    const draft = `${full}.new`;
+    fs.writeFileSync(draft, bytes, { flush: true });
+    fs.renameSync(draft, full);
+    syncFolder(dirname(full));
+  }
+
+  remove(path: string): void {
+    fs.rmSync(join(this.#root, path), { force: true });
+  }
+}
+
+class NodeFile implements SyncedFile {
+  readonly #descriptor: number;
+  #isWriting = false;
+  #isClosed = false;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
+    this.#isWriting = true;
+    this.#writeFrom(bytes, 0, position, (error) => {
+      this.#isWriting = false;
+      if (this.#isClosed) fs.close(this.#descriptor, ignore);
+      done(error ?? undefined);
+    });
+  }
+
+  /** A descriptor that is being written is closed after that. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#isWriting) fs.close(this.#descriptor, ignore);
+  }
+
+  #writeFrom(bytes: Uint8Array, start: number, position: number, done: (error: Error | null) => void): void {
+    fs.write(this.#descriptor, bytes, start, bytes.length - start, position + start, (error, written) => {
+      if (error !== null) done(error);
+      else if (start + written < bytes.length) this.#writeFrom(bytes, start + written, position, done);
+      else if (HAS_DSYNC) done(null);
+      else fs.fdatasync(this.#descriptor, done);
+    });
+  }
+}
+
+function ignore(): void {}
+
+async function createInBackground(path: string, sizeBytes: number): Promise<SyncedFile> {
+  try {
+    const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR);
+    try {
+      for (let end = 0; end < sizeBytes; end += ZEROS.length) {
+        await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - end));
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    syncFolder(dirname(path));
+    return new NodeFile(fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL)));
+  } catch (error) {
+    await fs.promises.rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** A new name is on the disk only when its folder is. Windows cannot sync folders and does not need it. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = fs.openSync(path, 'r');
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** The clock and the turns of this process. Waiting keeps no process alive. */
+export const nodeTiming: Timing = {
+  soon: queueMicrotask,
+  later: (run) => void setImmediate(run),
+  afterMs: (delayMs, run) => void setTimeout(run, delayMs).unref(),
+};

@@ -1,0 +1,261 @@
+/**
+ * Both logs of a site in one sequence of files. What gathers while one write is under way goes into the next one: each
+ * group is one write into a file that has its full size already, so that the disk has nothing else to bring up to date.
+ *
+ * The next file is made when the current one is half full. When there is no room for it the log says that it is full
+ * and the other half takes what is still under way, so that everything that was accepted can end.
+ */
+import type { SiteLogName } from '../redblue/site-machine.ts';
+import type { StorageListener } from '../log/storage.ts';
+import { isNoSpace } from './files.ts';
+import type { Files, SyncedFile, Timing } from './files.ts';
+import { encodeFrame } from './frames.ts';
+import { FORMAT, LOG_NUMBERS, segmentName } from './names.ts';
+import type { SegmentHeader } from './names.ts';
+import { toText } from './plain-text.ts';
+
+/** A segment that is complete, and where its entries begin in the logs. */
+export interface Segment {
+  readonly number: number;
+  readonly local: number;
+  readonly red: number;
+}
+
+/** What a log goes on from. */
+export interface SegmentLogOptions {
+  readonly files: Files;
+  readonly timing: Timing;
+  readonly folder: string;
+  /** Number of the first file to write. */
+  readonly number: number;
+  /** Entries of each log that there are already. */
+  readonly lengths: Readonly<Record<SiteLogName, number>>;
+  /** The files that hold them. */
+  readonly segments: readonly Segment[];
+  readonly segmentBytes: number;
+  readonly listener: StorageListener;
+}
+
+interface Pending {
+  readonly log: SiteLogName;
+  readonly text: string;
+}
+
+/** Characters in one frame, about: a longer entry has a frame of its own. */
+const FRAME_CHARACTERS = 512 * 1024;
+/** How long after a refusal for lack of room the disk is tried again. */
+export const FULL_RETRY_MS = 1000;
+
+/** The logs of one site, as they are written. */
+export class SegmentLog {
+  readonly #options: SegmentLogOptions;
+  readonly #lengths: Record<SiteLogName, number>;
+  readonly #segments: Segment[];
+  #pending: Pending[] = [];
+  #file: SyncedFile;
+  #fileBytes: number;
+  #position = 0;
+  #frames = 0;
+  #number: number;
+  #next: { readonly file: SyncedFile; readonly sizeBytes: number } | undefined;
+  #isMaking = false;
+  #isWriting = false;
+  #isPlanned = false;
+  #isFull = false;
+  #isOver = false;
+  #writtenBytes = 0;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: SegmentLogOptions) {
+    this.#options = options;
+    this.#lengths = { ...options.lengths };
+    this.#segments = [...options.segments];
+    this.#number = options.number;
+    this.#fileBytes = options.segmentBytes;
+    this.#file = options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
+    this.#segments.push({ number: this.#number, ...this.#lengths });
+  }
+
+  /** Whether there is no room for another file. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Bytes written since the start. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
+  }
+
+  get segmentCount(): number {
+    return this.#segments.length;
+  }
+
+  append(log: SiteLogName, entries: readonly unknown[]): void {
+    for (const entry of entries) this.#pending.push({ log, text: `[${LOG_NUMBERS[log]},${toText(entry)}]` });
+    if (this.#isWriting || this.#isPlanned) return;
+    this.#isPlanned = true;
+    this.#options.timing.soon(() => {
+      this.#isPlanned = false;
+      this.#write();
+    });
+  }
+
+  /** Removes the files all of whose entries stand before these places. */
+  removeBefore(keptFrom: Readonly<Record<SiteLogName, number>>): void {
+    for (;;) {
+      const next = this.#segments[1];
+      if (next === undefined || next.local > keptFrom.local || next.red > keptFrom.red) return;
+      // A file without a header does not say where the logs have got to.
+      if (next.number === this.#number && this.#frames === 0) return;
+      this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
+    }
+  }
+
+  /** Calls back once nothing is left to be written, or nothing more can be. */
+  close(done: () => void): void {
+    this.#onIdle = () => {
+      this.#isOver = true;
+      this.#file.close();
+      this.#next?.file.close();
+      done();
+    };
+    this.#checkIdle();
+  }
+
+  #write(): void {
+    if (this.#isWriting || this.#isOver || this.#pending.length === 0) return this.#checkIdle();
+    const group = this.#takeGroup();
+    const bytes = this.#framesOf(group);
+    if (this.#position + bytes.length <= this.#fileBytes) return this.#writeOut(group, bytes);
+    this.#pending = [...group, ...this.#pending];
+    this.#switch(bytes.length);
+  }
+
+  #takeGroup(): Pending[] {
+    let characters = 0;
+    let count = 0;
+    while (count < this.#pending.length && (count === 0 || characters < FRAME_CHARACTERS)) {
+      characters += (this.#pending[count] as Pending).text.length;
+      count += 1;
+    }
+    if (count < this.#pending.length) return this.#pending.splice(0, count);
+    const group = this.#pending;
+    this.#pending = [];
+    return group;
+  }
+
+  /** The frame of a group, after the header where it is the first of its file. */
+  #framesOf(group: readonly Pending[]): Uint8Array {
+    const file = this.#number;
+    const payload = `[${group.map(({ text }) => text).join(',')}]`;
+    if (this.#frames > 0) return encodeFrame(payload, { file, index: this.#frames });
+    const header: SegmentHeader = { format: FORMAT, ...this.#lengths };
+    return Buffer.concat([
+      encodeFrame(JSON.stringify(header), { file, index: 0 }),
+      encodeFrame(payload, { file, index: 1 }),
+    ]);
+  }
+
+  #writeOut(group: readonly Pending[], bytes: Uint8Array): void {
+    this.#isWriting = true;
+    this.#file.write(bytes, this.#position, (error) => {
+      this.#isWriting = false;
+      if (this.#isOver) return;
+      if (error === undefined) this.#onWritten(group, bytes.length);
+      else if (isNoSpace(error)) this.#onWriteRefused(group);
+      else this.#fail(error);
+    });
+  }
+
+  #onWritten(group: readonly Pending[], byteCount: number): void {
+    this.#frames += this.#frames === 0 ? 2 : 1;
+    this.#position += byteCount;
+    this.#writtenBytes += byteCount;
+    if (this.#position > this.#fileBytes / 2) this.#makeNext(this.#options.segmentBytes);
+    const before = { ...this.#lengths };
+    for (const { log } of group) this.#lengths[log] += 1;
+    // The next group is on its way to the disk before the answers to this one are made.
+    this.#write();
+    for (const log of ['local', 'red'] as const) {
+      if (this.#lengths[log] > before[log]) this.#options.listener.synced(log, this.#lengths[log]);
+    }
+  }
+
+  /** Some file systems need room even for what has its place: the same is written again at the same place. */
+  #onWriteRefused(group: readonly Pending[]): void {
+    this.#pending = [...group, ...this.#pending];
+    this.#isFull = true;
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => {
+      this.#isFull = this.#next === undefined && this.#position > this.#fileBytes / 2;
+      this.#write();
+    });
+  }
+
+  #switch(neededBytes: number): void {
+    if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
+      this.#dropNext();
+      this.#makeNext(Math.max(this.#options.segmentBytes, neededBytes * 2));
+      return;
+    }
+    this.#file.close();
+    this.#file = this.#next.file;
+    this.#fileBytes = this.#next.sizeBytes;
+    this.#next = undefined;
+    this.#number += 1;
+    this.#position = 0;
+    this.#frames = 0;
+    this.#segments.push({ number: this.#number, ...this.#lengths });
+    this.#write();
+  }
+
+  /** The next file is too small for what comes. */
+  #dropNext(): void {
+    if (this.#next === undefined) return;
+    this.#next.file.close();
+    this.#next = undefined;
+    this.#options.files.remove(this.#pathOf(this.#number + 1));
+  }
+
+  #makeNext(sizeBytes: number): void {
+    if (this.#isMaking || this.#next !== undefined || this.#isOver) return;
+    this.#isMaking = true;
+    this.#options.files.create(this.#pathOf(this.#number + 1), sizeBytes, (error, file) => {
+      this.#isMaking = false;
+      if (this.#isOver) file?.close();
+      else if (file !== undefined) this.#onMade(file, sizeBytes);
+      else this.#onRefused(error as Error, sizeBytes);
+    });
+  }
+
+  #onMade(file: SyncedFile, sizeBytes: number): void {
+    this.#isFull = false;
+    this.#next = { file, sizeBytes };
+    this.#write();
+  }
+
+  #onRefused(error: Error, sizeBytes: number): void {
+    if (!isNoSpace(error)) return this.#fail(error);
+    this.#isFull = true;
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(sizeBytes));
+    this.#checkIdle();
+  }
+
+  /** After a failed write nobody can say what is on the disk: nothing more is promised. */
+  #fail(error: Error): void {
+    this.#isOver = true;
+    this.#options.listener.failed(error);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    const isStuck = this.#isFull && !this.#isWriting;
+    if (!this.#isOver && !isStuck && (this.#isWriting || this.#isPlanned || this.#pending.length > 0)) return;
+    const onIdle = this.#onIdle;
+    this.#onIdle = undefined;
+    onIdle?.();
+  }
+
+  #pathOf(number: number): string {
+    return `${this.#options.folder}/${segmentName(number)}`;
+  }
+}
