@@ -1,0 +1,16 @@
+/** `npm run demo:bank`: the bank with withdrawals labelled blue, and labelled red. */
+import { play } from './scenario.ts';
+
+const dollars = (cents: number): string => (cents / 100).toFixed(2);
+
+for (const withdrawals of ['blue', 'red'] as const) {
+  const { early, paid, final } = await play(withdrawals);
+  console.log(`withdrawals ${withdrawals}:`);
+  console.log(
+    `  deposit of 20 and 5 % interest at once: ${early.map(dollars).join(' in Europe, ')} in the United States`,
+  );
+  console.log(
+    `  Alice withdraws 70: ${paid[0] === true ? 'paid' : 'refused'}; Bob 60: ${paid[1] === true ? 'paid' : 'refused'}`,
+  );
+  console.log(`  balance: ${final.map(dollars).join(' in Europe, ')} in the United States`);
+}

@@ -1,0 +1,16 @@
+/**
+ * The bank of RedBlue (OSDI 2012, Figure 2) as its customers see it. A page can import this file: it has names and
+ * schemas, nothing of how the bank works. Amounts are cents.
+ */
+import { defineContract } from 'correctables/bindings/redblue';
+import { z } from 'zod';
+
+const account = z.string().min(1);
+const cents = z.int().positive();
+
+export const bank = defineContract('bank', {
+  deposit: { effect: 'update', args: z.object({ account, cents }), result: z.null() },
+  withdraw: { effect: 'update', args: z.object({ account, cents }), result: z.object({ paid: z.boolean() }) },
+  accrueInterest: { effect: 'update', args: z.object({ account }), result: z.object({ cents: z.int() }) },
+  balance: { effect: 'read', args: z.object({ account }), result: z.int() },
+});

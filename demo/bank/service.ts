@@ -1,0 +1,52 @@
+/**
+ * The bank's implementation (RedBlue, OSDI 2012, Figure 4): each operation is a generator, which decides at one site,
+ * and a shadow operation, which changes all of them.
+ *
+ * Interest shows why: computed anew at every site it would not commute with deposits. Here the generator computes it
+ * once, and what is replicated is a sum to add.
+ */
+import { blue, counter, defineService, red, table, type Service } from 'correctables/server';
+import { bank } from './contract.ts';
+
+/** 5 %. */
+const INTEREST = 0.05;
+
+interface Booking {
+  readonly account: string;
+  readonly cents: number;
+}
+
+/**
+ * The bank, with its withdrawals labelled right, `red`, or wrong. All effects commute, so that every label converges;
+ * but only a red withdrawal is checked against the others, and so keeps the balance from going below zero (§5.3).
+ */
+export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
+  return defineService(bank, {
+    tables: { accounts: table({ balance: counter() }) },
+    shadowOperations: ({ accounts }) => {
+      const booked = ({ account, cents }: Booking) => [accounts.row(account).balance.add(cents)];
+      const taken = ({ account, cents }: Booking) => [accounts.row(account).balance.add(-cents)];
+      return {
+        deposit: blue(booked),
+        accrueInterest: blue(booked),
+        withdrawAck: withdrawals === 'red' ? red(taken) : blue(taken),
+      };
+    },
+    generators: {
+      deposit: (args, { shadow }) => shadow.deposit(args, null),
+      withdraw: (args, { tables, shadow }) => {
+        // The paper's withdrawFail': nothing changes, so there is nothing to replicate.
+        if (tables.accounts.row(args.account).balance < args.cents) return { paid: false };
+        return shadow.withdrawAck(args, { paid: true });
+      },
+      accrueInterest: ({ account }, { tables, shadow }) => {
+        const cents = Math.floor(tables.accounts.row(account).balance * INTEREST);
+        return shadow.accrueInterest({ account, cents }, { cents });
+      },
+      balance: ({ account }, { tables }) => tables.accounts.row(account).balance,
+    },
+    invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
+  });
+}
+
+export const service: Service = bankService();
