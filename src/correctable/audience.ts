@@ -3,11 +3,10 @@
  * do meanwhile (C4).
  */
 import type { ViewDetails } from './binding.ts';
-import { Deferred } from './deferred.ts';
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
-import type { Listener } from './listener.ts';
-import { LEFT } from './listener.ts';
+import type { ErrorCallback, Listener, ViewCallback } from './listener.ts';
+import { callbackListener, LEFT } from './listener.ts';
 import type { AnyView } from './view.ts';
 
 export type State = 'updating' | 'final' | 'error';
@@ -19,8 +18,6 @@ export interface Extras {
   runInContext?: (callback: () => void) => void;
   /** Deliveries that arose inside a delivery; `undefined` stands for the failure. */
   queue?: (AnyView | undefined)[];
-  /** When the operation that this one is derived from times out. */
-  deadlineAt?: number | undefined;
   controller?: AbortController;
   /** Run at closing, whatever the outcome. */
   cleanUps?: (() => void)[];
@@ -37,6 +34,10 @@ export interface KeptValue extends ViewDetails {
   readonly value: unknown;
 }
 
+/**
+ * Private members of this class and its heirs are so by type only: the checks that `#methods` carry would make a
+ * delivery too long for engines to compile as one piece. Consumers hold a handle, never a source.
+ */
 export class Audience<T> {
   readonly environment: Environment;
   state: State = 'updating';
@@ -46,10 +47,14 @@ export class Audience<T> {
   /** Views and failures so far, delivered or queued for delivery. */
   accepted = 0;
   extras: Extras | undefined = undefined;
-  #head: Listener<T> | undefined = undefined;
-  #tail: Listener<T> | undefined = undefined;
-  #deferred: Deferred<T> | undefined = undefined;
-  #delivering = false;
+  /** The first callback of each kind, where attached before all else: most operations have no more, and need no list. */
+  private onUpdate: ViewCallback<T> = undefined;
+  private onFinal: ViewCallback<T> = undefined;
+  private onError: ErrorCallback = undefined;
+  private head: Listener<T> | undefined = undefined;
+  private tail: Listener<T> | undefined = undefined;
+  private finalPromise: Promise<T> | undefined = undefined;
+  private delivering = false;
 
   constructor(environment: Environment) {
     this.environment = environment;
@@ -63,22 +68,39 @@ export class Audience<T> {
     return (this.extras ??= {});
   }
 
+  /** Calls `callback` with preliminary views, as `join` says. */
+  addOnUpdate(callback: ViewCallback<T>): void {
+    if (this.onUpdate === undefined && this.isUnheard) this.onUpdate = callback;
+    else this.join(callbackListener(callback, undefined, undefined));
+  }
+
+  /** Calls `callback` with the final view, as `join` says. */
+  addOnFinal(callback: ViewCallback<T>): void {
+    if (this.onFinal === undefined && this.isUnheard) this.onFinal = callback;
+    else this.join(callbackListener(undefined, callback, undefined));
+  }
+
+  /** Calls `callback` with the failure. */
+  addOnError(callback: ErrorCallback): void {
+    this.observed = true;
+    if (this.onError === undefined && this.isUnheard) this.onError = callback;
+    else this.join(callbackListener<T>(undefined, undefined, callback));
+  }
+
   /** Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome. */
   join(listener: Listener<T>): void {
     if (this.state !== 'updating') {
-      queueMicrotask(() => {
-        if (listener.joinedAt !== LEFT) this.#tell(listener, this.state === 'final' ? this.latest : undefined);
-      });
+      queueMicrotask(() => this.tell(listener, this.state === 'final' ? this.latest : undefined));
       return;
     }
     listener.joinedAt = this.accepted;
-    listener.before = this.#tail;
-    if (this.#tail === undefined) this.#head = listener;
-    else this.#tail.after = listener;
-    this.#tail = listener;
+    listener.before = this.tail;
+    if (this.tail === undefined) this.head = listener;
+    else this.tail.after = listener;
+    this.tail = listener;
     if (this.latest !== undefined) {
       listener.missed = this.latest;
-      queueMicrotask(() => this.#catchUp(listener));
+      queueMicrotask(() => this.catchUp(listener));
     }
   }
 
@@ -88,78 +110,111 @@ export class Audience<T> {
     listener.missed = undefined;
     const { before, after } = listener;
     if (before !== undefined) before.after = after;
-    else if (this.#head === listener) this.#head = after;
+    else if (this.head === listener) this.head = after;
     if (after !== undefined) after.before = before;
-    else if (this.#tail === listener) this.#tail = before;
+    else if (this.tail === listener) this.tail = before;
     listener.before = undefined;
     // A delivery under way may stand on this listener and needs the way on.
-    if (!this.#delivering) listener.after = undefined;
+    if (!this.delivering) listener.after = undefined;
   }
 
   /** The one promise of the final value; whoever asks for it sees a failure. */
   promise(): Promise<T> {
     this.observed = true;
-    if (this.#deferred === undefined) {
-      this.#deferred = new Deferred();
-      this.#settlePromise();
-    }
-    return this.#deferred.promise;
+    return (this.finalPromise ??= new Promise((resolve, reject) => {
+      if (this.state === 'final') resolve(this.latest!.value);
+      else if (this.state === 'error') reject(this.error);
+      else {
+        this.addOnFinal(resolve);
+        this.addOnError(reject);
+      }
+    }));
   }
 
   /** Tells everybody the view; `undefined` stands for the failure. */
   protected deliver(view: AnyView<T> | undefined): void {
     this.accepted++;
-    if (this.#deferred !== undefined) this.#settlePromise();
-    if (this.#delivering) (this.more().queue ??= []).push(view);
-    else if (this.#head !== undefined) this.#deliverAll(view);
+    if (this.delivering) {
+      this.enqueue(view);
+      return;
+    }
+    this.delivering = true;
+    if (this.extras === undefined) this.callFirst(view);
+    else this.inContext(() => this.callFirst(view));
+    if (this.head !== undefined) this.tellAll(view, this.accepted);
+    if (this.extras !== undefined) this.deliverQueue();
+    this.delivering = false;
+    if (this.state !== 'updating') this.forget();
   }
 
-  #deliverAll(first: AnyView<T> | undefined): void {
-    this.#delivering = true;
-    this.#tellAll(first, this.accepted);
-    // Read after the first delivery, which may have made it.
+  private get isUnheard(): boolean {
+    return this.accepted === 0 && this.head === undefined;
+  }
+
+  private forget(): void {
+    this.head = this.tail = this.onUpdate = this.onFinal = this.onError = undefined;
+  }
+
+  private enqueue(view: AnyView<T> | undefined): void {
+    (this.more().queue ??= []).push(view);
+  }
+
+  private deliverQueue(): void {
     const queue = this.extras?.queue ?? [];
     while (queue.length > 0) {
       const number = this.accepted - queue.length + 1;
-      this.#tellAll(queue.shift() as AnyView<T> | undefined, number);
+      const view = queue.shift() as AnyView<T> | undefined;
+      this.inContext(() => this.callFirst(view));
+      this.tellAll(view, number);
     }
-    this.#delivering = false;
-    if (this.state !== 'updating') this.#head = this.#tail = undefined;
   }
 
-  #tellAll(view: AnyView<T> | undefined, number: number): void {
-    for (let listener = this.#head; listener !== undefined; listener = listener.after) {
+  private tellAll(view: AnyView<T> | undefined, number: number): void {
+    for (let listener = this.head; listener !== undefined; listener = listener.after) {
       if (listener.joinedAt >= number) continue;
-      if (listener.missed !== undefined) this.#catchUp(listener);
-      this.#tell(listener, view);
+      if (listener.missed !== undefined) this.catchUp(listener);
+      this.tell(listener, view);
     }
   }
 
-  #catchUp(listener: Listener<T>): void {
+  private catchUp(listener: Listener<T>): void {
     const { missed } = listener;
     listener.missed = undefined;
-    if (missed !== undefined) this.#tell(listener, missed);
+    if (missed !== undefined) this.tell(listener, missed);
   }
 
-  #tell(listener: Listener<T>, view: AnyView<T> | undefined): void {
+  private tell(listener: Listener<T>, view: AnyView<T> | undefined): void {
     if (listener.joinedAt === LEFT) return;
-    const run = this.extras?.runInContext;
-    if (run === undefined) this.#call(listener, view);
-    else run(() => this.#call(listener, view));
+    if (this.extras === undefined) this.call(listener, view);
+    else this.inContext(() => this.call(listener, view));
   }
 
-  #call(listener: Listener<T>, view: AnyView<T> | undefined): void {
+  private inContext(call: () => void): void {
+    const run = this.extras?.runInContext;
+    if (run === undefined) call();
+    else run(call);
+  }
+
+  private callFirst(view: AnyView<T> | undefined): void {
     try {
-      if (view === undefined) listener.onError?.(this.error!);
-      else if (view.final) listener.onFinal?.(view.value, view);
-      else listener.onUpdate?.(view.value, view);
+      if (view === undefined) this.callOnError();
+      else (view.final ? this.onFinal : this.onUpdate)?.(view.value, view);
     } catch (error) {
       this.environment.uncaught(error);
     }
   }
 
-  #settlePromise(): void {
-    if (this.state === 'final') this.#deferred!.resolve(this.latest!.value);
-    else if (this.state === 'error') this.#deferred!.reject(this.error);
+  private callOnError(): void {
+    const onError = this.onError;
+    onError?.(this.error!);
+  }
+
+  private call(listener: Listener<T>, view: AnyView<T> | undefined): void {
+    try {
+      if (view === undefined) listener.onFailure(this.error!);
+      else listener.onView(view);
+    } catch (error) {
+      this.environment.uncaught(error);
+    }
   }
 }

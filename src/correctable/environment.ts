@@ -43,7 +43,8 @@ export class Environment {
   readonly drops: { -readonly [R in DropReason]: number };
   readonly #onUncaught: (error: unknown) => void;
   readonly #onEvent: ((event: CorrectableEvent) => void) | undefined;
-  #tickAt: number | undefined;
+  /** Negative where the clock was not read yet. */
+  #tickAt = -1;
 
   constructor(options: EnvironmentOptions = {}) {
     this.clock = options.clock ?? systemClock;
@@ -55,11 +56,7 @@ export class Environment {
 
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
   tickAt(): number {
-    if (this.#tickAt === undefined) {
-      this.#tickAt = this.clock.now();
-      queueMicrotask(() => (this.#tickAt = undefined));
-    }
-    return this.#tickAt;
+    return this.#tickAt < 0 ? this.#readClock() : this.#tickAt;
   }
 
   drop(reason: DropReason, level?: string): void {
@@ -81,6 +78,11 @@ export class Environment {
     } catch (second) {
       reportUncaught(second);
     }
+  }
+
+  #readClock(): number {
+    queueMicrotask(() => (this.#tickAt = -1));
+    return (this.#tickAt = this.clock.now());
   }
 }
 

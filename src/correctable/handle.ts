@@ -13,8 +13,8 @@ import type {
 import type { CorrectableError } from './errors.ts';
 import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
-import type { ErrorCallback, ViewCallback } from './listener.ts';
-import { Listener } from './listener.ts';
+import type { ViewCallback } from './listener.ts';
+import { callbackListener } from './listener.ts';
 import { map } from './map.ts';
 import { settle, when } from './settle.ts';
 import type { Source } from './source.ts';
@@ -48,20 +48,27 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   onUpdate(callback: (value: T, view: PreliminaryView<T, L>) => void): this {
-    return this.#listen(callback as ViewCallback<T>, undefined, undefined);
+    this[SOURCE].addOnUpdate(callback as ViewCallback<T>);
+    return this;
   }
 
   onFinal(callback: (value: T, view: FinalView<T, L, F>) => void): this {
-    return this.#listen(undefined, callback as ViewCallback<T>, undefined);
+    this[SOURCE].addOnFinal(callback as ViewCallback<T>);
+    return this;
   }
 
   onError(callback: (error: CorrectableError) => void): this {
-    return this.#listen(undefined, undefined, callback);
+    this[SOURCE].addOnError(callback);
+    return this;
   }
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
+    const source = this[SOURCE];
     const { onUpdate, onFinal, onError } = callbacks;
-    return this.#listen(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError, options?.signal);
+    if (onError !== undefined) source.observed = true;
+    const listener = callbackListener(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError);
+    joinUntil(source, listener, options?.signal);
+    return this;
   }
 
   subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription {
@@ -119,15 +126,6 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
 
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
     return iterate(this[SOURCE]) as AsyncIterator<AnyView<T>, undefined> as AsyncIterator<View<T, L, F>, undefined>;
-  }
-
-  #listen(onUpdate: ViewCallback<T>, onFinal: ViewCallback<T>, onError: ErrorCallback, signal?: AbortSignal): this {
-    const source = this[SOURCE];
-    const listener = new Listener(onUpdate, onFinal, onError);
-    if (onError !== undefined) source.observed = true;
-    if (signal === undefined) source.join(listener);
-    else joinUntil(source, listener, signal);
-    return this;
   }
 }
 

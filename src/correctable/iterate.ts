@@ -1,17 +1,21 @@
 /** `for await` over the views: at most one waits per level, so a slow reader skips what a refinement replaced (C12). */
-import { Deferred } from './deferred.ts';
 import type { CorrectableError } from './errors.ts';
-import { listenTo } from './listener.ts';
+import { FunctionListener } from './listener.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Step<T> = IteratorResult<AnyView<T>, undefined>;
 
+interface Reader<T> {
+  resolve(step: Step<T>): void;
+  reject(error: CorrectableError): void;
+}
+
 const DONE = { done: true, value: undefined } as const;
 
 export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];
-  let readers: Deferred<Step<T>>[] = [];
+  let readers: Reader<T>[] = [];
   let failure: CorrectableError | undefined;
   let ended = false;
 
@@ -35,7 +39,7 @@ export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>,
     else failure = error;
     end();
   };
-  const listener = listenTo(onView, onFailure);
+  const listener = new FunctionListener(onView, onFailure);
   source.observed = true;
   source.join(listener);
 
@@ -47,9 +51,7 @@ export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>,
       failure = undefined;
       if (error !== undefined) throw error;
       if (ended) return DONE;
-      const reader = new Deferred<Step<T>>();
-      readers.push(reader);
-      return reader.promise;
+      return new Promise((resolve, reject) => readers.push({ resolve, reject }));
     },
     /** Ends the reading, not the operation. */
     async return(): Promise<Step<T>> {

@@ -6,7 +6,7 @@ import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels } from './ladder.ts';
 import type { Levels, Strongest } from './level.ts';
-import { listenTo } from './listener.ts';
+import { FunctionListener } from './listener.ts';
 import { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { AnyView } from './view.ts';
@@ -75,7 +75,7 @@ function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
         level,
       );
     };
-    const listener = listenTo(take, (error) => joined.failWith(error));
+    const listener = new FunctionListener(take, (error) => joined.failWith(error));
     source.observed = true;
     source.join(listener);
     joined.onClose(() => source.leave(listener));

@@ -24,8 +24,8 @@ export class Ladder {
     return -1;
   }
 
-  isRequested(level: string): boolean {
-    return this.requested === this.all || this.requested.includes(level);
+  isRequestedAt(rank: number): boolean {
+    return this.requested === this.all || this.requested.includes(this.all[rank]!);
   }
 
   /** The strongest preliminary level that a fact of strength `rank` supports, if one was requested. */

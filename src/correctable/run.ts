@@ -1,6 +1,6 @@
 /** One run of a speculation: its input, its result so far, what undoes it and what commits it (C8). */
-import type { Environment } from './environment.ts';
-import { listenTo } from './listener.ts';
+import type { CorrectableError } from './errors.ts';
+import { FunctionListener } from './listener.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
@@ -12,35 +12,40 @@ type Effect = () => void | PromiseLike<void>;
 export interface RawScope<T> {
   readonly view: AnyView<T>;
   readonly signal: AbortSignal;
-  onAbort(undo: Effect): void;
-  onCommit(effect: Effect): void;
+  readonly onAbort: (undo: Effect) => void;
+  readonly onCommit: (effect: Effect) => void;
 }
 
-/** What a run has come to so far. */
-export type Outcome<U> =
-  | { readonly final: boolean; readonly value: U; readonly level: string | undefined }
-  | { readonly error: unknown };
+/** Whose runs these are. */
+export interface RunOwner<T, U> {
+  /** The run has come to something. */
+  onOutcome(run: Run<T, U>): void;
+  uncaught(error: unknown): void;
+}
 
 export class Run<T, U> implements RawScope<T> {
   /** The view that the run was started on. */
   readonly view: AnyView<T>;
   /** The strongest view so far that has the run's input as its value. */
   inputView: AnyView<T>;
-  outcome: Outcome<U> | undefined = undefined;
-  readonly #environment: Environment;
-  readonly #onOutcome: () => void;
-  readonly #undos: Effect[] = [];
-  readonly #effects: Effect[] = [];
-  #controller: AbortController | undefined;
+  /** What the run has come to so far. A value is `final` unless a Correctable brings it, which then says its `level`. */
+  outcome: 'none' | 'value' | 'final' | 'error' = 'none';
+  value: U | undefined = undefined;
+  level: string | undefined = undefined;
+  error: unknown = undefined;
+  readonly #owner: RunOwner<T, U>;
   #phase: 'running' | 'committing' | 'undone' = 'running';
-  #stop: (() => void) | undefined;
-  #told: { readonly value: U; readonly level: string } | undefined;
+  #undos: Effect[] | undefined = undefined;
+  #effects: Effect[] | undefined = undefined;
+  #controller: AbortController | undefined = undefined;
+  #stop: (() => void) | undefined = undefined;
+  #toldValue: U | undefined = undefined;
+  #toldLevel: string | undefined = undefined;
 
-  constructor(view: AnyView<T>, environment: Environment, onOutcome: () => void) {
+  constructor(view: AnyView<T>, owner: RunOwner<T, U>) {
     this.view = view;
     this.inputView = view;
-    this.#environment = environment;
-    this.#onOutcome = onOutcome;
+    this.#owner = owner;
   }
 
   /** False once the effects of the confirmed run have begun. */
@@ -56,44 +61,50 @@ export class Run<T, U> implements RawScope<T> {
     return this.#controller.signal;
   }
 
-  readonly onAbort = (undo: Effect): void => {
-    if (this.#phase === 'undone') this.#runLate(undo);
-    else this.#undos.push(undo);
-  };
+  /** A function on its own, so that it may be taken out of the scope; made for runs that ask for it. */
+  get onAbort(): (undo: Effect) => void {
+    return (undo) => {
+      if (this.#phase === 'undone') this.#runLate(undo);
+      else (this.#undos ??= []).push(undo);
+    };
+  }
 
-  readonly onCommit = (effect: Effect): void => {
-    this.#effects.push(effect);
-  };
+  get onCommit(): (effect: Effect) => void {
+    return (effect) => {
+      (this.#effects ??= []).push(effect);
+    };
+  }
 
   start(run: (value: T, scope: RawScope<T>) => unknown): void {
     let result: unknown;
     try {
       result = run(this.view.value, this);
     } catch (error) {
-      this.#settle({ error });
+      this.#fail(error);
       return;
     }
     const inner = sourceOf<U>(result);
     if (inner !== undefined) this.#followSource(inner);
     else if (isThenable(result)) {
       result.then(
-        (value) => this.#settle({ final: true, value: value as U, level: undefined }),
-        (error: unknown) => this.#settle({ error }),
+        (value) => this.#give(value as U, true),
+        (error: unknown) => this.#fail(error),
       );
-    } else this.#settle({ final: true, value: result as U, level: undefined });
+    } else this.#give(result as U, true);
   }
 
-  /** Whether the result was not told yet at this level. */
-  isNews(value: U, level: string): boolean {
-    const told = this.#told;
-    this.#told = { value, level };
-    return told === undefined || told.level !== level || !Object.is(told.value, value);
+  /** Whether the result was not told yet at this level; from now on it was. */
+  isNewsAt(level: string): boolean {
+    const isNews = this.#toldLevel !== level || !Object.is(this.#toldValue, this.value);
+    this.#toldLevel = level;
+    this.#toldValue = this.value;
+    return isNews;
   }
 
   /** Runs the effects in order; a promise only where there are any. */
   commit(): Promise<void> | undefined {
     this.#phase = 'committing';
-    return this.#effects.length === 0 ? undefined : this.#runEffects();
+    return this.#effects === undefined ? undefined : runInOrder(this.#effects);
   }
 
   /** Aborts the signal, undoes in reverse order, then calls the abort function. */
@@ -101,33 +112,43 @@ export class Run<T, U> implements RawScope<T> {
     this.#phase = 'undone';
     this.#stop?.();
     this.#controller?.abort();
-    for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) await undo();
-    const { outcome } = this;
-    await abort?.(this.view.value, outcome !== undefined && 'value' in outcome ? outcome.value : undefined);
+    const undos = this.#undos ?? [];
+    for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) await undo();
+    await abort?.(this.view.value, this.value);
   }
 
   #followSource(inner: Source<U>): void {
     inner.observed = true;
-    const listener = listenTo<U>(
-      ({ final, value, level }) => this.#settle({ final, value, level }),
-      (error) => this.#settle({ error }),
+    const listener = new FunctionListener<U>(
+      ({ final, value, level }) => this.#give(value, final, level),
+      (error: CorrectableError) => this.#fail(error),
     );
     inner.join(listener);
     this.#stop = () => inner.leave(listener);
   }
 
-  #settle(outcome: Outcome<U>): void {
+  #give(value: U, final: boolean, level?: string): void {
     if (this.#phase === 'undone') return;
-    this.outcome = outcome;
-    this.#onOutcome();
+    this.value = value;
+    this.level = level;
+    this.outcome = final ? 'final' : 'value';
+    this.#owner.onOutcome(this);
   }
 
-  async #runEffects(): Promise<void> {
-    for (const effect of this.#effects) await effect();
+  #fail(error: unknown): void {
+    if (this.#phase === 'undone') return;
+    this.value = undefined;
+    this.error = error;
+    this.outcome = 'error';
+    this.#owner.onOutcome(this);
   }
 
   /** Registered after the run was undone: undone at once, since nothing else would. */
   #runLate(undo: Effect): void {
-    void (async () => undo())().catch((error: unknown) => this.#environment.uncaught(error));
+    runInOrder([undo]).catch((error: unknown) => this.#owner.uncaught(error));
   }
+}
+
+async function runInOrder(effects: readonly Effect[]): Promise<void> {
+  for (const effect of effects) await effect();
 }

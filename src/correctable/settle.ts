@@ -2,7 +2,7 @@
 import type { SettleOptions, WhenOptions } from './correctable.ts';
 import { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
-import { Listener } from './listener.ts';
+import { FunctionListener } from './listener.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
 
@@ -74,9 +74,8 @@ function waitFor<T>(source: Source<T>, rules: Rules<T>, { withinMs, abortsRest, 
         reject(error);
       }
     };
-    const listener = new Listener<T>(
-      (_value, view) => decide(() => rules.onView(view)),
-      (_value, view) => decide(() => view),
+    const listener = new FunctionListener<T>(
+      (view) => decide(() => (view.final ? view : rules.onView(view))),
       (error) => decide(() => rules.onFailure(error)),
     );
     source.observed = true;

@@ -3,7 +3,7 @@
  * The binding sees it as its sink; consumers see it through the Correctable. The table of states and events, with the
  * invariants C1–C14, is docs/spec/correctable.md.
  */
-import type { KeptValue } from './audience.ts';
+import type { Extras, KeptValue } from './audience.ts';
 import { Audience } from './audience.ts';
 import type { Sink, ViewDetails } from './binding.ts';
 import type { Deadline } from './deadlines.ts';
@@ -29,8 +29,8 @@ export interface SourceOptions<T> {
 export class Source<T> extends Audience<T> implements Sink<T> {
   readonly ladder: Ladder;
   readonly options: SourceOptions<T> | undefined;
-  #values = 0;
-  #deadline: Deadline | undefined = undefined;
+  private values = 0;
+  private deadline: Deadline | undefined = undefined;
 
   constructor(ladder: Ladder, environment: Environment, options?: SourceOptions<T>) {
     super(environment);
@@ -39,18 +39,18 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   }
 
   update(value: T, level: string, details?: ViewDetails): number {
-    const seq = this.#values++;
+    const seq = this.values++;
     if (this.state !== 'updating') this.environment.drop('closed', level);
     else if (isThenable(value))
       this.close('INVALID_VALUE', 'A promise is no value of a view: wait for it, or use chain');
-    else this.#receive(seq, value, level, details);
+    else this.receive(seq, value, level, details);
     return seq;
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (this.state !== 'updating') this.environment.drop('closed', level);
-    else if (kept !== undefined) this.#receive(seq, kept.value as T, level, mergeDetails(kept, details));
+    else if (kept !== undefined) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
     else this.close('PROTOCOL', `The binding confirmed view ${seq}, which it never sent; report it to its author`);
   }
 
@@ -60,7 +60,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     else if (rank < 0) this.environment.drop('unknown-level', level);
     else {
       if (level !== undefined) this.more().levelErrors = { ...this.extras?.levelErrors, [level]: error };
-      if (rank >= this.ladder.strongest) this.failWith(this.#explain(error, level));
+      if (rank >= this.ladder.strongest) this.failWith(this.explain(error, level));
     }
   }
 
@@ -75,9 +75,8 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   failWith(error: CorrectableError): void {
     if (this.state !== 'updating') return;
-    this.state = 'error';
     this.more().error = error;
-    this.#release();
+    this.end('error');
     this.deliver(undefined);
     if (this.extras?.answeredEarly === true) this.environment.report({ type: 'late-failure', error });
     else if (!this.observed) reportIfUnobserved(this);
@@ -94,16 +93,21 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   /** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
   limit(limitMs: number): void {
-    this.#deadline = this.environment.deadlines.add(this, limitMs, this.environment.tickAt());
+    this.deadline = this.environment.deadlines.add(this, limitMs, this.environment.tickAt());
   }
 
   expire(): void {
     this.close('TIMEOUT', 'No final view in time; try again, raise timeoutMs, or settle for lastView');
   }
 
+  /** Whether it has a deadline of its own. */
+  get isLimited(): boolean {
+    return this.deadline !== undefined;
+  }
+
   /** When the operation times out: milliseconds since the epoch. */
   get deadlineAt(): number | undefined {
-    return this.#deadline?.at ?? this.extras?.deadlineAt;
+    return this.deadline?.at;
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
@@ -122,7 +126,58 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   }
 
   isEqual(a: T, b: T): boolean {
-    if (Object.is(a, b)) return true;
+    return Object.is(a, b) || this.isEqualBy(a, b);
+  }
+
+  /** What every kind of source does when it closes. */
+  protected onClosed(): void {
+    this.deadline?.cancel();
+    if (this.extras !== undefined) cleanUp(this.extras);
+  }
+
+  /** Kept short, with what is rare elsewhere: engines then compile a delivery as one piece. */
+  private receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
+    const { latest, ladder } = this;
+    const rank = ladder.rankOf(level);
+    const final = rank >= ladder.strongest;
+    const older = details !== undefined && this.isOlder(details.version);
+    const reason = final ? undefined : this.reasonToDrop(rank, older);
+    if (reason !== undefined) {
+      this.dropView(reason, seq, { ...details, value }, level);
+      return;
+    }
+    const confirms = latest !== undefined && (Object.is(value, latest.value) || this.isEqualBy(value, latest.value));
+    const shown = confirms && this.isSame(value, latest.value) ? latest.value : value;
+    let view: AnyView<T> = { value: shown, level, final, seq, confirms, at: this.environment.tickAt() };
+    if (details !== undefined) view = withDetails(view, details, final && older);
+    this.latest = view;
+    if (final) this.end('final');
+    else if (latest !== undefined) this.retire(latest);
+    this.deliver(view);
+  }
+
+  private reasonToDrop(rank: number, older: boolean): DropReason | undefined {
+    const { latest, ladder } = this;
+    if (rank < 0) return 'unknown-level';
+    if (!ladder.isRequestedAt(rank)) return 'not-requested';
+    const reached = latest === undefined ? -1 : ladder.rankOf(latest.level);
+    if (rank < reached) return 'weaker';
+    if (rank === reached && this.options?.refining !== true) return 'repeated';
+    return older ? 'older' : undefined;
+  }
+
+  private dropView(reason: DropReason, seq: number, value: KeptValue, level: string): void {
+    this.keep(seq, value);
+    this.environment.drop(reason, level);
+  }
+
+  private isOlder(version: unknown): boolean {
+    const newest = this.latest?.version ?? this.extras?.newestVersion;
+    if (version === undefined || newest === undefined) return false;
+    return (this.options?.isOlder ?? isOlder)(version, newest);
+  }
+
+  private isEqualBy(a: T, b: T): boolean {
     const equals = this.options?.equals;
     if (equals === undefined) return structurallyEqual(a, b);
     try {
@@ -133,67 +188,25 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     }
   }
 
-  #receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
-    const { latest } = this;
-    const rank = this.ladder.rankOf(level);
-    const final = rank >= this.ladder.strongest;
-    const older = details?.version !== undefined && this.#isOlder(details.version);
-    const reason = final ? undefined : this.#reasonToDrop(rank, level, older);
-    if (reason !== undefined) {
-      this.#keep(seq, { ...details, value });
-      this.environment.drop(reason, level);
-      return;
-    }
-    const confirms = latest !== undefined && this.isEqual(value, latest.value);
-    const at = this.environment.tickAt();
-    const shown = confirms && this.#isSame(value, latest.value) ? latest.value : value;
-    // Two literals, so that a view without details is made in one piece.
-    const view: AnyView<T> =
-      details === undefined
-        ? { value: shown, level, final, seq, confirms, at }
-        : withDetails({ value: shown, level, final, seq, confirms, at }, details, final && older);
-    if (latest !== undefined && !final) this.#retire(latest);
-    this.latest = view;
-    if (final) {
-      this.state = 'final';
-      this.#release();
-    }
-    this.deliver(view);
-  }
-
-  #reasonToDrop(rank: number, level: string, older: boolean): DropReason | undefined {
-    if (rank < 0) return 'unknown-level';
-    if (!this.ladder.isRequested(level)) return 'not-requested';
-    const reached = this.latest === undefined ? -1 : this.ladder.rankOf(this.latest.level);
-    if (rank < reached) return 'weaker';
-    if (rank === reached && this.options?.refining !== true) return 'repeated';
-    return older ? 'older' : undefined;
-  }
-
-  #isOlder(version: unknown): boolean {
-    const newest = this.latest?.version ?? this.extras?.newestVersion;
-    return newest !== undefined && (this.options?.isOlder ?? isOlder)(version, newest);
-  }
-
   /** Whether two values that count as equal may share one reference. */
-  #isSame(value: T, known: T): boolean {
+  private isSame(value: T, known: T): boolean {
     return this.options?.equals === undefined || structurallyEqual(value, known);
   }
 
   /** What must be known of a view once another has taken its place. */
-  #retire(view: AnyView<T>): void {
+  private retire(view: AnyView<T>): void {
     if (view.version !== undefined) this.more().newestVersion = view.version;
-    this.#keep(view.seq, view);
+    this.keep(view.seq, view);
   }
 
-  #keep(seq: number, value: KeptValue): void {
+  private keep(seq: number, value: KeptValue): void {
     const kept = (this.more().kept ??= new Map());
     kept.set(seq, value);
     if (seq >= KEPT_VALUES_MAX) kept.delete(seq - KEPT_VALUES_MAX);
   }
 
   /** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
-  #explain(error: unknown, level: string | undefined): CorrectableError {
+  private explain(error: unknown, level: string | undefined): CorrectableError {
     const own = isCorrectableError(error) ? error : undefined;
     const lastView = this.latest ?? own?.lastView;
     const levelErrors = this.extras?.levelErrors ?? own?.levelErrors;
@@ -203,13 +216,15 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     return new CorrectableError(code, message, { level, ...own, lastView, levelErrors, cause: error });
   }
 
-  #release(): void {
-    this.#deadline?.cancel();
-    const { extras } = this;
-    if (extras === undefined) return;
-    delete extras.kept;
-    const cleanUps = extras.cleanUps ?? [];
-    delete extras.cleanUps;
-    for (const cleanUp of cleanUps) cleanUp();
+  private end(state: 'final' | 'error'): void {
+    this.state = state;
+    this.onClosed();
   }
+}
+
+function cleanUp(extras: Extras): void {
+  const { cleanUps } = extras;
+  delete extras.kept;
+  delete extras.cleanUps;
+  if (cleanUps !== undefined) for (const leave of cleanUps) leave();
 }

@@ -1,7 +1,8 @@
 /** Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). */
 import type { Subscription, ViewObserver } from './correctable.ts';
 import type { Levels } from './level.ts';
-import { Listener } from './listener.ts';
+import type { Listener } from './listener.ts';
+import { FunctionListener } from './listener.ts';
 import { follow, unfollow } from './signals.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
@@ -31,14 +32,13 @@ export function subscribe<T>(
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
   if (target.error !== undefined) source.observed = true;
   let closed = signal?.aborted === true;
-  const listener = new Listener<T>(
-    (_value, view) => target.next?.(view),
-    (_value, view) => {
-      closed = true;
+  const listener = new FunctionListener<T>(
+    (view) => {
+      closed = view.final;
       try {
         target.next?.(view);
       } finally {
-        target.complete?.();
+        if (view.final) target.complete?.();
       }
     },
     (error) => {
