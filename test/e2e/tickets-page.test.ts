@@ -1,9 +1,9 @@
 /** The ticket shop's page in a real browser, against the real demo server. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Counts } from '../../demo/tickets/report.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
 
 const { browser, reason } = await launchChromium();
 const subject = reason === undefined ? 'tickets page' : `tickets page (skipped: ${reason})`;
@@ -21,8 +21,8 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   test('a ticket bought by hand → both views, the answer, and one ticket less', async () => {
-    await using visit = await open('?tickets=30&autostart=0');
-    const { page } = visit;
+    await using visited = await open('?tickets=30&autostart=0');
+    const { page } = visited;
     await inPhase(page, 'ready');
     expect(await page.textContent('#left')).toBe('30');
 
@@ -37,12 +37,12 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.textContent('#left')).toBe('29');
     expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });
     expect(await page.locator('#purchases tr').count()).toBe(1);
-    expect(visit.errors).toEqual([]);
+    expect(visited.errors).toEqual([]);
   });
 
   test('a whole sale → sold out, nothing oversold, nothing twice, the last tickets told on the final view', async () => {
-    await using visit = await open('?tickets=60&threshold=20&pace=5');
-    const { page } = visit;
+    await using visited = await open('?tickets=60&threshold=20&pace=5');
+    const { page } = visited;
     await inPhase(page, 'sold-out');
 
     const { confirmed, confirmedEarly, revoked, oversold, duplicates } = await counts(page);
@@ -52,12 +52,12 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.textContent('#left')).toBe('0');
     const waits = [confirmedEarly, confirmedEarly, confirmed - confirmedEarly, 60].map(String);
     await expect.poll(() => page.locator('#legend td:first-of-type').allTextContents()).toEqual(waits);
-    expect(visit.errors).toEqual([]);
+    expect(visited.errors).toEqual([]);
   });
 
   test('stop by keyboard, then a new sale → a fresh stock', async () => {
-    await using visit = await open('?tickets=500&pace=100');
-    const { page } = visit;
+    await using visited = await open('?tickets=500&pace=100');
+    const { page } = visited;
     await inPhase(page, 'selling');
     await page.locator('#purchases tr').first().waitFor();
     await page.focus('#stop');
@@ -72,25 +72,25 @@ describe.skipIf(browser === undefined)(subject, () => {
     await inPhase(page, 'selling');
     await page.click('#stop');
     await inPhase(page, 'stopped');
-    expect(visit.errors).toEqual([]);
+    expect(visited.errors).toEqual([]);
   });
 
   test('an address that makes no sense → says which parameter and what it may be', async () => {
-    await using visit = await open('?tickets=many');
-    await inPhase(visit.page, 'failed');
-    expect(await visit.page.textContent('#failure-detail')).toContain('tickets: "many" is not a whole number from 1');
+    await using visited = await open('?tickets=many');
+    await inPhase(visited.page, 'failed');
+    expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not a whole number from 1');
   });
 
   test('a site that does not exist → says which there are', async () => {
-    await using visit = await open('?retailers=frk,tky');
-    await inPhase(visit.page, 'failed');
-    expect(await visit.page.textContent('#failure-detail')).toContain('no site "tky"');
+    await using visited = await open('?retailers=frk,tky');
+    await inPhase(visited.page, 'failed');
+    expect(await visited.page.textContent('#failure-detail')).toContain('no site "tky"');
   });
 
   test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
-    await using visit = await open('?tickets=500&pace=50', other.url);
-    const { page } = visit;
+    await using visited = await open('?tickets=500&pace=50', other.url);
+    const { page } = visited;
     await page.locator('#purchases tr').nth(10).waitFor();
     await other.close();
     await inPhase(page, 'failed');
@@ -104,34 +104,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await again.close();
   });
 
-  /** Opens the page at `query` in a context of its own; collects what goes wrong in it. */
-  async function open(query: string, url: string | URL = shop.url): Promise<Visit> {
-    const context = await (browser as Browser).newContext({ locale: 'en-GB' });
-    const page = await context.newPage();
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(error.message));
-    await page.goto(new URL(query, url).href);
-    return { page, errors, [Symbol.asyncDispose]: () => context.close() };
+  function open(query: string, url: string = shop.url): Promise<Visit> {
+    return visit(browser as Browser, `${url}/${query}`);
   }
 });
-
-interface Visit extends AsyncDisposable {
-  readonly page: Page;
-  readonly errors: readonly string[];
-}
-
-async function inPhase(page: Page, phase: string): Promise<void> {
-  await page.locator(`#status[data-phase="${phase}"]`).waitFor({ timeout: 60_000 });
-}
-
-async function counts(page: Page): Promise<Counts> {
-  const shown = async (name: keyof Counts): Promise<number> =>
-    Number(await page.locator(`[data-count="${name}"]`).textContent());
-  return {
-    confirmed: await shown('confirmed'),
-    confirmedEarly: await shown('confirmedEarly'),
-    revoked: await shown('revoked'),
-    oversold: await shown('oversold'),
-    duplicates: await shown('duplicates'),
-  };
-}

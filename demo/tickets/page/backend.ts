@@ -39,13 +39,12 @@ export class Backend {
 
   /** Names of the sites that have no connection at the moment. */
   get lost(): readonly string[] {
-    return this.#connections.lost();
+    return this.sites.map(({ name }) => name).filter((name) => this.#connections.isLost(name));
   }
 
   /** The sites that can be reached at the moment. */
   get reachable(): readonly Site[] {
-    const { lost } = this;
-    return this.sites.filter(({ name }) => !lost.includes(name));
+    return this.sites.filter(({ name }) => !this.#connections.isLost(name));
   }
 
   /** @throws CorrectableError `INVALID_ARGUMENT` for a site that the backend does not have */

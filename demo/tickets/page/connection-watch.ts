@@ -7,7 +7,7 @@ const PATIENCE_MS = 6_000;
 const ONLINE: ReadonlySet<string> = new Set(['open', 'probing', 'draining']);
 
 export interface ConnectionWatchOptions {
-  /** Called after every change of `lost()`. */
+  /** Called after every change of a site's connection. */
   readonly onChange: () => void;
   /** Called each time that all sites have been away for as long as the patience goes. */
   readonly onAllGone: () => void;
@@ -24,19 +24,19 @@ export class ConnectionWatch {
     this.#options = options;
   }
 
-  /** The sites without a connection. */
-  lost(): readonly string[] {
-    return [...this.#lost];
+  isLost(site: string): boolean {
+    return this.#lost.has(site);
   }
 
   /** Takes note of a connection's new state. One that is closed on purpose is neither online nor lost. */
   note(site: string, state: string): void {
-    const was = [this.#online.has(site), this.#lost.has(site)];
-    this.#online.delete(site);
-    this.#lost.delete(site);
-    if (ONLINE.has(state)) this.#online.add(site);
-    else if (state !== 'closing' && state !== 'closed') this.#lost.add(site);
-    if (was[0] === this.#online.has(site) && was[1] === this.#lost.has(site)) return;
+    const isOnline = ONLINE.has(state);
+    const isLost = !isOnline && state !== 'closing' && state !== 'closed';
+    if (isOnline === this.#online.has(site) && isLost === this.#lost.has(site)) return;
+    if (isOnline) this.#online.add(site);
+    else this.#online.delete(site);
+    if (isLost) this.#lost.add(site);
+    else this.#lost.delete(site);
     this.#beImpatient();
     for (const check of this.#waiting) check();
     this.#options.onChange();

@@ -1,0 +1,193 @@
+/** Every state of the ticket shop that a person can bring about: revoked, cut off, too busy, shared, averaged. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startShop } from '../../demo/tickets/server.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
+
+const { browser, reason } = await launchChromium();
+const subject = reason === undefined ? 'tickets page states' : `tickets page states (skipped: ${reason})`;
+
+describe.skipIf(browser === undefined)(subject, () => {
+  let shop: Awaited<ReturnType<typeof startShop>>;
+
+  beforeAll(async () => {
+    shop = await startShop({ port: 0 });
+  });
+
+  afterAll(async () => {
+    await shop.close();
+    await (browser as Browser).close();
+  });
+
+  test('no threshold, six retailers at three sites without pauses → customers are revoked, nothing is oversold', async () => {
+    await using visited = await open('?tickets=20&threshold=0&pace=0&retailers=frk,irl,vrg,frk,irl,vrg');
+    const { page } = visited;
+    await inPhase(page, 'sold-out');
+    const { confirmed, revoked, oversold, duplicates } = await counts(page);
+    expect(revoked).toBeGreaterThan(0);
+    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 20, oversold: 0, duplicates: 0 });
+    await notice(page, 'revoked').waitFor();
+    expect(await page.locator('#purchases .bad').first().textContent()).toBe('revoked');
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('threshold and pace moved by keyboard during a sale → they count from the next customer on', async () => {
+    await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frk');
+    const { page } = visited;
+    await page.locator('#purchases .early').first().waitFor();
+    await page.focus('#threshold-slider');
+    await page.keyboard.press('End');
+    await page.locator('#threshold-value', { hasText: '100' }).waitFor();
+    await page.focus('#pace-slider');
+    await page.keyboard.press('Home');
+    await inPhase(page, 'sold-out');
+    const { confirmed, confirmedEarly } = await counts(page);
+    expect({ confirmed, confirmedEarly }).toEqual({ confirmed: 200, confirmedEarly: 100 });
+    expect(await page.textContent('#below-threshold')).toContain('For the last 100');
+  });
+
+  test('a site cut off during a sale → the others sell on; plugged in → its customer is served once', async () => {
+    await using visited = await open('?tickets=120&pace=10&compare=0&retailers=frk,vrg');
+    const { page } = visited;
+    await page.locator('#purchases tr').nth(4).waitFor();
+    await page.getByRole('button', { name: 'Cable to vrg' }).click();
+    await notice(page, 'offline').getByText('No connection to vrg').waitFor();
+    await page.getByText('Selling, without vrg').waitFor();
+    const soldAtFrk = page.locator('#purchases tr', { hasText: 'frk' });
+    const before = (await counts(page)).confirmed;
+    await expect.poll(async () => (await counts(page)).confirmed).toBeGreaterThan(before + 10);
+    expect(await soldAtFrk.count()).toBeGreaterThan(10);
+    expect(await page.getByRole('alert').count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Cable to vrg' }).click();
+    await inPhase(page, 'sold-out');
+    await notice(page, 'offline').waitFor({ state: 'detached' });
+    const { confirmed, revoked, oversold, duplicates } = await counts(page);
+    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 120, oversold: 0, duplicates: 0 });
+    expect(await page.textContent('#left')).toBe('0');
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('all sites cut off → the sale waits instead of failing, and goes on when one is back', async () => {
+    await using visited = await open('?tickets=60&pace=10&compare=0&retailers=frk');
+    const { page } = visited;
+    await page.locator('#purchases tr').nth(4).waitFor();
+    for (const cable of await page.locator('[data-cable]').all()) await cable.click();
+    await notice(page, 'offline').getByText('irl, frk, vrg').waitFor();
+    await page.getByRole('button', { name: 'Cable to frk' }).click();
+    await inPhase(page, 'sold-out');
+    expect((await counts(page)).confirmed).toBe(60);
+  });
+
+  test('a rush of customers → some are turned away, try again, and all are served', async () => {
+    await using visited = await open('?tickets=300&autostart=0&threshold=20');
+    const { page } = visited;
+    await inPhase(page, 'ready');
+    await page.selectOption('#site', 'vrg');
+    await page.getByRole('button', { name: 'Send 200 customers at once' }).click();
+    await notice(page, 'busy').getByText('all of them have been served since').waitFor();
+    await expect.poll(async () => (await counts(page)).confirmed).toBe(200);
+    await expect.poll(() => page.textContent('#left')).toBe('100');
+    expect(await page.locator('#purchases', { hasText: /, try \d/ }).count()).toBe(1);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('two tabs at two sites on one event → one stock, and each sees what the other sells', async () => {
+    await using visited = await open('?event=shared-concert&tickets=80&pace=10&compare=0&autostart=0&retailers=frk');
+    const { page, context } = visited;
+    await inPhase(page, 'ready');
+    const [other] = await Promise.all([
+      context.waitForEvent('page'),
+      page.locator('.site', { hasText: 'vrg' }).getByRole('link', { name: 'another tab' }).click(),
+    ]);
+    expect(new URL(other.url()).searchParams.get('event')).toBe('shared-concert');
+    await page.click('#start');
+    await Promise.all([inPhase(page, 'sold-out'), inPhase(other, 'sold-out')]);
+    const [here, there] = [await counts(page), await counts(other)];
+    const sold = [here, there].map(({ confirmed, revoked }) => confirmed - revoked);
+    expect((sold[0] as number) + (sold[1] as number)).toBe(80);
+    expect(Math.min(...sold)).toBeGreaterThan(0);
+    for (const tab of [page, other]) {
+      await tab.getByText('taken in other tabs').waitFor();
+      expect(await tab.textContent('#tickets')).toBe('80');
+    }
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('a tab that sells nothing → says sold out when another tab has sold the last ticket', async () => {
+    await using visited = await open('?event=watched&tickets=30&pace=0&compare=0&autostart=0');
+    await inPhase(visited.page, 'ready');
+    await using other = await open('?event=watched&tickets=99&pace=0&compare=0');
+    await inPhase(other.page, 'sold-out');
+    await inPhase(visited.page, 'sold-out');
+    expect(await visited.page.textContent('#left')).toBe('0');
+    expect(await other.page.textContent('#tickets')).toBe('30');
+    expect((await counts(visited.page)).confirmed).toBe(0);
+  });
+
+  test('three sales in a row, with and without incremental views → their average, in favour of the views', async () => {
+    await using visited = await open('?tickets=60&pace=10&sales=3&retailers=frk,frk');
+    const { page } = visited;
+    await page.getByText('Selling: sale 2 of 3').waitFor();
+    await inPhase(page, 'sold-out');
+    await page.getByLabel('Average of 3 sales').waitFor();
+    expect(await page.getByLabel('Average of 3 sales').isChecked()).toBe(true);
+    const cells = async (nth: number): Promise<string[]> =>
+      page.locator('#legend tr').nth(nth).locator('td').allTextContents();
+    await expect.poll(async () => (await cells(3))[0]).toBe('180');
+    expect((await cells(0))[0]).toBe('120');
+    const [early, without] = [(await cells(0))[1], (await cells(3))[1]].map((cell) =>
+      Number.parseFloat(cell as string),
+    );
+    expect(early).toBeLessThan(without as number);
+    await page.getByLabel('This sale').check();
+    await expect.poll(async () => (await cells(3))[0]).toBe('60');
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('retailers, stock and comparison changed → they count from the next sale on', async () => {
+    await using visited = await open('?tickets=30&pace=0&autostart=0&retailers=frk');
+    const { page } = visited;
+    await inPhase(page, 'ready');
+    await page.getByRole('button', { name: 'One retailer less beside frk' }).click();
+    await page.getByRole('button', { name: 'One retailer more beside irl' }).click();
+    await page.fill('#stock-size', '40');
+    await page.keyboard.press('Tab');
+    await page.uncheck('#compare');
+    expect(await page.textContent('#tickets')).toBe('30');
+    await page.click('#start');
+    await inPhase(page, 'sold-out');
+    await page.click('#start');
+    await page.getByText('of 40').waitFor();
+    await inPhase(page, 'sold-out');
+    const { confirmed, revoked } = await counts(page);
+    expect(confirmed - revoked).toBe(40);
+    expect(await page.locator('#purchases tr', { hasText: 'frk' }).count()).toBe(0);
+    expect(await page.locator('#baseline').isVisible()).toBe(false);
+  });
+
+  test.each(['light', 'dark'] as const)('a phone in the %s → nothing is wider than the screen', async (colorScheme) => {
+    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme };
+    await using visited = await open('?tickets=60&pace=5', phone);
+    await inPhase(visited.page, 'sold-out');
+    expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    const ink = await visited.page.evaluate(() => getComputedStyle(document.body).color);
+    expect(ink).toBe(colorScheme === 'dark' ? 'rgb(230, 232, 234)' : 'rgb(28, 33, 38)');
+  });
+
+  test('a name of an event that cannot be → says what it may be', async () => {
+    await using visited = await open('?event=a%20b');
+    await inPhase(visited.page, 'failed');
+    expect(await visited.page.textContent('#failure-detail')).toContain('event: "a b" is no name of an event');
+  });
+
+  function open(query: string, options: object = {}): Promise<Visit> {
+    return visit(browser as Browser, `${shop.url}/${query}`, options);
+  }
+});
+
+function notice(page: Page, about: string): ReturnType<Page['locator']> {
+  return page.locator(`#notices .${about}`);
+}
