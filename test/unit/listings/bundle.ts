@@ -42,9 +42,9 @@ async function bundle(code: string, name: string): Promise<string> {
 /** What the code prints, run by Node in a process of its own. Throws when it fails or complains. */
 export async function output(code: string, name: string): Promise<string> {
   const script = await bundle(code, name);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: root,
-  });
+  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-'], { cwd: root });
+  running.child.stdin?.end(script);
+  const { stdout, stderr } = await running;
   if (stderr !== '') throw new Error(`${name} wrote to stderr:\n${stderr}`);
   return stdout;
 }

@@ -1,5 +1,7 @@
-/** The guide's pages as programs: the `ts` blocks of a page, in order, and what its `text` blocks say they print. */
-import { readFile } from 'node:fs/promises';
+/** Pages of the documentation as programs: the `ts` blocks of a page, in order, and what its `text` blocks say they print. */
+import { readdir, readFile } from 'node:fs/promises';
+
+const docs = new URL('../../../docs/', import.meta.url);
 
 export interface Page {
   /** The blocks that run. */
@@ -10,11 +12,18 @@ export interface Page {
   readonly printed: string;
 }
 
-/** Reads a page of docs/guide. */
+/** The pages whose code runs, by their paths in docs: the whole guide, and others that are programs too. */
+export async function pageNames(): Promise<string[]> {
+  const files = await readdir(new URL('guide/', docs));
+  const pages = files.filter((file) => file.endsWith('.md')).map((file) => `guide/${file.slice(0, -'.md'.length)}`);
+  return [...pages, 'redblue'];
+}
+
+/** Reads a page of the documentation by its path in docs. */
 export async function readPage(name: string): Promise<Page> {
-  const text = await readFile(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8');
+  const text = await readFile(new URL(`${name}.md`, docs), 'utf8');
   const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({ info, body }));
-  const unknown = blocks.filter(({ info }) => !['ts', 'ts check', 'text'].includes(info));
+  const unknown = blocks.filter(({ info }) => !['ts', 'ts check', 'text', 'sh'].includes(info));
   if (unknown.length > 0)
     throw new Error(`${name}: blocks that no test looks at: ${unknown.map(({ info }) => info).join()}`);
   const of = (...kinds: readonly string[]): string =>

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { sourceOf } from './bundle.ts';
-import { readPage } from './guide.ts';
+import { pageNames, readPage } from './guide.ts';
 
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const tsconfig = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
@@ -20,11 +20,7 @@ function entriesIn(codes: Iterable<string>): Record<string, string[]> {
 /** The programs of the documentation by path, as files that need not exist. */
 async function programs(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const file of await readdir(`${docs}guide`)) {
-    if (!file.endsWith('.md')) continue;
-    const { checked } = await readPage(file.slice(0, -'.md'.length));
-    found.set(`${docs}guide/${file}.ts`, checked);
-  }
+  for (const name of await pageNames()) found.set(`${docs}${name}.md.ts`, (await readPage(name)).checked);
   for (const file of await readdir(`${docs}listings`)) {
     const path = `${docs}listings/${file}`;
     found.set(path, await readFile(path, 'utf8'));
