@@ -18,7 +18,8 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 export function contentListener(delayMs: number): RequestListener {
   return (request, response) => {
     const names = new URL(request.url ?? '/', 'http://content').searchParams.get('creatives')?.split(',') ?? [];
-    if (request.method !== 'GET' || names.length === 0 || names.length > CREATIVES_PER_REQUEST_MAX) {
+    const fits = names.length > 0 && names.length <= CREATIVES_PER_REQUEST_MAX && !names.includes('');
+    if (request.method !== 'GET' || !fits) {
       const fix = `GET /?creatives=a,b with 1 to ${CREATIVES_PER_REQUEST_MAX} names`;
       response.writeHead(400, { 'content-type': 'text/plain' }).end(fix);
       return;

@@ -35,7 +35,7 @@ export async function deployAds(options: DeploymentOptions, progress: (text: str
   try {
     progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
     await loadAds(store, data);
-    const http = axios.create({ baseURL: content.url, httpAgent: agent, proxy: false });
+    const http = axios.create({ baseURL: content.url, httpAgent: agent, proxy: false, maxRedirects: 0 });
     const application = adApplication({ store, content: contentOver(http), data, locale: 'en-IE' });
     return { application, sizes: { profiles: data.profiles, ads: data.ads }, close };
   } catch (error) {

@@ -33,11 +33,15 @@ export function wholeBetween(random: Random, min: number, max: number): number {
   return min + Math.floor(random() * (max - min + 1));
 }
 
-/** Different whole numbers below `below`, at most as many as there are. */
+/** Different whole numbers below `below`, at most as many as there are: the beginning of a shuffle of all of them. */
 export function distinctBelow(random: Random, below: number, count: number): number[] {
-  const chosen = new Set<number>();
-  while (chosen.size < Math.min(count, below)) chosen.add(Math.floor(random() * below));
-  return [...chosen];
+  const moved = new Map<number, number>();
+  return Array.from({ length: Math.min(count, below) }, (_, place) => {
+    const from = wholeBetween(random, place, below - 1);
+    const drawn = moved.get(from) ?? from;
+    moved.set(from, moved.get(place) ?? place);
+    return drawn;
+  });
 }
 
 /** The skew of YCSB's standard workloads. */

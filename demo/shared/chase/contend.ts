@@ -15,6 +15,8 @@ export interface ContendOptions {
   /** Requests under way at a time. */
   readonly workers: number;
   readonly seed: number;
+  /** Pairs of slices that are run and thrown away first, so that the code is warm. Default 2. */
+  readonly warmUpPairs?: number;
   readonly progress?: (text: string) => void;
 }
 
@@ -37,7 +39,6 @@ export interface Contest {
 
 /** Long beside a request, short beside the moods of a machine. */
 const SLICE_MS = 500;
-/** Pairs that are run and thrown away first, so that the code is warm. */
 const WARM_UP_PAIRS = 2;
 
 /**
@@ -46,13 +47,13 @@ const WARM_UP_PAIRS = 2;
  * @throws the first failure of a request, once all workers have stopped
  */
 export async function contend(options: ContendOptions): Promise<Contest> {
-  const { seconds, workers, progress = () => {} } = options;
+  const { seconds, workers, warmUpPairs = WARM_UP_PAIRS, progress = () => {} } = options;
   const pairs = Math.max(1, Math.round((seconds * 1000) / (2 * SLICE_MS)));
   const durationMs = Math.min(SLICE_MS, (seconds * 1000) / 2);
   const slices: Slice[] = [];
   const history: HistoryLine[] = [];
   const beganAt = performance.now();
-  for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
+  for (let pair = -warmUpPairs; pair < pairs; pair += 1) {
     const order = pair % 2 === 0 ? WAYS : WAYS.toReversed();
     for (const way of order) {
       const onLine = (line: Omit<HistoryLine, 'atMs'>): void => {

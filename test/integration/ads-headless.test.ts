@@ -1,0 +1,55 @@
+/** The headless contests as a user runs them: figures that hold together, and a history that says the same. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Figures } from '../../demo/shared/chase/headless.ts';
+import { count } from '../../demo/shared/chase/report.ts';
+import type { HistoryLine } from '../../demo/shared/chase/request.ts';
+import { runProgram } from '../support/run-program.ts';
+
+const ADS = ['--import', 'tsx', 'demo/ad-server/cli.ts'];
+const TIMELINES = ['--import', 'tsx', 'demo/twissandra/cli.ts'];
+const SMALL = ['--headless', '--json', '--scale', '0.005', '--seconds', '3', '--workload', 'A'];
+
+const PERFORMANCE = ['avgMs', 'p50Ms', 'p95Ms', 'p99Ms', 'opsPerSec'];
+
+test.each([
+  ['demo:ads', ADS, { profiles: 500, ads: 1150 }],
+  ['demo:twissandra', TIMELINES, { timelines: 110, tweets: 325 }],
+])('%s --headless --json → faster with speculation, nothing wrong, the history says the same', async (...row) => {
+  const [, program, sizes] = row;
+  const folder = await mkdtemp(join(tmpdir(), 'ads-'));
+  const path = join(folder, 'history.jsonl');
+  const { code, stdout, stderr } = await runProgram([...program, ...SMALL, '--history', path]);
+  expect(code, stderr).toBe(0);
+  const figures = JSON.parse(stdout) as Figures;
+  expect(figures).toMatchObject({ binding: 'redblue', ...sizes, workload: 'A', wrongDeliveries: 0 });
+  expect(Object.keys(figures.baseline)).toEqual(PERFORMANCE);
+  expect(Object.keys(figures.correctable)).toEqual(PERFORMANCE);
+
+  const { P, F, t, possibleReduction, latencyReduction, baseline, correctable } = figures;
+  expect(P).toBeLessThan(F);
+  expect(possibleReduction).toBeCloseTo(1 - Math.max(F, P + t) / (F + t), 3);
+  expect(baseline.avgMs).toBeCloseTo(F + t, 1);
+  expect(latencyReduction).toBeCloseTo(1 - correctable.avgMs / baseline.avgMs, 3);
+  expect(figures.throughputChange).toBeCloseTo(correctable.opsPerSec / baseline.opsPerSec - 1, 3);
+  expect(latencyReduction).toBeGreaterThan(0.1);
+
+  const history = (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as HistoryLine);
+  const { divergence, wrongDeliveries } = figures;
+  expect(count(history)).toEqual({ divergence, wrongDeliveries });
+  expect(new Set(history.map(({ kind }) => kind))).toEqual(new Set(['preliminary', 'final', 'delivered']));
+  expect(Object.keys(history[0] ?? {})).toEqual(['request', 'user', 'kind', 'ads', 'atMs']);
+  expect(stderr).toContain('loading');
+  await rm(folder, { recursive: true });
+});
+
+test('demo:ads: a flag that makes no sense → exit code 2 and the flag named', async () => {
+  const { code, stderr } = await runProgram([...ADS, '--headless', '--workload', 'Z']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--workload takes one of A, B, C');
+});

@@ -1,0 +1,57 @@
+/** Getting creatives over HTTP from the real service: batches, bounds, cancellation. */
+import axios from 'axios';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startContentService, type ContentService } from '../../../demo/ad-server/content-service.ts';
+import { contentOver, CREATIVES_PER_REQUEST_MAX } from '../../../demo/ad-server/creative.ts';
+
+let service: ContentService;
+beforeAll(async () => {
+  service = await startContentService(0);
+});
+afterAll(() => service.close());
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `creative-${n}`);
+
+test.each([0, 1, CREATIVES_PER_REQUEST_MAX, 173])('content: %d names → as many creatives, in order', async (count) => {
+  const content = contentOver(axios.create({ baseURL: service.url }));
+  expect((await content(names(count), undefined)).map(({ name }) => name)).toEqual(names(count));
+});
+
+test('content: many names → never more than three requests at a time', async () => {
+  const http = axios.create({ baseURL: service.url });
+  let [atOnce, most] = [0, 0];
+  http.interceptors.request.use((config) => {
+    most = Math.max(most, (atOnce += 1));
+    return config;
+  });
+  http.interceptors.response.use((response) => {
+    atOnce -= 1;
+    return response;
+  });
+  await contentOver(http)(names(200), undefined);
+  expect(most).toBe(3);
+});
+
+test('content: the signal aborts → the requests under way end, and no more are made', async () => {
+  const slow = await startContentService(60_000);
+  const http = axios.create({ baseURL: slow.url });
+  let requests = 0;
+  const wanted = new AbortController();
+  http.interceptors.request.use((config) => {
+    requests += 1;
+    if (requests === 3) setImmediate(() => wanted.abort());
+    return config;
+  });
+  await expect(contentOver(http)(names(200), wanted.signal)).rejects.toMatchObject({ code: 'ERR_CANCELED' });
+  expect(requests).toBe(3);
+  await slow.close();
+});
+
+test.each(['', '?creatives=', `?creatives=${names(CREATIVES_PER_REQUEST_MAX + 1).join(',')}`])(
+  'content service: GET /%s → 400 that says what to ask',
+  async (query) => {
+    const answer = await axios.get<string>(`${service.url}${query}`, { validateStatus: () => true });
+    expect(answer.status).toBe(400);
+    expect(answer.data).toContain('creatives=a,b');
+  },
+);
