@@ -103,10 +103,10 @@ function barsOf(sales: readonly RoundSale[], rows: readonly Row[]): Bar[] {
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
 function sampleOf({ stock, threshold, round, sale }: RoundSale): object {
-  const columns = 'ticketsLeft,told,early,preliminaryMs,toldMs,finalMs';
-  const purchases = sale.purchases.map(({ ticketsLeft, told, early, preliminaryMs, toldMs, finalMs }) => {
-    const ms = [preliminaryMs, toldMs, finalMs].map((value) => (value === undefined ? '' : rounded(value)));
-    return [ticketsLeft, told, early, ...ms].join(',');
+  const columns = 'ticketsLeft,told,toldMs,finalMs';
+  const purchases = sale.purchases.map(({ ticketsLeft, told, early, toldMs, finalMs }) => {
+    const ms = [toldMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
+    return [ticketsLeft, early === true ? 'early' : told, ...ms].join(',');
   });
   return { stock, threshold, round, ...count(sale.history, stock), columns, purchases };
 }

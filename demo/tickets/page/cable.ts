@@ -71,6 +71,13 @@ class DeadSocket implements Socket {
   close(): void {}
 }
 
+/** What a browser tells when a connection breaks: no reason, only this code. */
+class Broken extends Event {
+  readonly code = ABNORMAL_CLOSURE;
+  readonly reason = '';
+  readonly wasClean = false;
+}
+
 function closed(): CloseEvent {
-  return new CloseEvent('close', { code: ABNORMAL_CLOSURE });
+  return new Broken('close');
 }

@@ -1,0 +1,79 @@
+/** Lost sites: which, since when, and when it is time to give up. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ConnectionWatch } from '../../../demo/tickets/page/connection-watch.ts';
+
+const PATIENCE_MS = 6_000;
+
+function watch(): { connections: ConnectionWatch; onChange: () => void; onAllGone: () => void } {
+  const [onChange, onAllGone] = [vi.fn(), vi.fn()];
+  return { connections: new ConnectionWatch({ onChange, onAllGone }), onChange, onAllGone };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('watch: one site lost for ever, another there → lost, but not given up', () => {
+  const { connections, onAllGone } = watch();
+  connections.note('frk', 'open');
+  connections.note('irl', 'waiting');
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect([connections.isLost('frk'), connections.isLost('irl')]).toEqual([false, true]);
+  expect(onAllGone).not.toHaveBeenCalled();
+});
+
+test('watch: all sites lost for longer than the patience → told, and told again while it lasts', () => {
+  const { connections, onAllGone } = watch();
+  for (const site of ['frk', 'irl']) connections.note(site, 'waiting');
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  expect(onAllGone).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1 + PATIENCE_MS);
+  expect(onAllGone).toHaveBeenCalledTimes(2);
+});
+
+test('watch: all lost, one back in time → not given up', () => {
+  const { connections, onAllGone } = watch();
+  for (const site of ['frk', 'irl']) connections.note(site, 'waiting');
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  connections.note('irl', 'open');
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(onAllGone).not.toHaveBeenCalled();
+});
+
+test('watch: states that mean the same → no change told', () => {
+  const { connections, onChange } = watch();
+  for (const state of ['connecting', 'greeting', 'open', 'probing', 'open']) connections.note('frk', state);
+  expect(onChange).toHaveBeenCalledTimes(2);
+});
+
+test('watch: closed on purpose → not lost', () => {
+  const { connections, onAllGone } = watch();
+  for (const state of ['open', 'closing', 'closed']) connections.note('frk', state);
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(connections.isLost('frk')).toBe(false);
+  expect(onAllGone).not.toHaveBeenCalled();
+});
+
+test('whenOnline: any of the sites comes online → resolves; another one does not count', async () => {
+  const { connections } = watch();
+  const back = vi.fn();
+  const waiting = connections.whenOnline(['frk', 'irl'], new AbortController().signal).then(back);
+  connections.note('vrg', 'open');
+  await Promise.resolve();
+  expect(back).not.toHaveBeenCalled();
+  connections.note('irl', 'open');
+  await waiting;
+  expect(back).toHaveBeenCalledOnce();
+});
+
+test('whenOnline: aborted → resolves all the same', async () => {
+  const { connections } = watch();
+  const abort = new AbortController();
+  const waiting = connections.whenOnline(['frk'], abort.signal);
+  abort.abort();
+  await expect(waiting).resolves.toBeUndefined();
+});
