@@ -90,7 +90,7 @@ export class Audience<T> {
   /** Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome. */
   join(listener: Listener<T>): void {
     if (this.state !== 'updating') {
-      queueMicrotask(() => this.tell(listener, this.state === 'final' ? this.latest : undefined));
+      this.soon(() => this.tell(listener, this.state === 'final' ? this.latest : undefined));
       return;
     }
     listener.joinedAt = this.accepted;
@@ -100,7 +100,7 @@ export class Audience<T> {
     this.tail = listener;
     if (this.latest !== undefined) {
       listener.missed = this.latest;
-      queueMicrotask(() => this.catchUp(listener));
+      this.soon(() => this.catchUp(listener));
     }
   }
 
@@ -134,14 +134,14 @@ export class Audience<T> {
   /** Tells everybody the view; `undefined` stands for the failure. */
   protected deliver(view: AnyView<T> | undefined): void {
     this.accepted++;
-    if (this.delivering) {
-      this.enqueue(view);
-      return;
-    }
+    if (this.delivering) this.enqueue(view);
+    else if (this.extras === undefined) this.deliverNow(view);
+    else this.inContext(() => this.deliverNow(view));
+  }
+
+  private deliverNow(view: AnyView<T> | undefined): void {
     this.delivering = true;
-    if (this.extras === undefined) this.callFirst(view);
-    else this.inContext(() => this.callFirst(view));
-    if (this.head !== undefined) this.tellAll(view, this.accepted);
+    this.tellAll(view, this.accepted);
     if (this.extras !== undefined) this.deliverQueue();
     this.delivering = false;
     if (this.state !== 'updating') this.forget();
@@ -163,13 +163,12 @@ export class Audience<T> {
     const queue = this.extras?.queue ?? [];
     while (queue.length > 0) {
       const number = this.accepted - queue.length + 1;
-      const view = queue.shift() as AnyView<T> | undefined;
-      this.inContext(() => this.callFirst(view));
-      this.tellAll(view, number);
+      this.tellAll(queue.shift() as AnyView<T> | undefined, number);
     }
   }
 
   private tellAll(view: AnyView<T> | undefined, number: number): void {
+    this.callFirst(view);
     for (let listener = this.head; listener !== undefined; listener = listener.after) {
       if (listener.joinedAt >= number) continue;
       if (listener.missed !== undefined) this.catchUp(listener);
@@ -183,10 +182,8 @@ export class Audience<T> {
     if (missed !== undefined) this.tell(listener, missed);
   }
 
-  private tell(listener: Listener<T>, view: AnyView<T> | undefined): void {
-    if (listener.joinedAt === LEFT) return;
-    if (this.extras === undefined) this.call(listener, view);
-    else this.inContext(() => this.call(listener, view));
+  private soon(call: () => void): void {
+    queueMicrotask(() => this.inContext(call));
   }
 
   private inContext(call: () => void): void {
@@ -205,11 +202,12 @@ export class Audience<T> {
   }
 
   private callOnError(): void {
-    const onError = this.onError;
+    const { onError } = this;
     onError?.(this.error!);
   }
 
-  private call(listener: Listener<T>, view: AnyView<T> | undefined): void {
+  private tell(listener: Listener<T>, view: AnyView<T> | undefined): void {
+    if (listener.joinedAt === LEFT) return;
     try {
       if (view === undefined) listener.onFailure(this.error!);
       else listener.onView(view);

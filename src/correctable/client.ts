@@ -3,7 +3,7 @@ import type { Binding, BindingSession } from './binding.ts';
 import type { Correctable } from './correctable.ts';
 import type { DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
-import { CorrectableError } from './errors.ts';
+import { CorrectableError, invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
@@ -211,8 +211,7 @@ class BoundClient<L extends Levels> {
     if (this.#closed)
       throw new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
     if (typeof operation?.name !== 'string') {
-      const message = 'operation: give one made by a builder such as get(key)';
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'operation' });
+      throw invalidArgument('operation', 'give one made by a builder such as get(key)');
     }
     if (this.#binding.supports(operation)) return;
     const message = `The ${this.#binding.name} binding has no operation "${operation.name}"`;
@@ -228,8 +227,7 @@ class BoundClient<L extends Levels> {
 
   #bindingSession(session: Session): BindingSession {
     if (session instanceof BoundSession && session.owner === this) return session.open();
-    const message = 'session: give one made by session() of this client';
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'session' });
+    throw invalidArgument('session', 'give one made by session() of this client');
   }
 }
 

@@ -4,81 +4,37 @@
  */
 import type { Clock, Timer } from './clock.ts';
 
-/** The deadline of one operation: a link of the list for its time limit. */
-export class Deadline {
-  readonly at: number;
-  before: Deadline | undefined = undefined;
-  after: Deadline | undefined = undefined;
-  readonly #expire: { expire(): void };
-  readonly #list: DeadlineList;
-
-  constructor(at: number, target: { expire(): void }, list: DeadlineList) {
-    this.at = at;
-    this.#expire = target;
-    this.#list = list;
-  }
-
-  /** To be called once, when the operation closes in time. */
-  cancel(): void {
-    this.#list.remove(this);
-  }
-
-  expire(): void {
-    this.#expire.expire();
-  }
+/** What has a deadline. */
+export interface Limited {
+  readonly deadlineAt: number | undefined;
+  /** Called once the deadline has passed; expected to leave the list. */
+  expire(): void;
 }
 
-export class Deadlines {
+/** All that have one time limit. */
+export class DeadlineList {
   readonly #clock: Clock;
-  readonly #lists = new Map<number, DeadlineList>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Calls `target.expire()` `durationMs` from `now`; `expire` is expected to cancel the deadline. */
-  add(target: { expire(): void }, durationMs: number, now: number): Deadline {
-    let list = this.#lists.get(durationMs);
-    if (list === undefined) {
-      list = new DeadlineList(this.#clock, () => this.#lists.delete(durationMs));
-      this.#lists.set(durationMs, list);
-    }
-    return list.add(target, durationMs, now);
-  }
-}
-
-class DeadlineList {
-  readonly #clock: Clock;
+  readonly #limitMs: number;
   readonly #onIdle: () => void;
-  #head: Deadline | undefined;
-  #tail: Deadline | undefined;
+  readonly #waiting = new Set<Limited>();
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, onIdle: () => void) {
+  constructor(clock: Clock, limitMs: number, onIdle: () => void) {
     this.#clock = clock;
+    this.#limitMs = limitMs;
     this.#onIdle = onIdle;
   }
 
-  add(target: { expire(): void }, durationMs: number, now: number): Deadline {
-    const deadline = new Deadline(now + durationMs, target, this);
-    deadline.before = this.#tail;
-    if (this.#tail !== undefined) this.#tail.after = deadline;
-    else {
-      this.#head = deadline;
-      if (this.#timer === undefined) this.#arm(durationMs);
-      else this.#timer.hold?.(true);
-    }
-    this.#tail = deadline;
-    return deadline;
+  add(limited: Limited): void {
+    this.#waiting.add(limited);
+    if (this.#timer === undefined) this.#arm(this.#limitMs);
+    else if (this.#waiting.size === 1) this.#timer.hold?.(true);
   }
 
-  remove({ before, after }: Deadline): void {
-    if (before === undefined) this.#head = after;
-    else before.after = after;
-    if (after === undefined) this.#tail = before;
-    else after.before = before;
+  remove(limited: Limited): void {
+    this.#waiting.delete(limited);
     // The timer stays for the operations to come, but an idle client must not keep the process alive.
-    if (this.#head === undefined) this.#timer?.hold?.(false);
+    if (this.#waiting.size === 0) this.#timer?.hold?.(false);
   }
 
   #arm(delayMs: number): void {
@@ -88,9 +44,14 @@ class DeadlineList {
   #fire(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
-    for (let due = this.#head; due !== undefined && due.at <= now; due = this.#head) due.expire();
-    if (this.#timer !== undefined) return;
-    if (this.#head === undefined) this.#onIdle();
-    else this.#arm(this.#head.at - now);
+    for (const limited of this.#waiting) {
+      const remainingMs = limited.deadlineAt! - now;
+      if (remainingMs > 0) {
+        if (this.#timer === undefined) this.#arm(remainingMs);
+        return;
+      }
+      limited.expire();
+    }
+    if (this.#timer === undefined) this.#onIdle();
   }
 }

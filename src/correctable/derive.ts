@@ -18,11 +18,8 @@ export abstract class Derived<T, U> extends Source<U> implements Listener<T> {
     const isOlder = source.options?.isOlder;
     super(source.ladder, source.environment, isOlder === undefined ? REFINING : { refining: true, isOlder });
     this.source = source;
+    this.deadlineAt = source.deadlineAt;
     source.observed = true;
-  }
-
-  override get deadlineAt(): number | undefined {
-    return super.deadlineAt ?? this.source.deadlineAt;
   }
 
   abstract onView(view: AnyView<T>): void;

@@ -1,7 +1,7 @@
 /** What surrounds the operations of one client: time, deadlines, and where facts go that no caller waits for. */
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
-import { Deadlines } from './deadlines.ts';
+import { DeadlineList } from './deadlines.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
 export type DropReason =
@@ -39,8 +39,8 @@ export type DropCounts = { readonly [R in DropReason]: number };
 
 export class Environment {
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
   readonly drops: { -readonly [R in DropReason]: number };
+  readonly #deadlines = new Map<number, DeadlineList>();
   readonly #onUncaught: (error: unknown) => void;
   readonly #onEvent: ((event: CorrectableEvent) => void) | undefined;
   /** Negative where the clock was not read yet. */
@@ -48,7 +48,6 @@ export class Environment {
 
   constructor(options: EnvironmentOptions = {}) {
     this.clock = options.clock ?? systemClock;
-    this.deadlines = new Deadlines(this.clock);
     this.drops = { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 };
     this.#onUncaught = options.onUncaught ?? reportUncaught;
     this.#onEvent = options.onEvent;
@@ -57,6 +56,16 @@ export class Environment {
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
   tickAt(): number {
     return this.#tickAt < 0 ? this.#readClock() : this.#tickAt;
+  }
+
+  /** Those who have `limitMs` from the moment that they join. */
+  deadlinesAfter(limitMs: number): DeadlineList {
+    let list = this.#deadlines.get(limitMs);
+    if (list === undefined) {
+      list = new DeadlineList(this.clock, limitMs, () => this.#deadlines.delete(limitMs));
+      this.#deadlines.set(limitMs, list);
+    }
+    return list;
   }
 
   drop(reason: DropReason, level?: string): void {

@@ -95,3 +95,8 @@ export function isCorrectableError(error: unknown, code?: ErrorCode): error is C
     (code === undefined || error.code === code)
   );
 }
+
+/** The error for an argument `field` that is not as it should be; `advice` says how it should be. */
+export function invalidArgument(field: string, advice: string): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
+}

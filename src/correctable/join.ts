@@ -1,6 +1,6 @@
 /** Several Correctables as one (C11). */
 import type { Correctable } from './correctable.ts';
-import { CorrectableError } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
@@ -44,13 +44,7 @@ export function all<const P extends readonly Part[]>(
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
 
 function refusePart(at: number): never {
-  throw new CorrectableError(
-    'INVALID_ARGUMENT',
-    `parts[${at}]: give a Correctable; wrap others with Correctable.of/from`,
-    {
-      field: `parts[${at}]`,
-    },
-  );
+  throw invalidArgument(`parts[${at}]`, 'give a Correctable; wrap others with Correctable.of/from');
 }
 
 function sharedLadder(sources: readonly Source<unknown>[]): Ladder | undefined {

@@ -1,5 +1,5 @@
 /** The levels of one operation at run time: which a binding has, which were requested, how strong each is (C2). */
-import { CorrectableError } from './errors.ts';
+import { CorrectableError, invalidArgument } from './errors.ts';
 
 /** The levels of a binding, weakest first, and those requested of one operation. */
 export class Ladder {
@@ -44,9 +44,7 @@ export class Ladder {
   /** The ladder of the same binding for a request of `levels`, in whatever order they are given. */
   request(levels: readonly string[]): Ladder {
     if (!Array.isArray(levels) || levels.length === 0) {
-      throw new CorrectableError('INVALID_ARGUMENT', 'levels: give at least one level, or leave it out for all', {
-        field: 'levels',
-      });
+      throw invalidArgument('levels', 'give at least one level, or leave it out for all');
     }
     for (const level of levels) this.requireLevel(level);
     const requested = this.all.filter((level) => levels.includes(level));
@@ -69,11 +67,7 @@ export function declareLevels(levels: readonly string[], owner?: object): Ladder
     Array.isArray(levels) &&
     levels.length > 0 &&
     levels.every((level, at) => typeof level === 'string' && level !== '' && levels.indexOf(level) === at);
-  if (!valid) {
-    throw new CorrectableError('INVALID_ARGUMENT', 'levels: declare one or more different names, weakest first', {
-      field: 'levels',
-    });
-  }
+  if (!valid) throw invalidArgument('levels', 'declare one or more different names, weakest first');
   const all = [...levels];
   return new Ladder(all, all, owner);
 }

@@ -3,7 +3,7 @@ import type { Sink } from './binding.ts';
 import type { Correctable as CorrectableInterface } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
-import { CorrectableError } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
@@ -70,7 +70,7 @@ function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view: report the strongest level'),
+    () => source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view'),
     (error: unknown) => source.fail(error),
   );
 }
@@ -102,8 +102,7 @@ export function limit<T>(source: Source<T>, timeoutMs: number | undefined): void
 
 export function requireTimeout(timeoutMs: number): number {
   if (timeoutMs > 0) return timeoutMs;
-  const message = 'timeoutMs: give a positive number of milliseconds, or Infinity for no limit';
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'timeoutMs' });
+  throw invalidArgument('timeoutMs', 'give a positive number of milliseconds, or Infinity for no limit');
 }
 
 /** Cancels `source` when `signal` aborts, and leaves nothing on the signal once the source has closed. */

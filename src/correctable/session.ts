@@ -1,6 +1,6 @@
 /** A session as the application holds it: a key to what the binding keeps for it. */
 import type { BindingSession } from './binding.ts';
-import { CorrectableError } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 
 /** Reads see the session's own writes, and never go back in time, across operations and servers. */
 export interface Session extends Disposable {
@@ -36,7 +36,7 @@ export class BoundSession implements Session {
   /** The binding's part. Throws once the session is closed. */
   open(): BindingSession {
     if (this.#session !== undefined) return this.#session;
-    throw new CorrectableError('INVALID_ARGUMENT', 'session: it is closed; open another', { field: 'session' });
+    throw invalidArgument('session', 'it is closed; open another');
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
 import type { SettleOptions, WhenOptions } from './correctable.ts';
-import { CorrectableError } from './errors.ts';
+import { CorrectableError, invalidArgument } from './errors.ts';
 import type { Levels } from './level.ts';
 import { FunctionListener } from './listener.ts';
 import type { Source } from './source.ts';
@@ -54,8 +54,7 @@ function waitFor<T>(source: Source<T>, rules: Rules<T>, { withinMs, abortsRest, 
   return new Promise((resolve, reject) => {
     if (level !== undefined) source.ladder.requireLevel(level, 'level');
     if (withinMs !== undefined && !(withinMs >= 0)) {
-      const message = 'withinMs: give a number of milliseconds, 0 or more';
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'withinMs' });
+      throw invalidArgument('withinMs', 'give a number of milliseconds, 0 or more');
     }
     const leave = (): void => {
       timer?.cancel();

@@ -6,7 +6,7 @@
 import type { Extras, KeptValue } from './audience.ts';
 import { Audience } from './audience.ts';
 import type { Sink, ViewDetails } from './binding.ts';
-import type { Deadline } from './deadlines.ts';
+import type { DeadlineList } from './deadlines.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
 import type { ErrorCode } from './errors.ts';
@@ -30,7 +30,9 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   readonly ladder: Ladder;
   readonly options: SourceOptions<T> | undefined;
   private values = 0;
-  private deadline: Deadline | undefined = undefined;
+  /** When the operation times out: milliseconds since the epoch. */
+  deadlineAt: number | undefined = undefined;
+  private deadlines: DeadlineList | undefined = undefined;
 
   constructor(ladder: Ladder, environment: Environment, options?: SourceOptions<T>) {
     super(environment);
@@ -41,8 +43,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   update(value: T, level: string, details?: ViewDetails): number {
     const seq = this.values++;
     if (this.state !== 'updating') this.environment.drop('closed', level);
-    else if (isThenable(value))
-      this.close('INVALID_VALUE', 'A promise is no value of a view: wait for it, or use chain');
+    else if (isThenable(value)) this.close('INVALID_VALUE', 'value: await the promise first, or use chain');
     else this.receive(seq, value, level, details);
     return seq;
   }
@@ -51,7 +52,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (this.state !== 'updating') this.environment.drop('closed', level);
     else if (kept !== undefined) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else this.close('PROTOCOL', `The binding confirmed view ${seq}, which it never sent; report it to its author`);
+    else this.close('PROTOCOL', `View ${seq} was confirmed but never sent: report it to the author of the binding`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -84,7 +85,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   /** Ends the operation for its consumers (C10). Overridden where it may have taken effect. */
   cancel(reason?: unknown): void {
-    this.close('ABORTED', 'Cancelled by the application', reason);
+    this.close('ABORTED', 'Cancelled', reason);
   }
 
   onAbort(reason: unknown): void {
@@ -93,21 +94,18 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   /** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
   limit(limitMs: number): void {
-    this.deadline = this.environment.deadlines.add(this, limitMs, this.environment.tickAt());
+    this.deadlineAt = this.environment.tickAt() + limitMs;
+    this.deadlines = this.environment.deadlinesAfter(limitMs);
+    this.deadlines.add(this);
   }
 
   expire(): void {
-    this.close('TIMEOUT', 'No final view in time; try again, raise timeoutMs, or settle for lastView');
+    this.close('TIMEOUT', 'No final view in time: raise timeoutMs, or settle for lastView');
   }
 
-  /** Whether it has a deadline of its own. */
+  /** Whether it guards its deadline itself. */
   get isLimited(): boolean {
-    return this.deadline !== undefined;
-  }
-
-  /** When the operation times out: milliseconds since the epoch. */
-  get deadlineAt(): number | undefined {
-    return this.deadline?.at;
+    return this.deadlines !== undefined;
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
@@ -131,7 +129,7 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   /** What every kind of source does when it closes. */
   protected onClosed(): void {
-    this.deadline?.cancel();
+    this.deadlines?.remove(this);
     if (this.extras !== undefined) cleanUp(this.extras);
   }
 

@@ -31,8 +31,9 @@ export function mergeDetails(kept: ViewDetails, details: ViewDetails | undefined
 
 /** The view with what the binding said beside it; optional keys only where they say something. */
 export function withDetails<T>(view: AnyView<T>, { version, meta }: ViewDetails, regressed: boolean): AnyView<T> {
-  if (regressed) return { ...view, final: true, version, ...(meta && { meta }), regressed: true };
+  if (regressed) return { ...view, final: true, version, ...(meta && { meta }), regressed };
+  if (meta !== undefined) return { ...view, version, meta };
+  // Written out, since most stores know versions and spreading takes longer.
   const { value, level, final, seq, confirms, at } = view;
-  if (meta === undefined) return { value, level, final, seq, confirms, at, version };
-  return { value, level, final, seq, confirms, at, version, meta };
+  return { value, level, final, seq, confirms, at, version };
 }
