@@ -116,6 +116,23 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(visited.errors).toEqual([]);
   });
 
+  test('a new sale in one tab → the other tab of the event is invited, and joins it', async () => {
+    await using visited = await open('?event=first&tickets=30&pace=0&compare=0');
+    const { page, context } = visited;
+    await inPhase(page, 'sold-out');
+    const other = await context.newPage();
+    await other.goto(`${shop.url}/?event=first&autostart=0&retailers=irl`);
+    await inPhase(other, 'sold-out');
+    await page.click('#start');
+    await other.getByRole('link', { name: 'Join it' }).click();
+    await other.waitForURL((url) => url.searchParams.get('event') !== 'first');
+    const joined = new URL(other.url()).searchParams;
+    await expect.poll(() => new URL(page.url()).searchParams.get('event')).toBe(joined.get('event'));
+    expect(joined.get('retailers')).toBe('irl');
+    await Promise.all([inPhase(page, 'sold-out'), inPhase(other, 'sold-out')]);
+    expect(visited.errors).toEqual([]);
+  });
+
   test('a tab that sells nothing → says sold out when another tab has sold the last ticket', async () => {
     await using visited = await open('?event=watched&tickets=30&pace=0&compare=0&autostart=0');
     await inPhase(visited.page, 'ready');

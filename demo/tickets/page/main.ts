@@ -1,6 +1,7 @@
 /** The ticket shop's page: puts its parts together and starts the sale. */
 import { byHandView } from './by-hand.ts';
 import { byId } from './dom.ts';
+import { OtherTabs } from './other-tabs.ts';
 import { overviewView, showFailure } from './overview.ts';
 import { purchaseListView } from './purchase-list.ts';
 import { setupView } from './setup.ts';
@@ -47,13 +48,25 @@ async function sell(settings: Settings): Promise<void> {
     oncePerFrame(() => show()),
   );
   const showWaits = atMostEvery(PLOT_EVERY_MS, waitsView(shop));
-  const parts = [overviewView(shop), setupView(shop), byHandView(shop), showWaits, purchaseListView(shop)];
+  const tabs = new OtherTabs(shop.sale.event, () => shop.change({}));
+  const parts = [overviewView(shop, tabs), setupView(shop), byHandView(shop), showWaits, purchaseListView(shop)];
   const show = (): void => {
+    follow(shop.sale.event, tabs);
     for (const part of parts) part();
   };
   show();
   await shop.open();
   if (settings.autostart && shop.phase === 'ready') await shop.start();
+}
+
+/** Tells the other tabs of a new event, and keeps an address that names one up to date. */
+function follow(event: string, tabs: OtherTabs): void {
+  tabs.sell(event);
+  const address = new URL(location.href);
+  const named = address.searchParams.get('event');
+  if (named === null || named === event) return;
+  address.searchParams.set('event', event);
+  history.replaceState(null, '', address);
 }
 
 try {

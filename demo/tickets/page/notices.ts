@@ -4,18 +4,22 @@ import type { Row } from './sale-record.ts';
 
 /** One sentence, and what it is about. */
 export interface Notice {
-  readonly about: 'offline' | 'busy' | 'revoked' | 'unanswered';
+  readonly about: 'offline' | 'busy' | 'revoked' | 'unanswered' | 'moved';
   readonly text: string;
+  /** Where to go from here, if anywhere. */
+  readonly link?: { readonly text: string; readonly href: string };
 }
 
 export interface Situation {
   readonly lostSites: readonly string[];
   readonly cutSites: readonly string[];
   readonly rows: Iterable<Row>;
+  /** The address of the sale that another tab of this event has opened, if one has. */
+  readonly next?: string | undefined;
 }
 
 /** The notices for a situation, the most pressing first. */
-export function noticesFor({ lostSites, cutSites, rows }: Situation): Notice[] {
+export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Notice[] {
   let [waiting, tried, revoked, unanswered] = [0, 0, 0, 0];
   let why: unknown;
   for (const row of rows) {
@@ -26,6 +30,9 @@ export function noticesFor({ lostSites, cutSites, rows }: Situation): Notice[] {
     if (row.failure !== undefined) [unanswered, why] = [unanswered + 1, row.failure];
   }
   const notices: (Notice | undefined)[] = [
+    next === undefined
+      ? undefined
+      : { about: 'moved', text: 'Another tab has opened a new sale.', link: { text: 'Join it', href: next } },
     offline(lostSites, cutSites),
     busy(tried, waiting),
     revoked > 0

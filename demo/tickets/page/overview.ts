@@ -3,7 +3,9 @@ import { count, type Counts } from '../report.ts';
 import { byId, make, setText } from './dom.ts';
 import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
+import type { OtherTabs } from './other-tabs.ts';
 import { soldTo, type SaleRecord } from './sale-record.ts';
+import { inviteTo } from './settings.ts';
 import type { Phase, TicketShop } from './ticket-shop.ts';
 
 const COUNTS: readonly {
@@ -21,7 +23,7 @@ const COUNTS: readonly {
 
 export type ShowOverview = () => void;
 
-export function overviewView(shop: TicketShop): ShowOverview {
+export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
   const showCounts = countsView();
   const failure = byId('failure', HTMLElement);
   const showStock = stockView();
@@ -38,7 +40,8 @@ export function overviewView(shop: TicketShop): ShowOverview {
     showStock(sale, settings.threshold, isOpening);
     explain(settings.threshold);
     const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);
-    showNotices(noticesFor({ lostSites: isOpening ? [] : lostSites, cutSites, rows: sale.rows.values() }));
+    const next = tabs.next === undefined ? undefined : inviteTo(tabs.next, settings);
+    showNotices(noticesFor({ lostSites: isOpening ? [] : lostSites, cutSites, rows: sale.rows.values(), next }));
     setText(start, phase === 'ready' ? 'Start selling' : 'Start a new sale');
     start.setAttribute('aria-disabled', String(isOpening));
     stop.setAttribute('aria-disabled', String(phase !== 'selling'));
@@ -119,14 +122,25 @@ function noticesView(): (notices: readonly Notice[]) => void {
       line.remove();
       lines.delete(about);
     }
-    for (const { about, text } of notices) {
+    for (const notice of notices) {
+      const { about } = notice;
       const line = lines.get(about) ?? make('li', `notice ${about}`);
       if (!lines.has(about)) list.append(line);
       lines.set(about, line);
-      setText(line, text);
+      show(line, notice);
     }
     list.hidden = notices.length === 0;
   };
+}
+
+function show(line: HTMLLIElement, { text, link }: Notice): void {
+  const words = link === undefined ? text : `${text} ${link.text}`;
+  if (line.textContent === words) return;
+  line.replaceChildren(text);
+  if (link === undefined) return;
+  const anchor = make('a', '', link.text);
+  anchor.href = link.href;
+  line.append(' ', anchor);
 }
 
 const PHASES: Readonly<Record<Phase, string>> = {

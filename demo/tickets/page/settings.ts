@@ -47,10 +47,11 @@ export function settingsFrom(query: URLSearchParams): Settings {
   };
 }
 
-/** The query of a page that sells the same event from beside `site`. */
-export function inviteTo(event: string, site: string, { threshold, paceMs, tickets }: Settings): string {
-  const query = new URLSearchParams({ event, retailers: site, threshold: String(threshold), pace: String(paceMs) });
-  query.set('tickets', String(tickets));
+/** The query of a page that sells `event` as these settings say, beside the sites that they name. */
+export function inviteTo(event: string, { retailers, threshold, paceMs, tickets }: Settings): string {
+  const query = new URLSearchParams({ event, tickets: String(tickets), retailers: retailers.join(',') });
+  query.set('threshold', String(threshold));
+  query.set('pace', String(paceMs));
   return `?${query.toString()}`;
 }
 

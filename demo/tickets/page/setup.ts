@@ -93,7 +93,7 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   const cable = button('', `Cable to ${name}`, () => shop.setCut(name, !isCut()));
   const invite = make('a', '', 'another tab');
   invite.target = '_blank';
-  invite.title = `Sell the same tickets beside ${name} in a tab of its own`;
+  invite.title = `Sells the same tickets beside ${name}. Tabs that nobody sees sell slowly: give it a window of its own.`;
   cable.dataset['cable'] = name;
   list.append(
     make(
@@ -111,7 +111,7 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
     setText(count, String(retailers()));
     setText(cable, isCut() ? 'Plug in' : 'Cut off');
     cable.classList.toggle('cut', isCut());
-    invite.href = inviteTo(shop.sale.event, name, shop.settings);
+    invite.href = inviteTo(shop.sale.event, { ...shop.settings, retailers: [name] });
   };
 }
 

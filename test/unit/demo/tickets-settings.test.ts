@@ -51,7 +51,7 @@ test.each([
 
 test('invitation: read by another tab → the same event and policy, one retailer beside the site', () => {
   const settings = read('tickets=60&threshold=7&pace=5');
-  expect(read(inviteTo('concert-7', 'vrg', settings))).toMatchObject({
+  expect(read(inviteTo('concert-7', { ...settings, retailers: ['vrg'] }))).toMatchObject({
     event: 'concert-7',
     tickets: 60,
     threshold: 7,

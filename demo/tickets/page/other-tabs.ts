@@ -1,0 +1,41 @@
+/** Tabs that sell the same event tell each other when one of them has opened a new one. */
+
+/** What a tab says. */
+interface Moved {
+  readonly from: string;
+  readonly to: string;
+}
+
+export class OtherTabs {
+  readonly #channel = new BroadcastChannel('correctables-ticket-shop');
+  #event: string;
+  #next: string | undefined;
+
+  /**
+   * @param event the event that this tab sells
+   * @param changed called when `next` has changed
+   */
+  constructor(event: string, changed: () => void) {
+    this.#event = event;
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<Moved>) => {
+      if (data.from !== this.#event) return;
+      this.#next = data.to;
+      changed();
+    });
+  }
+
+  /** The event that another tab has moved on to from ours, if one has. */
+  get next(): string | undefined {
+    return this.#next;
+  }
+
+  /** Says that this tab sells `event` from now on. */
+  sell(event: string): void {
+    if (event === this.#event) return;
+    // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    this.#channel.postMessage({ from: this.#event, to: event } satisfies Moved);
+    this.#event = event;
+    this.#next = undefined;
+  }
+}
