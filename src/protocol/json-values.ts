@@ -4,18 +4,19 @@
  * begin with `$` get one more. An object's property that is `undefined` is left out, as in JSON; `-0` becomes `0`.
  */
 import { DEPTH_MAX, OutsideDomain } from './codec.ts';
-
-const BIGINT_PATTERN = /^-?\d{1,1024}$/;
+import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass, untag } from './value-domain.ts';
 
 /** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
 export function toJsonValue(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case 'string':
+      if (isWellFormed(value)) return value;
+      throw new OutsideDomain(messages.loneSurrogate);
     case 'boolean':
       return value;
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new OutsideDomain(`${value} cannot be sent; use null or a string`);
+      throw new OutsideDomain(messages.notFinite(value));
     case 'undefined':
       return { $undefined: true };
     case 'bigint':
@@ -24,7 +25,7 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
       return value === null ? null : objectToJson(value, depth);
     case 'function':
     case 'symbol':
-      throw new OutsideDomain(`a ${typeof value} cannot be sent`);
+      throw new OutsideDomain(messages.unsendable(typeof value));
   }
 }
 
@@ -40,11 +41,7 @@ function objectToJson(value: object, depth: number): unknown {
   if (Array.isArray(value)) return arrayToJson(value, depth);
   if (value instanceof Uint8Array) return { $bytes: toBase64(value) };
   if (value instanceof Date) return { $date: checkedTime(value.getTime()) };
-  if (!isPlain(value)) {
-    throw new OutsideDomain(
-      `a ${className(value)} cannot be sent; use plain objects, arrays, Uint8Array, bigint or Date`,
-    );
-  }
+  if (!isPlain(value)) throw new OutsideDomain(messages.classInstance(nameOfClass(value)));
   return plainToJson(value, depth);
 }
 
@@ -63,9 +60,10 @@ function plainToJson(value: Record<string, unknown>, depth: number): Record<stri
   let changed: [string, unknown][] | undefined;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (key === '__proto__') throw new OutsideDomain('the key __proto__ is refused');
+    if (key === '__proto__') throw new OutsideDomain(messages.proto);
     const item = value[key];
     const json = item === undefined ? undefined : atKey(key, item, depth, toJsonValue);
+    if (!isWellFormed(key)) throw new OutsideDomain(messages.loneSurrogate);
     const name = key.startsWith('$') ? `$${key}` : key;
     if (changed === undefined && (json !== item || name !== key)) {
       changed = keys.slice(0, i).map((earlier) => [earlier, value[earlier]]);
@@ -87,7 +85,7 @@ function objectFromJson(value: Record<string, unknown>, depth: number): unknown 
   const keys = Object.keys(value);
   let escaped = false;
   for (const key of keys) {
-    if (key === '__proto__') throw new OutsideDomain('the key __proto__ is refused');
+    if (key === '__proto__') throw new OutsideDomain(messages.proto);
     if (key.startsWith('$')) {
       if (!key.startsWith('$$')) return tagged(value, keys);
       escaped = true;
@@ -104,14 +102,9 @@ function unescapeKeys(value: Record<string, unknown>, keys: readonly string[]): 
 
 function tagged(value: Record<string, unknown>, keys: readonly string[]): unknown {
   const tag = keys[0];
-  const content = tag === undefined ? undefined : value[tag];
-  if (keys.length === 1) {
-    if (tag === '$undefined' && content === true) return undefined;
-    if (tag === '$bytes' && typeof content === 'string') return fromBase64(content);
-    if (tag === '$bigint' && typeof content === 'string') return BigInt(checkedDigits(content));
-    if (tag === '$date' && typeof content === 'number') return new Date(checkedTime(new Date(content).getTime()));
-  }
-  throw new OutsideDomain('keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined');
+  if (tag === undefined || keys.length > 1) throw new OutsideDomain(messages.reserved);
+  const content = value[tag];
+  return tag === '$bytes' && typeof content === 'string' ? fromBase64(content) : untag(tag, content);
 }
 
 function atKey(
@@ -128,29 +121,18 @@ function atKey(
   }
 }
 
-function isPlain(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (an iframe, a vm) have that realm's Object.prototype.
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
-}
-
-function className(value: object): string {
-  const { name } = value.constructor;
-  return name === '' ? 'class instance' : name;
-}
-
 function tooDeep(): OutsideDomain {
-  return new OutsideDomain(`nested deeper than ${DEPTH_MAX}, or a cycle`);
+  return new OutsideDomain(messages.tooDeep);
 }
 
 function checkedDigits(digits: string): string {
   if (BIGINT_PATTERN.test(digits)) return digits;
-  throw new OutsideDomain('a bigint may have up to 1024 decimal digits');
+  throw new OutsideDomain(messages.bigintDigits);
 }
 
 function checkedTime(time: number): number {
   if (Number.isFinite(time)) return time;
-  throw new OutsideDomain('an invalid Date cannot be sent');
+  throw new OutsideDomain(messages.invalidDate);
 }
 
 const CHUNK_BYTES = 0x2000;

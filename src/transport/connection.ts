@@ -67,6 +67,7 @@ class WebSocketConnection implements Connection, InboundHandler {
   #failures = 0;
   #malformed = 0;
   #unacknowledged = 0;
+  #nowMs: number | undefined;
   #reason: CorrectableError | undefined;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
   #settleEnded!: () => void;
@@ -122,7 +123,7 @@ class WebSocketConnection implements Connection, InboundHandler {
     context: InvocationContext,
   ): InFlightOperation {
     if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
-    const { inFlightMax, codec, scheduling } = this.#settings;
+    const { inFlightMax, codec } = this.#settings;
     if (this.#inFlight.size >= inFlightMax) {
       const message = `${inFlightMax} operations are under way on this connection already`;
       throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
@@ -130,7 +131,7 @@ class WebSocketConnection implements Connection, InboundHandler {
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#target.levels.indexOf(level);
     const id = this.#inFlight.nextId();
-    const row = submitRow({ id, operation, levels: bits, context, nowMs: scheduling.now() });
+    const row = submitRow({ id, operation, levels: bits, context, nowMs: this.#tickAt() });
     const submitted = new InFlightOperation(id, codec.encodeRow(row, submitFields), {
       effect: operation.effect,
       strongest: 31 - Math.clz32(bits),
@@ -140,6 +141,15 @@ class WebSocketConnection implements Connection, InboundHandler {
     this.#inFlight.add(submitted);
     this.#cancellation.expect();
     return submitted;
+  }
+
+  /** The time of the running stretch of code, read once for all operations that are submitted together. */
+  #tickAt(): number {
+    if (this.#nowMs === undefined) {
+      this.#nowMs = this.#settings.scheduling.now();
+      queueMicrotask(() => (this.#nowMs = undefined));
+    }
+    return this.#nowMs;
   }
 
   #cancelled(operation: InFlightOperation): void {

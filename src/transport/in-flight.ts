@@ -73,38 +73,46 @@ export class InFlight {
   /** Forgets an operation; what the server still says about it is ignored. */
   remove(id: number): InFlightOperation | undefined {
     const operation = this.#operations.get(id);
-    if (operation === undefined) return undefined;
-    this.#operations.delete(id);
-    operation.release?.();
+    if (operation !== undefined) this.#end(operation);
     return operation;
   }
 
-  view([id, , level, seq, value, version, meta]: ViewRow): void {
+  #end(operation: InFlightOperation): void {
+    this.#operations.delete(operation.id);
+    operation.release?.();
+  }
+
+  view(row: ViewRow): void {
+    const id = row[0];
+    const level = row[2];
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
     const last = level >= operation.strongest;
-    if (last) this.remove(id);
+    if (last) this.#end(operation);
     if (operation.cancelled) return;
-    const given = operation.sink.update(value, name, details(version, meta));
-    if (!last) (operation.seqs ??= [])[seq] = given;
+    const given = operation.sink.update(row[4], name, details(row[5], row[6]));
+    if (!last) (operation.seqs ??= [])[row[3]] = given;
   }
 
-  confirm([id, , level, seq, version, meta]: ConfirmRow): void {
+  confirm(row: ConfirmRow): void {
+    const id = row[0];
+    const level = row[2];
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
+    const last = level >= operation.strongest;
     if (operation.cancelled) {
-      if (level >= operation.strongest) this.remove(id);
+      if (last) this.#end(operation);
       return;
     }
-    const known = operation.seqs?.[seq];
+    const known = operation.seqs?.[row[3]];
     if (known === undefined) {
-      this.failOne(id, new CorrectableError('PROTOCOL', `the server confirmed view ${seq}, which it never sent`));
-      return;
+      const message = `the server confirmed view ${row[3]}, which it never sent`;
+      return this.failOne(id, new CorrectableError('PROTOCOL', message));
     }
-    if (level >= operation.strongest) this.remove(id);
-    operation.sink.confirm(name, known, details(version, meta));
+    if (last) this.#end(operation);
+    operation.sink.confirm(name, known, details(row[4], row[5]));
   }
 
   fail(row: FailRow): void {
@@ -173,7 +181,6 @@ function outcome({ effect, sent, sentBefore }: InFlightOperation, cause: Correct
 
 function details(version: unknown, meta: ViewRow[6]): ViewDetails | undefined {
   const hasVersion = version !== undefined && version !== null;
-  const hasMeta = meta !== undefined && meta !== null;
-  if (!hasVersion && !hasMeta) return undefined;
-  return { ...(hasVersion && { version }), ...(hasMeta && { meta }) };
+  if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
+  return hasVersion ? { version, meta } : { meta };
 }

@@ -2,6 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
+import { msgpackCodec } from '../protocol/msgpack-codec.ts';
 import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
@@ -25,8 +26,8 @@ export interface ConnectionOptions {
   readonly pongTimeoutMs?: number | undefined;
   /** Most operations without a final; one more fails with `OVERLOADED`. Default 16 384. */
   readonly inFlightMax?: number | undefined;
-  /** How rows are written. Default: JSON. */
-  readonly codec?: Codec | undefined;
+  /** How rows are written: `msgpack` is faster, `json` readable in a browser's network panel. Default `msgpack`. */
+  readonly codec?: 'msgpack' | 'json' | undefined;
   /** Told of every change of the connection's state and why, for example to show that it is offline. */
   readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
   /** Time; for tests. */
@@ -69,11 +70,17 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
     heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),
     pongTimeoutMs: positive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
     inFlightMax: positive('inFlightMax', options.inFlightMax, 16_384),
-    codec: options.codec ?? jsonCodec,
+    codec: codecOf(options.codec),
     onStateChange: options.onStateChange ?? (() => {}),
     scheduling: options.scheduling ?? platformScheduling(),
     random: options.random ?? Math.random,
   };
+}
+
+function codecOf(name: ConnectionOptions['codec'] = 'msgpack'): Codec {
+  if (name === 'msgpack') return msgpackCodec;
+  if (name === 'json') return jsonCodec;
+  throw new CorrectableError('INVALID_ARGUMENT', "codec: must be 'msgpack' or 'json'", { field: 'codec' });
 }
 
 function positive(field: string, given: number | undefined, fallback: number): number {

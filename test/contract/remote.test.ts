@@ -8,12 +8,12 @@ import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
 import { bindingContract, type OpenBinding } from '../../src/testing/binding-contract.ts';
 
-async function open(): Promise<OpenBinding> {
+async function open(codec: 'json' | 'msgpack'): Promise<OpenBinding> {
   const store = memory();
   const gateway = createGateway({ binding: store });
   const listener = await listenGateways({ sites: { here: gateway } });
   const levels = store.consistencyLevels();
-  const binding = remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket });
+  const binding = remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket, codec });
   return {
     binding,
     async release() {
@@ -23,7 +23,15 @@ async function open(): Promise<OpenBinding> {
   };
 }
 
-bindingContract(
-  { name: 'remote(gateway(memory))', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
-  { describe, test, expect },
-);
+for (const codec of ['msgpack', 'json'] as const) {
+  bindingContract(
+    {
+      name: `remote(gateway(memory)) over ${codec}`,
+      open: () => open(codec),
+      update: put('k', { n: 1 }),
+      read: get('k'),
+      expected: { n: 1 },
+    },
+    { describe, test, expect },
+  );
+}

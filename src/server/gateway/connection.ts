@@ -12,12 +12,12 @@ import type { SubmitRow } from '../../protocol/submit.ts';
 import { PROTOCOL_VERSION } from '../../protocol/version.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import { compileSchema } from './compile-schema.ts';
-import type { ClientConnection, ClientRecord } from './client-table.ts';
+import type { ClientConnection } from './client-table.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { refuseHello } from './refuse-hello.ts';
 import type { ServerSocket } from './socket.ts';
 import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
-import { submit } from './submit.ts';
+import { submit, type Guest } from './submit.ts';
 
 const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
 
@@ -25,13 +25,6 @@ const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
 const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
 
 type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
-
-/** What is known of a client once it is let in. */
-interface Guest {
-  readonly record: ClientRecord;
-  readonly principal: Principal;
-  readonly owner: SubmissionOwner;
-}
 
 /** What a connection is made from. */
 export interface ConnectionParts {
@@ -54,6 +47,8 @@ export class GatewayConnection implements ClientConnection, Outlet {
   #guest: Guest | undefined;
   #malformed = 0;
   #heard = true;
+  /** When the frame being read arrived, in milliseconds since the epoch. */
+  #receivedAt = 0;
   #leaving = false;
   attempt = 0;
 
@@ -120,6 +115,10 @@ export class GatewayConnection implements ClientConnection, Outlet {
     }
   }
 
+  pushEncoded(row: Encoded): void {
+    this.#outbox.push(row);
+  }
+
   ended(submission: Submission): void {
     this.#running.delete(submission.id);
     this.#closeIfDrained();
@@ -138,6 +137,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
   #receive(frame: Encoded): void {
     this.#heard = true;
     if (this.#phase === 'closed') return;
+    this.#receivedAt = Date.now();
     let rows: unknown[];
     try {
       rows = this.#codec.decode(frame);
@@ -183,19 +183,9 @@ export class GatewayConnection implements ClientConnection, Outlet {
     }
   }
 
-  #submit(row: SubmitRow, { record, principal, owner }: Guest): void {
+  #submit(row: SubmitRow, guest: Guest): void {
     // What crosses the goaway is submitted again on the next connection.
-    if (this.#leaving) return;
-    submit({
-      row,
-      record,
-      principal,
-      owner,
-      host: this.#host,
-      outlet: this,
-      running: this.#running,
-      socket: this.#socket,
-    });
+    if (!this.#leaving) submit(row, guest, this.#receivedAt);
   }
 
   #cancel(id: number, { record }: Guest): void {
@@ -237,7 +227,15 @@ export class GatewayConnection implements ClientConnection, Outlet {
     clearTimeout(this.#helloTimer);
     this.attempt = attempt;
     const { levels, catalogue, limits } = this.#host;
-    this.#guest = { record, principal, owner: this.#ownerOf(record.key) };
+    this.#guest = {
+      record,
+      principal,
+      owner: this.#ownerOf(record.key),
+      host: this.#host,
+      outlet: this,
+      running: this.#running,
+      socket: this.#socket,
+    };
     this.#phase = 'serving';
     const contract = catalogue && { name: catalogue.name, hash: catalogue.hash };
     const { frameBytesMax, inFlightMax } = limits;

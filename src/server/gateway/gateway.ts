@@ -8,6 +8,7 @@ import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
+import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
 import { GatewayConnection } from './connection.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer } from './host.ts';
@@ -79,7 +80,7 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
-const CODECS: readonly Codec[] = [jsonCodec];
+const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
 class BindingGateway implements Gateway, GatewayHost {
   readonly binding: Binding;

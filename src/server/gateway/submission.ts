@@ -6,12 +6,16 @@
 import type { InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
+import type { ConfirmRow } from '../../protocol/confirm.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
+import { view, type ViewRow } from '../../protocol/view.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
   push(row: ServerRow): void;
+  /** Pushes a row that the client's codec has encoded. */
+  pushEncoded(row: Encoded): void;
   /** The last row about the operation was pushed. */
   ended(submission: Submission): void;
 }
@@ -45,7 +49,10 @@ interface HeldView {
 }
 
 /** How an operation ended: kept for a repetition. */
-type Final = { readonly view: HeldView; readonly seq: number } | { readonly error: unknown };
+type Final =
+  | { readonly row: Encoded }
+  | { readonly view: HeldView; readonly seq: number }
+  | { readonly error: unknown };
 
 /** An operation under way, or ended with its reply kept for a repetition. */
 export class Submission implements Sink, InvocationContext {
@@ -92,19 +99,34 @@ export class Submission implements Sink, InvocationContext {
     const seq = this.#count++;
     const index = this.#accept(level);
     if (index === undefined) return seq;
-    let encoded: Encoded;
+    // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
+    if (index >= this.#strongest && this.#views === undefined) this.#finish(value, index, seq, details);
+    else this.#show(value, index, seq, details);
+    return seq;
+  }
+
+  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    let row: Encoded;
     try {
-      encoded = this.#owner.codec.encodeValue(value);
+      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, details), VIEW_FIELDS);
     } catch (error) {
-      this.fail(error);
-      return seq;
+      return this.fail(error);
     }
-    const view = { level: index, value: encoded, details };
+    this.#outlet?.pushEncoded(row);
+    this.#end({ row });
+  }
+
+  #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    let view: HeldView;
+    try {
+      view = { level, value: this.#owner.codec.encodeValue(value), details };
+    } catch (error) {
+      return this.fail(error);
+    }
     const same = this.#seqOfSame(view);
     if (same === undefined) this.#emit(view, seq);
-    else this.#emitConfirm(view, same, details);
+    else this.#emitConfirm(view, same, view.details);
     this.#keep(view, seq);
-    return seq;
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
@@ -147,7 +169,8 @@ export class Submission implements Sink, InvocationContext {
       this.#views?.forEach((view, seq) => view !== undefined && this.#emit(view, seq));
       return;
     }
-    if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
+    if ('row' in this.#final) outlet.pushEncoded(this.#final.row);
+    else if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
     else this.#emit(this.#final.view, this.#final.seq);
     outlet.ended(this);
   }
@@ -179,11 +202,11 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #emit({ level, value, details }: HeldView, seq: number): void {
-    this.#outlet?.push([this.id, 'view', level, seq, new EncodedField(value), ...tail(details)]);
+    this.#outlet?.push(viewRow(this.id, level, seq, new EncodedField(value), details));
   }
 
   #emitConfirm({ level }: HeldView, seq: number, details: ViewDetails | undefined): void {
-    this.#outlet?.push([this.id, 'confirm', level, seq, ...tail(details)]);
+    this.#outlet?.push(confirmRow(this.id, level, seq, details));
   }
 
   #keep(view: HeldView, seq: number): void {
@@ -204,13 +227,19 @@ export class Submission implements Sink, InvocationContext {
   }
 }
 
-const NO_TAIL: readonly [] = [];
+const VIEW_FIELDS = view.fields;
 
-function tail(
-  details: ViewDetails | undefined,
-): readonly [version?: unknown, meta?: Readonly<Record<string, unknown>>] {
-  if (details?.meta !== undefined) return [details.version ?? null, details.meta];
-  return details?.version === undefined ? NO_TAIL : [details.version];
+// Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
+function viewRow(id: number, level: number, seq: number, value: unknown, details: ViewDetails | undefined): ViewRow {
+  if (details?.meta !== undefined) return [id, 'view', level, seq, value, details.version ?? null, details.meta];
+  if (details?.version !== undefined) return [id, 'view', level, seq, value, details.version];
+  return [id, 'view', level, seq, value];
+}
+
+function confirmRow(id: number, level: number, seq: number, details: ViewDetails | undefined): ConfirmRow {
+  if (details?.meta !== undefined) return [id, 'confirm', level, seq, details.version ?? null, details.meta];
+  if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
+  return [id, 'confirm', level, seq];
 }
 
 function mergeDetails(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
@@ -226,5 +255,7 @@ function canConfirm(held: HeldView, view: HeldView): boolean {
 
 function sameEncoding(a: Encoded, b: Encoded): boolean {
   if (typeof a === 'string' || typeof b === 'string') return a === b;
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -11,9 +11,8 @@ import { OVERLOADED_RETRY_MS } from './limits.ts';
 import type { ServerSocket } from './socket.ts';
 import { Submission, type Outlet, type SubmissionOwner } from './submission.ts';
 
-/** A row and where it came from. */
-export interface SubmitRequest {
-  readonly row: SubmitRow;
+/** A client that was let in, on its present connection. */
+export interface Guest {
   readonly record: ClientRecord;
   readonly principal: Principal;
   readonly owner: SubmissionOwner;
@@ -25,16 +24,16 @@ export interface SubmitRequest {
 }
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
-export function submit(request: SubmitRequest): void {
-  const { row, record, host, outlet, running } = request;
-  const [id] = row;
+export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
+  const { record, host, outlet, running } = guest;
+  const id = row[0];
   const known = running.get(id) ?? record.find(id);
   if (known !== undefined) {
     running.set(id, known);
     return known.repeat(outlet);
   }
   try {
-    start(request, admit(request));
+    start(row, guest, admit(row, guest), receivedAt);
   } catch (error) {
     if (!isCorrectableError(error))
       host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
@@ -43,13 +42,14 @@ export function submit(request: SubmitRequest): void {
 }
 
 /** The operation, if it may be executed. */
-function admit(request: SubmitRequest): Operation {
-  const { row, record, principal, host } = request;
-  const [id, , , , levels] = row;
+function admit(row: SubmitRow, guest: Guest): Operation {
+  const { record, principal, host } = guest;
+  const id = row[0];
+  const levels = row[4];
   if (id <= record.acked) {
     throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
   }
-  refuseOverload(request);
+  refuseOverload(row, guest);
   if (levels >= 2 ** host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
@@ -60,7 +60,7 @@ function admit(request: SubmitRequest): Operation {
   return operation;
 }
 
-function refuseOverload({ row, record, host, running, socket }: SubmitRequest): void {
+function refuseOverload(row: SubmitRow, { record, host, running, socket }: Guest): void {
   const { inFlightMax, sendBufferBytesMax, repliesMax } = host.limits;
   let message: string | undefined;
   if (running.size >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
@@ -71,20 +71,26 @@ function refuseOverload({ row, record, host, running, socket }: SubmitRequest): 
   throw new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }
 
-function checked([, , name, effect, , args, key]: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
-  const given: Operation = { name, effect, args, ...(key !== undefined && key !== null && { key }) };
+function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
+  const name = row[2];
+  const key = row[6];
+  const given: Operation =
+    typeof key === 'string' ? { name, effect: row[3], args: row[5], key } : { name, effect: row[3], args: row[5] };
   const operation = catalogue === undefined ? given : checkOperation(catalogue, given);
   if (binding.supports(operation)) return operation;
   throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
 }
 
-function start({ row, record, owner, host, outlet, running }: SubmitRequest, operation: Operation): void {
-  const [id, , , effect, levels, , , timeoutMs, trace] = row;
-  const deadlineAt = timeoutMs === undefined || timeoutMs === null ? undefined : Date.now() + timeoutMs;
+function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {
+  const { record, owner, host, outlet, running } = guest;
+  const id = row[0];
+  const levels = row[4];
+  const timeoutMs = row[7];
+  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = 31 - Math.clz32(levels);
-  const submission = new Submission(owner, { id, name: operation.name, strongest, deadlineAt, trace }, outlet);
+  const submission = new Submission(owner, { id, name: operation.name, strongest, deadlineAt, trace: row[8] }, outlet);
   running.set(id, submission);
-  if (effect === 'update') record.record(submission);
+  if (row[3] === 'update') record.record(submission);
   host.counters.submitted++;
   execute(host.binding, operation, host.levelsOf(levels), submission);
 }

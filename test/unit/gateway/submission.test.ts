@@ -1,6 +1,7 @@
 /** Views of the hosted binding as rows. */
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
+import type { Encoded } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 import type { ServerRow } from '../../../src/protocol/rows.ts';
 import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
@@ -10,7 +11,11 @@ class OutletDouble implements Outlet {
   ends = 0;
 
   push(row: ServerRow): void {
-    this.rows.push(...(jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeRow(row)])) as unknown[][]));
+    this.pushEncoded(jsonCodec.encodeRow(row));
+  }
+
+  pushEncoded(row: Encoded): void {
+    this.rows.push(...(jsonCodec.decode(jsonCodec.frame([row])) as unknown[][]));
   }
 
   ended(): void {

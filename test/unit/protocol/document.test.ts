@@ -91,5 +91,5 @@ test('limits → the defaults of the code', () => {
 
 test('version and subprotocol → those of the code', () => {
   expect(text).toContain(`Version ${PROTOCOL_VERSION}.`);
-  expect(text).toContain(`${SUBPROTOCOL}+json`);
+  expect(cells('Connection').map(([name]) => name)).toEqual([`\`${SUBPROTOCOL}+msgpack\``, `\`${SUBPROTOCOL}+json\``]);
 });

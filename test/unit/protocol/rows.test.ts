@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientKinds } from '../../../src/protocol/client-kinds.ts';
+import { isPlainView } from '../../../src/protocol/plain-view.ts';
 import { createRowCheck } from '../../../src/protocol/row-check.ts';
 import type { Row } from '../../../src/protocol/rows.ts';
 import { serverKinds } from '../../../src/protocol/server-kinds.ts';
@@ -73,6 +74,20 @@ describe('rows', () => {
   test('row with an undecodable value → refused, naming the field by its name', () => {
     const [row] = jsonCodec.decode('[[9,"submit","put","update",1,{"a":{"$x":1}}]]');
     expect(check(row).problem).toMatchObject({ id: 9, field: 'args.a' });
+  });
+
+  test('short cut for plain views → accepts nothing that the schemas refuse, and what servers send most', () => {
+    expect(isPlainView([1, 'view', 0, 0, undefined])).toBe(true);
+    expect(isPlainView([1, 'view', 0, 0, 'v', 7])).toBe(true);
+    expect(isPlainView([1, 'confirm', 1, 0])).toBe(true);
+    const part = fc.oneof(fc.constantFrom('view', 'confirm', 0, 1, 30, 31, 1.5, -1, null, undefined), fc.anything());
+    fc.assert(
+      fc.property(fc.tuple(part, fc.constantFrom('view', 'confirm'), part, part), fc.array(part), (head, rest) => {
+        const row = [...head, ...rest];
+        if (isPlainView(row)) expect(check(row).problem).toBeUndefined();
+      }),
+      { numRuns: 5_000 },
+    );
   });
 
   test('compiled check → accepts and refuses the same as the plain one, with the same field', () => {

@@ -22,6 +22,7 @@ function start(options: Partial<ConnectionOptions> = {}): Fixture {
   const connection = connect(
     {
       url: 'ws://server.test/irl',
+      codec: 'json',
       WebSocket: platform.WebSocket,
       scheduling: platform,
       random: () => 0,

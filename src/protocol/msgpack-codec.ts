@@ -1,0 +1,117 @@
+/** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
+import { CorrectableError } from '../correctable/errors.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, type Codec } from './codec.ts';
+import * as reader from './msgpack-reader.ts';
+import * as writer from './msgpack-writer.ts';
+import { SUBPROTOCOL } from './version.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Rows as MessagePack; see `msgpack-writer.ts` for how values are written. */
+export const msgpackCodec: Codec = {
+  subprotocol: `${SUBPROTOCOL}+msgpack`,
+
+  encodeValue(value, where = 'value') {
+    writer.begin();
+    writeField(value, 0, where);
+    return writer.written();
+  },
+
+  encodeRow(row, fields) {
+    writer.begin();
+    writer.writeArrayHead(row.length);
+    for (let i = 0; i < row.length; i++) {
+      const field = row[i];
+      if (field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
+      else writeField(field, 1, fields?.[i] ?? 'row');
+    }
+    return writer.written();
+  },
+
+  byteLength(encoded) {
+    return encoded.length;
+  },
+
+  frame(rows) {
+    writer.begin();
+    writer.writeArrayHead(rows.length);
+    for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Bytes[], i);
+    return writer.written();
+  },
+
+  decode(frame) {
+    if (typeof frame === 'string') {
+      throw new CorrectableError('PROTOCOL', 'a frame of the msgpack codec must be binary');
+    }
+    try {
+      return readRows(frame);
+    } catch (cause) {
+      if (!(cause instanceof reader.BrokenFrame)) throw cause;
+      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, { cause });
+    } finally {
+      reader.close();
+    }
+  },
+};
+
+function writeField(value: unknown, depth: number, where: string): void {
+  try {
+    writer.writeValue(value, depth);
+  } catch (error) {
+    writer.rewind();
+    throw error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
+  }
+}
+
+/** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */
+function writeRun(rows: readonly Bytes[], first: number): number {
+  const { buffer, byteOffset } = rows[first] as Bytes;
+  let end = byteOffset + (rows[first] as Bytes).length;
+  let next = first + 1;
+  for (; next < rows.length; next++) {
+    const row = rows[next] as Bytes;
+    if (row.byteOffset !== end || row.buffer !== buffer) break;
+    end += row.length;
+  }
+  writer.writeEncoded(new Uint8Array(buffer, byteOffset, end - byteOffset));
+  return next;
+}
+
+function readRows(frame: Uint8Array): unknown[] {
+  reader.open(frame);
+  const length = reader.readArrayHead();
+  if (length === undefined) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  const rows: unknown[] = [];
+  for (let i = 0; i < length; i++) rows.push(readRow());
+  if (reader.position() < frame.length) throw new reader.BrokenFrame('something follows the rows');
+  return rows;
+}
+
+/** Reads a row; one that holds what is outside the domain is passed over, so that its neighbours can be read. */
+function readRow(): unknown {
+  const from = reader.position();
+  const length = reader.readArrayHead();
+  if (length === undefined) return readNoRow(from);
+  const row: unknown[] = [];
+  try {
+    while (row.length < length) row.push(reader.readValue(1));
+    return row;
+  } catch (error) {
+    return undecodable(error, from, row, [row.length]);
+  }
+}
+
+/** Anything but an array, which is for the check of rows to refuse. */
+function readNoRow(from: number): unknown {
+  try {
+    return reader.readValue(0);
+  } catch (error) {
+    return undecodable(error, from, undefined, []);
+  }
+}
+
+function undecodable(error: unknown, from: number, row: unknown, path: readonly PropertyKey[]): UndecodableRow {
+  if (!(error instanceof OutsideDomain)) throw error;
+  reader.skipFrom(from);
+  return new UndecodableRow(row, [...path, ...error.path], error.message);
+}

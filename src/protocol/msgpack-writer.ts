@@ -1,0 +1,247 @@
+/**
+ * The value domain in MessagePack, for writing. Only what every implementation of MessagePack has: nil, booleans, numbers, strings,
+ * bin, arrays and maps. bigint, Date and undefined are written as JSON does, as maps with one key that begins with `$`
+ * (see `json-values.ts`); bytes are `bin`.
+ *
+ * Everything that is written goes into one block of memory, one value after the other, and is handed out as views of it:
+ * rows that are written in one tick lie side by side, so that the frame they go into is one copy.
+ */
+import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass } from './value-domain.ts';
+
+const BLOCK_BYTES = 1 << 16;
+/** A shorter string is copied character by character, which beats a call of the platform's encoder. */
+const SHORT_STRING = 48;
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+let block: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+let view: DataView = new DataView(block.buffer);
+let at = 0;
+/** Where the value being written begins. */
+let start = 0;
+
+/** Begins to write; what was written before stays where it is. */
+export function begin(): void {
+  start = at;
+}
+
+/** What was written since `begin`. It is never written to again. */
+export function written(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(block.buffer, start, at - start);
+}
+
+/** Forgets what was written since `begin`. */
+export function rewind(): void {
+  at = start;
+}
+
+/** Makes room, by moving what was written since `begin` to a new block if need be. */
+function reserve(bytes: number): void {
+  if (at + bytes <= block.length) return;
+  const unfinished = block.subarray(start, at);
+  block = new Uint8Array(Math.max(BLOCK_BYTES, 2 * (unfinished.length + bytes)));
+  view = new DataView(block.buffer);
+  block.set(unfinished);
+  start = 0;
+  at = unfinished.length;
+}
+
+/** Copies what has been encoded already. */
+export function writeEncoded(bytes: Uint8Array): void {
+  reserve(bytes.length);
+  block.set(bytes, at);
+  at += bytes.length;
+}
+
+/** Writes the head of an array of `length` elements, which must follow. */
+export function writeArrayHead(length: number): void {
+  reserve(5);
+  if (length < 16) block[at++] = 0x90 | length;
+  else writeLength(length, 0xdc, 0xdd);
+}
+
+/** Writes a value. Throws `OutsideDomain`. */
+export function writeValue(value: unknown, depth: number): void {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value);
+    case 'number':
+      return writeNumber(value);
+    case 'boolean':
+      reserve(1);
+      block[at++] = value ? 0xc3 : 0xc2;
+      return undefined;
+    case 'object':
+      return value === null ? writeNil() : writeObject(value, depth);
+    case 'undefined':
+      writeTag('$undefined');
+      block[at++] = 0xc3;
+      return undefined;
+    case 'bigint':
+      return writeBigint(value);
+    case 'function':
+    case 'symbol':
+      throw new OutsideDomain(messages.unsendable(typeof value));
+  }
+}
+
+function writeNil(): void {
+  reserve(1);
+  block[at++] = 0xc0;
+}
+
+/** A map of one entry, whose value must follow; leaves room for one byte of it. */
+function writeTag(tag: string): void {
+  reserve(1);
+  block[at++] = 0x81;
+  writeString(tag);
+  reserve(1);
+}
+
+function writeNumber(value: number): void {
+  reserve(9);
+  if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff) return writeInteger(value);
+  if (!Number.isFinite(value)) throw new OutsideDomain(messages.notFinite(value));
+  block[at++] = 0xcb;
+  view.setFloat64(at, value);
+  at += 8;
+}
+
+function writeInteger(value: number): void {
+  if (value >= 0) {
+    if (value < 0x80) block[at++] = value;
+    else if (value < 0x100) {
+      block[at++] = 0xcc;
+      block[at++] = value;
+    } else if (value < 0x10000) {
+      block[at++] = 0xcd;
+      view.setUint16(at, value);
+      at += 2;
+    } else {
+      block[at++] = 0xce;
+      view.setUint32(at, value);
+      at += 4;
+    }
+  } else if (value >= -0x20) block[at++] = value + 0x100;
+  else {
+    block[at++] = 0xd2;
+    view.setInt32(at, value);
+    at += 4;
+  }
+}
+
+function writeString(text: string): void {
+  const { length } = text;
+  if (length > SHORT_STRING) return writeLongString(text);
+  reserve(length + 2);
+  const head = at;
+  if (length < 32) block[at++] = 0xa0 | length;
+  else {
+    block[at++] = 0xd9;
+    block[at++] = length;
+  }
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0x80) {
+      at = head;
+      return writeLongString(text);
+    }
+    block[at++] = unit;
+  }
+}
+
+/** The head is chosen by the longest that the text can be: equal texts have equal encodings all the same. */
+function writeLongString(text: string): void {
+  if (!isWellFormed(text)) throw new OutsideDomain(messages.loneSurrogate);
+  const bytesMax = 3 * text.length;
+  reserve(bytesMax + 5);
+  const headBytes = bytesMax < 0x100 ? 2 : bytesMax < 0x10000 ? 3 : 5;
+  const { written: bytes } = encoder.encodeInto(text, block.subarray(at + headBytes));
+  if (headBytes === 2) {
+    block[at] = 0xd9;
+    block[at + 1] = bytes;
+  } else if (headBytes === 3) {
+    block[at] = 0xda;
+    view.setUint16(at + 1, bytes);
+  } else {
+    block[at] = 0xdb;
+    view.setUint32(at + 1, bytes);
+  }
+  at += headBytes + bytes;
+}
+
+function writeBigint(value: bigint): void {
+  const digits = value.toString();
+  if (!BIGINT_PATTERN.test(digits)) throw new OutsideDomain(messages.bigintDigits);
+  writeTag('$bigint');
+  writeString(digits);
+}
+
+function writeObject(value: object, depth: number): void {
+  if (depth >= DEPTH_MAX) throw new OutsideDomain(messages.tooDeep);
+  if (Array.isArray(value)) return writeArray(value, depth);
+  if (isPlain(value)) return writeMap(value, depth);
+  if (value instanceof Uint8Array) return writeBytes(value);
+  if (value instanceof Date) {
+    if (!Number.isFinite(value.getTime())) throw new OutsideDomain(messages.invalidDate);
+    writeTag('$date');
+    return writeNumber(value.getTime());
+  }
+  throw new OutsideDomain(messages.classInstance(nameOfClass(value)));
+}
+
+function writeArray(value: readonly unknown[], depth: number): void {
+  const { length } = value;
+  writeArrayHead(length);
+  for (let i = 0; i < length; i++) writeAt(i, value[i], depth);
+}
+
+function writeMap(value: Record<string, unknown>, depth: number): void {
+  const keys = Object.keys(value);
+  let count = 0;
+  for (const key of keys) if (value[key] !== undefined) count++;
+  reserve(5);
+  if (count < 16) block[at++] = 0x80 | count;
+  else writeLength(count, 0xde, 0xdf);
+  for (const key of keys) {
+    const item = value[key];
+    if (item === undefined) continue;
+    if (key === '__proto__') throw new OutsideDomain(messages.proto);
+    writeString(key.charCodeAt(0) === 0x24 ? `$${key}` : key);
+    writeAt(key, item, depth);
+  }
+}
+
+/** Writes a part of a value; on failure adds its key to the path. */
+function writeAt(key: PropertyKey, item: unknown, depth: number): void {
+  try {
+    writeValue(item, depth + 1);
+  } catch (error) {
+    if (error instanceof OutsideDomain) error.path.unshift(key);
+    throw error;
+  }
+}
+
+function writeBytes(bytes: Uint8Array): void {
+  const { length } = bytes;
+  reserve(length + 5);
+  if (length < 0x100) {
+    block[at++] = 0xc4;
+    block[at++] = length;
+  } else writeLength(length, 0xc5, 0xc6);
+  block.set(bytes, at);
+  at += length;
+}
+
+function writeLength(length: number, head16: number, head32: number): void {
+  if (length < 0x10000) {
+    block[at++] = head16;
+    view.setUint16(at, length);
+    at += 2;
+  } else {
+    block[at++] = head32;
+    view.setUint32(at, length);
+    at += 4;
+  }
+}

@@ -1,0 +1,57 @@
+/** What both codecs agree on: which values travel, and what is said about those that do not. */
+import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+
+/** Decimal digits of a bigint. */
+export const BIGINT_PATTERN: RegExp = /^-?\d{1,1024}$/;
+
+/** Why a value does not travel. */
+export const messages = {
+  unsendable: (type: string): string => `a ${type} cannot be sent`,
+  notFinite: (value: number): string => `${value} cannot be sent; use null or a string`,
+  classInstance: (name: string): string =>
+    `a ${name} cannot be sent; use plain objects, arrays, Uint8Array, bigint or Date`,
+  tooDeep: `nested deeper than ${DEPTH_MAX}, or a cycle`,
+  proto: 'the key __proto__ is refused',
+  bigintDigits: 'a bigint may have up to 1024 decimal digits',
+  invalidDate: 'an invalid Date cannot be sent',
+  loneSurrogate: 'a string with half of a surrogate pair cannot be sent; use Uint8Array for arbitrary data',
+  reserved: 'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
+} as const;
+
+/** Whether an object is plain: no class instance. */
+export function isPlain(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm) have that realm's Object.prototype.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Name of an object's class, for messages. */
+export function nameOfClass(value: object): string {
+  const { name } = value.constructor;
+  return name === '' ? 'class instance' : name;
+}
+
+/** Whether every surrogate of a string has its other half. */
+export function isWellFormed(text: string): boolean {
+  return !LONE_SURROGATE.test(text);
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * What an object with the single key `tag`, one that begins with one `$`, stands for. `$bytes` is the codec's own
+ * business.
+ */
+export function untag(tag: string, content: unknown): unknown {
+  if (tag === '$undefined' && content === true) return undefined;
+  if (tag === '$bigint' && typeof content === 'string') {
+    if (BIGINT_PATTERN.test(content)) return BigInt(content);
+    throw new OutsideDomain(messages.bigintDigits);
+  }
+  if (tag === '$date' && typeof content === 'number') {
+    const date = new Date(content);
+    if (Number.isFinite(date.getTime())) return date;
+    throw new OutsideDomain(messages.invalidDate);
+  }
+  throw new OutsideDomain(messages.reserved);
+}
