@@ -1,6 +1,6 @@
 /** The direction of dependencies (docs/ARCHITECTURE.md, "Folders"): each rule names what it protects. */
 const library = '^src/(correctable|operations|bindings|transport|protocol|rxjs)/';
-const tests = '^(demo|bench|test|scripts)/';
+const tests = '^(demo|bench|engines|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

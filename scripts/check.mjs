@@ -7,9 +7,12 @@ import { run } from './run.mjs';
 const steps = {
   build: ['npm', ['run', '--silent', 'build']],
   types: ['tsc', ['-p', '.']],
-  lint: ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'test', 'scripts']],
+  lint: ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'test', 'scripts']],
   format: ['oxfmt', ['--check', '.']],
-  dependencies: ['depcruise', ['src', 'demo', 'bench', '--config', '.dependency-cruiser.cjs', '--output-type', 'err']],
+  dependencies: [
+    'depcruise',
+    ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+  ],
   package: ['publint', ['--strict']],
   browser: ['node', ['scripts/browser-bundles.mjs']],
   size: ['size-limit', []],

@@ -1,0 +1,95 @@
+/** A TCP proxy that hands bytes on after a delay: the wide area on one machine, without privileges. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { LOOPBACK } from './ports.ts';
+
+/** One way through the proxy, on the loopback interface. */
+export interface Route {
+  readonly listenPort: number;
+  readonly targetPort: number;
+  /** The delay in each direction: half the round trip. */
+  readonly oneWayMs: number;
+}
+
+/** More bytes than this under way in one direction hold up the sender. */
+const UNDER_WAY_MAX = 8 * 1024 * 1024;
+
+/** Opens a route; resolves when it listens. */
+export function openRoute(route: Route): Promise<Server> {
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true });
+  server.on('connection', (client) => join(client, route));
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(route.listenPort, LOOPBACK, () => resolve(server));
+  });
+}
+
+function join(client: Socket, { targetPort, oneWayMs }: Route): void {
+  const target = connect({ port: targetPort, host: LOOPBACK, noDelay: true, allowHalfOpen: true });
+  // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
+  const drop = (): void => {
+    client.resetAndDestroy();
+    target.destroy();
+  };
+  client.on('error', drop);
+  target.on('error', drop);
+  client.on('close', () => target.destroy());
+  target.on('close', () => client.destroy());
+  target.once('connect', () => {
+    new DelayedPipe(client, target, oneWayMs);
+    new DelayedPipe(target, client, oneWayMs);
+    client.resume();
+  });
+}
+
+interface Chunk {
+  readonly dueAt: number;
+  /** The bytes; `undefined` for the end. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** One direction of a connection. */
+class DelayedPipe {
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #delayMs: number;
+  readonly #chunks: Chunk[] = [];
+  #underWay = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(from: Socket, to: Socket, delayMs: number) {
+    this.#from = from;
+    this.#to = to;
+    this.#delayMs = delayMs;
+    from.on('data', (bytes: Buffer) => this.#take(bytes));
+    from.on('end', () => this.#take(undefined));
+    to.on('close', () => clearTimeout(this.#timer));
+  }
+
+  #take(bytes: Buffer | undefined): void {
+    this.#chunks.push({ dueAt: performance.now() + this.#delayMs, bytes });
+    this.#underWay += bytes?.length ?? 0;
+    if (this.#underWay > UNDER_WAY_MAX) this.#from.pause();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const next = this.#chunks[0];
+    if (next === undefined || this.#timer !== undefined) return;
+    const waitMs = Math.max(0, next.dueAt - performance.now());
+    // A timer may fire a little early; what is left of a millisecond is not waited for again.
+    this.#timer = setTimeout(() => this.#deliver(), waitMs);
+  }
+
+  #deliver(): void {
+    this.#timer = undefined;
+    const now = performance.now() + 0.5;
+    while (this.#chunks[0] !== undefined && this.#chunks[0].dueAt <= now) {
+      const { bytes } = this.#chunks.shift() as Chunk;
+      if (bytes === undefined) this.#to.end();
+      else if (!this.#to.destroyed) this.#to.write(bytes);
+      this.#underWay -= bytes?.length ?? 0;
+    }
+    if (this.#underWay <= UNDER_WAY_MAX && this.#from.isPaused()) this.#from.resume();
+    this.#schedule();
+  }
+}

@@ -1,0 +1,55 @@
+/** `npm run engines -- up NAME | status | down [NAME]`: the stores that the bindings speak to, on this machine. */
+import { cac } from 'cac';
+import { EngineUnavailable, UsageError, type Engine } from './engine.ts';
+import { zookeeper } from './zookeeper/engine.ts';
+
+const engines: readonly Engine[] = [zookeeper];
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const cli = cac('npm run engines --');
+const up = cli.command('up <engine>', engines.map(({ name, about }) => `${name}: ${about}`).join('; '));
+// A flag may mean something to several engines.
+for (const flag of new Set(engines.flatMap(({ options }) => options.map((option) => option.flag)))) {
+  const users = engines.flatMap(({ name, options }) =>
+    options.filter((option) => option.flag === flag).map(({ about }) => `${name}: ${about}`),
+  );
+  up.option(flag, users.join('; '));
+}
+up.action((name: string, options: Record<string, unknown>) => {
+  const engine = engineOf(name);
+  return engine.up(options, (text) => console.error(`${name}: ${text}`));
+});
+cli.command('status', 'What runs, and where').action(async () => {
+  for (const engine of engines) {
+    const lines = await engine.status();
+    console.log(
+      lines.length === 0 ? `${engine.name}: down` : lines.map((line) => `${engine.name}: ${line}`).join('\n'),
+    );
+  }
+});
+cli.command('down [engine]', 'Stops one, or all').action(async (name?: string) => {
+  for (const engine of name === undefined ? engines : [engineOf(name)]) {
+    console.log(`${engine.name}: ${(await engine.down()) ? 'stopped' : 'was down'}`);
+  }
+});
+cli.help();
+
+try {
+  cli.parse(process.argv, { run: false });
+  if (cli.options['help'] !== true) {
+    if (cli.matchedCommand === undefined) throw new UsageError('say up, status or down; see --help');
+    await cli.runMatchedCommand();
+  }
+} catch (error) {
+  const isUsage = error instanceof UsageError || (error as Error).name === 'CACError';
+  console.error(error instanceof EngineUnavailable || isUsage ? (error as Error).message : error);
+  process.exitCode = isUsage ? EXIT_USAGE : EXIT_FAILED;
+}
+
+function engineOf(name: string): Engine {
+  const engine = engines.find((each) => each.name === name);
+  if (engine !== undefined) return engine;
+  throw new UsageError(`there is no engine "${name}": there are ${engines.map((each) => each.name).join(', ')}`);
+}

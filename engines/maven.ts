@@ -1,0 +1,44 @@
+/** Java libraries from Maven Central, through the ordinary client, into the folder of downloads. */
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { downloadsFolder } from './folders.ts';
+import { EngineUnavailable } from './engine.ts';
+
+const run = promisify(execFile);
+
+/**
+ * The folder with the libraries of a pom file: fetched once for each content of the file.
+ *
+ * @throws EngineUnavailable where Maven or Java is missing, or nothing can be fetched
+ */
+export async function librariesOf(pomFile: string, progress: (text: string) => void): Promise<string> {
+  const content = createHash('sha256').update(readFileSync(pomFile)).digest('hex').slice(0, 12);
+  const target = join(downloadsFolder('maven'), content);
+  if (existsSync(target)) return target;
+  requireCommand('mvn', 'Maven fetches the engine: install Maven 3.6 or later');
+  progress('fetching the libraries with Maven (once)');
+  // Fetched beside and moved at the end: a broken download is never taken for a whole one.
+  const partial = mkdtempSync(`${target}.`);
+  try {
+    const output = [`-DoutputDirectory=${partial}`, '-DincludeScope=runtime'];
+    await run('mvn', ['-q', '-B', '-f', pomFile, 'dependency:copy-dependencies', ...output], { cwd: dirname(pomFile) });
+    if (!existsSync(target)) renameSync(partial, target);
+  } catch (error) {
+    throw new EngineUnavailable(`Maven could not fetch ${pomFile}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return target;
+}
+
+/** @throws EngineUnavailable with `hint` unless the command is there */
+export function requireCommand(command: string, hint: string): void {
+  try {
+    execFileSync(command, ['-version'], { stdio: 'ignore' });
+  } catch (error) {
+    throw new EngineUnavailable(`${command} is missing: ${hint}`, { cause: error });
+  }
+}

@@ -1,0 +1,25 @@
+/** Free ports of the loopback interface, below the range that outgoing connections use. */
+import { createServer } from 'node:net';
+
+const FIRST = 20_000;
+const COUNT = 12_000;
+
+export const LOOPBACK = '127.0.0.1';
+
+/** So many different ports on which nobody listens now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, LOOPBACK, () => probe.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,66 @@
+/** Processes that outlive the launcher: started with a log file, known by pid and by a word in their command line. */
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A process that was started. */
+export interface Daemon {
+  readonly pid: number;
+  /** A part of its command line that no other process has, so that a pid used again is never taken for it. */
+  readonly mark: string;
+}
+
+export interface DaemonOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly mark: string;
+  readonly logFile: string;
+  readonly cwd: string;
+}
+
+const POLL_MS = 25;
+const STOP_MS = 5_000;
+
+/** Starts a process of its own session, which stays when this one ends. Its output goes to the log file. */
+export function startDaemon({ command, args, mark, logFile, cwd }: DaemonOptions): Daemon {
+  const log = openSync(logFile, 'a');
+  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.on('error', () => {}); // Seen as a process that is not there.
+  child.unref();
+  if (child.pid === undefined) throw new Error(`could not start ${command}; is it installed?`);
+  return { pid: child.pid, mark };
+}
+
+export function isRunning({ pid, mark }: Daemon): boolean {
+  try {
+    const state = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' });
+    return !state.startsWith('Z') && state.includes(mark);
+  } catch {
+    return false; // ps found no such process.
+  }
+}
+
+/** Sends a signal, unless the process is gone. */
+export function signalDaemon(daemon: Daemon, signal: NodeJS.Signals): void {
+  if (isRunning(daemon)) process.kill(daemon.pid, signal);
+}
+
+/** Stops a process, by force if asking does not help, and waits until it is gone. */
+export async function stopDaemon(daemon: Daemon): Promise<void> {
+  signalDaemon(daemon, 'SIGCONT');
+  signalDaemon(daemon, 'SIGTERM');
+  if (await waitUntil(() => !isRunning(daemon), STOP_MS)) return;
+  signalDaemon(daemon, 'SIGKILL');
+  if (!(await waitUntil(() => !isRunning(daemon), STOP_MS))) throw new Error(`process ${daemon.pid} does not end`);
+}
+
+/** Asks again and again until `condition` holds; false if it does not in time. */
+export async function waitUntil(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+  const giveUpAt = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,84 @@
+/** `npm run engines -- up zookeeper`: one ensemble, with or without the wide area between its servers. */
+import { join } from 'node:path';
+import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
+import { forgetState, readState, runFolder, writeState } from '../folders.ts';
+import { SITES, WANS } from '../wan.ts';
+import { Ensemble, type EnsembleState } from './ensemble.ts';
+import type { LayoutOptions } from './layout.ts';
+
+const NAME = 'zookeeper';
+
+export const zookeeper: Engine = {
+  name: NAME,
+  about: 'Apache ZooKeeper: an ensemble in Ireland, Frankfurt and Virginia',
+  options: [
+    { flag: '--nodes <n>', about: '3 (default) or 1' },
+    { flag: '--leader <site>', about: `The leader: ${SITES.join(', ')} (irl unless given)` },
+    {
+      flag: '--wan <preset>',
+      about: `Delays between the sites, clients included: ${WANS.join(', ')} (none unless given)`,
+    },
+  ],
+  up,
+  status,
+  down,
+};
+
+/** The ensemble that `up` started and that still runs, if there is one. */
+export function runningEnsemble(): Ensemble | undefined {
+  const state = readState<EnsembleState>(NAME);
+  if (state === undefined) return undefined;
+  const ensemble = new Ensemble(state);
+  return ensemble.sites.every((site) => ensemble.isRunning(site)) ? ensemble : undefined;
+}
+
+async function up(given: UpOptions, progress: (text: string) => void): Promise<void> {
+  const options = checked(given);
+  const running = runningEnsemble();
+  if (running !== undefined && isLike(running, options)) {
+    progress('runs already');
+    return report(running, progress);
+  }
+  if (await down()) progress('stopped the one that ran with other options, or in part');
+  const ensemble = await Ensemble.start({ ...options, folder: join(runFolder(NAME), 'ensemble'), progress });
+  writeState(NAME, ensemble.state);
+  await report(ensemble, progress);
+}
+
+async function status(): Promise<readonly string[]> {
+  const state = readState<EnsembleState>(NAME);
+  if (state === undefined) return [];
+  const ensemble = new Ensemble(state);
+  const modes = await ensemble.modes();
+  return ensemble.sites.map((site) => {
+    const part = modes[site] ?? (ensemble.isRunning(site) ? 'not serving' : 'down');
+    return `${site} ${ensemble.address(site)} ${part}, delays: ${state.layout.wan}`;
+  });
+}
+
+async function down(): Promise<boolean> {
+  const state = readState<EnsembleState>(NAME);
+  if (state === undefined) return false;
+  await new Ensemble(state).stop();
+  forgetState(NAME);
+  return true;
+}
+
+function checked(options: UpOptions): LayoutOptions {
+  const nodes = Number(oneOf(options, 'nodes', { allowed: ['1', '3'], unlessGiven: '3' }));
+  const leader = oneOf(options, 'leader', { allowed: SITES, unlessGiven: 'irl' });
+  const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
+  if (nodes === 1 && wan !== 'none') throw new UsageError('--wan needs several servers: leave out --nodes 1');
+  return { nodes: nodes === 1 ? 1 : 3, leader, wan };
+}
+
+function isLike(ensemble: Ensemble, { nodes, leader, wan }: LayoutOptions): boolean {
+  const { layout } = ensemble.state;
+  return layout.nodes.length === nodes && layout.leader === leader && layout.wan === wan;
+}
+
+async function report(ensemble: Ensemble, progress: (text: string) => void): Promise<void> {
+  for (const line of await status()) progress(line);
+  for (const site of ensemble.sites) progress(`beside ${site}, connect to ${ensemble.connectString(site)}`);
+  progress(`logs and data: ${ensemble.state.folder}`);
+}

@@ -1,0 +1,88 @@
+/** Where everything of an ensemble listens, and the configuration files that follow from it. */
+import type { Route } from '../delay-proxy.ts';
+import { freePorts, LOOPBACK } from '../ports.ts';
+import { roundTripMs, SITES, type Site, type WanPreset } from '../wan.ts';
+
+export interface NodeLayout {
+  readonly site: Site;
+  /** ZooKeeper's `myid`. Of equals, the highest is elected. */
+  readonly id: number;
+  readonly clientPort: number;
+  readonly quorumPort: number;
+  readonly electionPort: number;
+}
+
+export interface Layout {
+  readonly wan: WanPreset;
+  readonly leader: Site;
+  readonly nodes: readonly NodeLayout[];
+  /** The port at which a client beside the first site reaches the server at the second: `clientPorts.irl.vrg`. */
+  readonly clientPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
+  /** The port at which the first server reaches the quorum port of the second. */
+  readonly quorumPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
+  readonly routes: readonly Route[];
+}
+
+export interface LayoutOptions {
+  readonly nodes: 1 | 3;
+  readonly leader: Site;
+  readonly wan: WanPreset;
+}
+
+/** Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. */
+export async function layOut({ nodes: count, leader, wan }: LayoutOptions): Promise<Layout> {
+  const sites = count === 1 ? [leader] : [...SITES.filter((site) => site !== leader), leader];
+  const ports = await freePorts(sites.length * 3 + SITES.length * sites.length + sites.length ** 2);
+  const nextPort = (): number => ports.pop() as number;
+  const nodes = sites.map((site, index): NodeLayout => {
+    return { site, id: index + 1, clientPort: nextPort(), quorumPort: nextPort(), electionPort: nextPort() };
+  });
+  const routes: Route[] = [];
+  const reach = (from: Site, to: Site, targetPort: number): number => {
+    const oneWayMs = roundTripMs(wan, from, to) / 2;
+    if (oneWayMs === 0) return targetPort;
+    const listenPort = nextPort();
+    routes.push({ listenPort, targetPort, oneWayMs });
+    return listenPort;
+  };
+  const reachAll = (from: Site, port: 'clientPort' | 'quorumPort'): Partial<Record<Site, number>> =>
+    Object.fromEntries(nodes.map((node) => [node.site, reach(from, node.site, node[port])]));
+  const fromEverywhere = (port: 'clientPort' | 'quorumPort'): Layout['clientPorts'] => ({
+    irl: reachAll('irl', port),
+    frk: reachAll('frk', port),
+    vrg: reachAll('vrg', port),
+  });
+  return {
+    wan,
+    leader,
+    nodes,
+    clientPorts: fromEverywhere('clientPort'),
+    quorumPorts: fromEverywhere('quorumPort'),
+    routes,
+  };
+}
+
+/** The text of a node's `zoo.cfg`. */
+export function configOf(layout: Layout, node: NodeLayout, dataFolder: string): string {
+  const servers = layout.nodes.map((each) => {
+    const quorumPort = each === node ? each.quorumPort : layout.quorumPorts[node.site][each.site];
+    return `server.${each.id}=${LOOPBACK}:${quorumPort}:${each.electionPort}`;
+  });
+  return [
+    'tickTime=2000',
+    'initLimit=10',
+    'syncLimit=5',
+    `dataDir=${dataFolder}`,
+    `clientPort=${node.clientPort}`,
+    `clientPortAddress=${LOOPBACK}`,
+    'maxClientCnxns=0',
+    'minSessionTimeout=1000',
+    'admin.enableServer=false',
+    '4lw.commands.whitelist=srvr,ruok,mntr,cons,stat',
+    'extendedTypesEnabled=true', // Nodes with a time to live.
+    'reconfigEnabled=false', // With it, the proxies' ports would be taken for a change of the ensemble.
+    'preAllocSize=1024', // 1 MB of log at a time instead of 64.
+    ...(layout.nodes.length === 1 ? [] : ['standaloneEnabled=false', ...servers]),
+    '',
+  ].join('\n');
+}
