@@ -35,8 +35,8 @@ function join(client: Socket, { targetPort, oneWayMs }: Route): void {
   client.on('close', () => target.destroy());
   target.on('close', () => client.destroy());
   target.once('connect', () => {
-    new DelayedPipe(client, target, oneWayMs);
-    new DelayedPipe(target, client, oneWayMs);
+    new DelayedPipe(client, target, oneWayMs).start();
+    new DelayedPipe(target, client, oneWayMs).start();
     client.resume();
   });
 }
@@ -60,9 +60,12 @@ class DelayedPipe {
     this.#from = from;
     this.#to = to;
     this.#delayMs = delayMs;
-    from.on('data', (bytes: Buffer) => this.#take(bytes));
-    from.on('end', () => this.#take(undefined));
-    to.on('close', () => clearTimeout(this.#timer));
+  }
+
+  start(): void {
+    this.#from.on('data', (bytes: Buffer) => this.#take(bytes));
+    this.#from.on('end', () => this.#take(undefined));
+    this.#to.on('close', () => clearTimeout(this.#timer));
   }
 
   #take(bytes: Buffer | undefined): void {
