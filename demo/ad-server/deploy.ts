@@ -16,6 +16,8 @@ import { service } from './service.ts';
 
 /** What the content service takes for itself: it stands beside the client. */
 export const CONTENT_DELAY_MS = 1;
+/** The content service is next door, and never sends anybody elsewhere. */
+const HTTP = { proxy: false, maxRedirects: 0, timeout: 10_000 } as const;
 
 /** Starts everything, with the client beside `client`. */
 export async function deployAds(options: DeploymentOptions, progress: (text: string) => void): Promise<Deployment> {
@@ -35,7 +37,7 @@ export async function deployAds(options: DeploymentOptions, progress: (text: str
   try {
     progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
     await loadAds(store, data);
-    const http = axios.create({ baseURL: content.url, httpAgent: agent, proxy: false, maxRedirects: 0 });
+    const http = axios.create({ ...HTTP, baseURL: content.url, httpAgent: agent });
     const application = adApplication({ store, content: contentOver(http), data, locale: 'en-IE' });
     return { application, sizes: { profiles: data.profiles, ads: data.ads }, close };
   } catch (error) {

@@ -13,9 +13,6 @@ export function timelineApplication(store: AnyClient, data: TweetData): Applicat
       way === 'correctable'
         ? timelines.getTimeline(userOf(user), watch)
         : timelines.getTimelineStrongly(userOf(user), watch),
-    change: (user, random) => {
-      const tweet = data.newTweet(userOf(user), random);
-      return store.invoke(twissandraContract.postTweets({ posts: [{ user: userOf(user), tweet }] }));
-    },
+    change: (user, random) => store.invoke(twissandraContract.post({ user: userOf(user), body: data.newBody(random) })),
   };
 }

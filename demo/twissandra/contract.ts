@@ -17,7 +17,7 @@ export interface Tweet {
 
 /** Tweets that a timeline shows at most, newest first. */
 export const SHOWN_MAX = 40;
-/** How many tweets `postTweets` takes at a time. */
+/** How many tweets `loadTweets` takes at a time. */
 export const BATCH_MAX = 500;
 
 export const twissandraContract = defineContract('twissandra', {
@@ -34,8 +34,15 @@ export const twissandraContract = defineContract('twissandra', {
     args: z.object({ ids: z.array(id).max(SHOWN_MAX) }),
     result: z.array(tweetSchema.nullable()),
   }),
-  /** Posts tweets, each to one timeline. */
-  postTweets: operation({
+  /** Posts a tweet to its author's timeline; gives its reference. */
+  post: operation({
+    effect: 'update',
+    args: z.object({ user: id, body: z.string().max(280) }),
+    result: id,
+    key: ({ user }) => user,
+  }),
+  /** Loads tweets that have references already, each into one timeline. */
+  loadTweets: operation({
     effect: 'update',
     args: z.object({ posts: z.array(z.object({ user: id, tweet: tweetSchema })).max(BATCH_MAX) }),
     result: z.void(),

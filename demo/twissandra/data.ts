@@ -29,8 +29,8 @@ export interface TweetData {
   readonly tweets: number;
   /** A tweet of the corpus, and whose timeline it is in. */
   post(index: number): { readonly user: string; readonly tweet: Tweet };
-  /** A tweet that nobody has posted before. */
-  newTweet(user: string, random: Random): Tweet;
+  /** What somebody might say next. */
+  newBody(random: Random): string;
 }
 
 /** The name of a user, by number. */
@@ -49,10 +49,7 @@ export function tweetData({ scale, seed }: { readonly scale: number; readonly se
       const user = userOf(index < timelines ? index : wholeBetween(random, 0, timelines - 1));
       return { user, tweet: { id: `tweet-${index}`, author: user, body: bodyOf(random) } };
     },
-    newTweet(author, random) {
-      const id = `tweet-${Math.floor(random() * 2 ** 48).toString(36)}`;
-      return { id, author, body: bodyOf(random) };
-    },
+    newBody: bodyOf,
   };
 }
 

@@ -37,7 +37,7 @@ export async function deployTimelines(
 /** Loads the data through one client, and waits until it can be read there. */
 export async function loadTweets(store: AnyClient, data: TweetData): Promise<void> {
   await inBatches({ count: data.tweets, batchMax: BATCH_MAX }, data.post, (posts) =>
-    store.invoke(twissandraContract.postTweets({ posts })),
+    store.invoke(twissandraContract.loadTweets({ posts })),
   );
   const last = twissandraContract.getTweets({ ids: [data.post(data.tweets - 1).tweet.id] });
   // A strong read is a round trip over the wide area: asking again is not busy waiting.

@@ -26,6 +26,10 @@ export const service = defineService(twissandraContract, {
   generators: {
     getTimeline: ({ user }, { tables }) => tables.timelines.row(user).tweets.slice(-SHOWN_MAX).toReversed(),
     getTweets: ({ ids }, { tables }) => ids.map((id) => tables.tweets.row(id).tweet ?? null),
-    postTweets: (args, { shadow }) => shadow.post(args, undefined),
+    post: ({ user, body }, { shadow, uniqueId }) => {
+      const tweet = { id: `tweet-${uniqueId()}`, author: user, body };
+      return shadow.post({ posts: [{ user, tweet }] }, tweet.id);
+    },
+    loadTweets: (args, { shadow }) => shadow.post(args, undefined),
   },
 });

@@ -77,13 +77,11 @@ describe.skipIf(browser === undefined)(subject, () => {
   test('a site farther away → connects there and delivers', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
+    const socket = page.waitForEvent('websocket');
     await page.selectOption('#site', 'vrg');
-    await inPhase(page, 'ready');
+    expect(new URL((await socket).url()).pathname).toBe('/vrg');
     await page.click('#fetch');
     await inPhase(page, 'delivered');
-    expect(Number.parseFloat((await page.locator('#baseline-steps .ms').last().textContent()) ?? '')).toBeGreaterThan(
-      90,
-    );
     expect(visit.errors).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 /** Puts a page together: buttons, both lanes, the sums. */
 import { WAYS, type Way } from '../chase/application.ts';
 import { askAbout, type About } from './about.ts';
+import { adviceFor } from './advice.ts';
 import { byId, make, setText } from './dom.ts';
-import { adviceFor, Race, type Heat, type PageApplication, type Phase } from './race.ts';
+import { Race, type Heat, type PageApplication, type Phase } from './race.ts';
 import { replayer } from './replay.ts';
 import { stepItem, stepsOf } from './steps.ts';
 import { sumsView } from './sums.ts';

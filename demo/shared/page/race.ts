@@ -1,7 +1,7 @@
 /** What happens behind the page: serves a request with and without speculation at the same time; tells of changes. */
-import axios from 'axios';
-import { CorrectableError, createClient, type AnyClient } from 'correctables';
-import { redblue, type ConnectionState } from 'correctables/bindings/redblue';
+import axios, { type AxiosInstance } from 'axios';
+import { createClient, type AnyClient, type CorrectableError } from 'correctables';
+import { redblue, type Catalogue, type ConnectionState } from 'correctables/bindings/redblue';
 import { WAYS, type Application, type Way } from '../chase/application.ts';
 import type { About } from './about.ts';
 import { Trace } from './trace.ts';
@@ -11,9 +11,9 @@ export type Phase = 'connecting' | 'ready' | 'fetching' | 'delivered' | 'misspec
 
 /** What the page needs to know of an application. */
 export interface PageApplication<T> {
-  readonly contract: Parameters<typeof redblue>[0];
+  readonly contract: Catalogue;
   /** @param http for content; its requests are shown */
-  open(store: AnyClient, http: ReturnType<typeof axios.create>, about: About): Application<T>;
+  open(store: AnyClient, http: AxiosInstance, about: About): Application<T>;
 }
 
 /** One request served both ways. */
@@ -23,9 +23,15 @@ export interface Heat<T> {
   readonly items: Readonly<Record<Way, readonly T[]>>;
 }
 
-export interface RaceOptions {
+export interface HeatOptions {
   /** Throws in a change of the references as soon as the preliminary ones are there. */
   readonly change?: boolean;
+}
+
+/** The application beside one site. */
+interface Stand<T> {
+  readonly store: AnyClient;
+  readonly ways: Readonly<Record<Way, Application<T>>>;
 }
 
 /** How long a request may take before the backend counts as gone: it survives a short loss of the connection. */
@@ -40,10 +46,8 @@ export class Race<T> {
   readonly heats: Heat<T>[] = [];
   #phase: Phase = 'connecting';
   #failure: unknown;
-  #store: AnyClient | undefined;
-  #site = '';
-  #online = false;
-  #ways: Readonly<Record<Way, Application<T>>> | undefined;
+  #online = true;
+  #stand: Stand<T> | undefined;
   /** The traces of the heat that is on, for the requests for content. */
   #current: Partial<Record<Way, Trace>> = {};
 
@@ -65,53 +69,63 @@ export class Race<T> {
 
   /** False while the connection to the site is lost. */
   get online(): boolean {
-    return this.#online || this.#phase === 'connecting';
+    return this.#online;
   }
 
-  /** Connects to a site; later heats run beside it. */
+  /** Connects to a site; later heats run beside it. What was under way at another site is given up. */
   async connect(site: string): Promise<void> {
-    this.#site = site;
+    const previous = this.#stand;
+    this.#online = true;
     this.#enter('connecting');
-    const previous = this.#store;
     const url = new URL(site, location.href.replace(/^http/, 'ws'));
-    const store = createClient(redblue(this.#application.contract, { url, onStateChange: this.#watch(site) }), {
-      timeoutMs: PATIENCE_MS,
-    });
-    this.#store = store;
+    const onStateChange = (state: ConnectionState, reason: CorrectableError | undefined): void => {
+      if (this.#stand?.store === store) this.#note(state, reason);
+    };
+    const store = createClient(redblue(this.#application.contract, { url, onStateChange }), { timeoutMs: PATIENCE_MS });
     const open = (way: Way): Application<T> => this.#application.open(store, this.#contentOf(way), this.#about);
-    this.#ways = { baseline: open('baseline'), correctable: open('correctable') };
-    await previous?.close();
-    this.#enter('ready');
+    this.#stand = { store, ways: { baseline: open('baseline'), correctable: open('correctable') } };
+    await previous?.store.close();
   }
 
   /** Serves `user` both ways; a failure is shown. */
-  async run(user: number, { change = false }: RaceOptions = {}): Promise<void> {
-    const ways = this.#ways;
-    if (ways === undefined || this.#phase === 'fetching') return;
+  async run(user: number, { change = false }: HeatOptions = {}): Promise<void> {
+    const stand = this.#stand;
+    if (stand === undefined || this.#phase === 'fetching' || this.#phase === 'connecting') return;
     this.#enter('fetching');
-    let changing: PromiseLike<unknown> | undefined;
+    let phase: Phase;
+    try {
+      const heat = await this.#serve(stand, user, change);
+      this.heats.push(heat);
+      phase = heat.traces.correctable.misspeculated ? 'misspeculated' : 'delivered';
+    } catch (error) {
+      this.#failure = error;
+      phase = 'failed';
+    }
+    if (this.#stand === stand) this.#enter(phase);
+  }
+
+  async #serve({ ways }: Stand<T>, user: number, change: boolean): Promise<Heat<T>> {
+    const changes: PromiseLike<void>[] = [];
     const throwIn = async (): Promise<void> => {
       await ways.correctable.change(user, Math.random);
       for (const way of WAYS) traces[way].changedMs = traces[way].nowMs();
     };
     const correctable = new Trace('correctable', () => {
-      if (change) changing = throwIn();
+      if (change) changes.push(throwIn());
     });
     const traces = { baseline: new Trace('baseline'), correctable };
     this.#current = traces;
-    try {
-      const [baseline, speculated] = await settled(WAYS.map((way) => ways[way].fetch(user, way, traces[way])));
-      await changing;
-      this.heats.push({ user, traces, items: { baseline: baseline ?? [], correctable: speculated ?? [] } });
-      this.#enter(correctable.misspeculated ? 'misspeculated' : 'delivered');
-    } catch (error) {
-      this.#failure = error;
-      this.#enter('failed');
-    }
+    const served = await Promise.allSettled(WAYS.map((way) => ways[way].fetch(user, way, traces[way])));
+    const changed = await Promise.allSettled(changes);
+    // Only now: nothing is left running behind the page's back.
+    const failure = [...served, ...changed].find((outcome) => outcome.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+    const [plain, speculated] = served.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return { user, traces, items: { baseline: plain ?? [], correctable: speculated ?? [] } };
   }
 
   /** Shows every request for content in the trace of the heat that is on. */
-  #contentOf(way: Way): ReturnType<typeof axios.create> {
+  #contentOf(way: Way): AxiosInstance {
     const http = axios.create({ baseURL: new URL('content', location.href).href, timeout: PATIENCE_MS });
     const ends = new WeakMap<object, () => void>();
     http.interceptors.request.use((config) => {
@@ -126,32 +140,20 @@ export class Race<T> {
     return http;
   }
 
-  #watch(site: string): (state: ConnectionState) => void {
-    return (state) => {
-      if (site !== this.#site || this.#online === ONLINE.has(state)) return;
-      this.#online = ONLINE.has(state);
-      this.#changed();
-    };
+  #note(state: ConnectionState, reason: CorrectableError | undefined): void {
+    const online = ONLINE.has(state);
+    if (online && this.#phase === 'connecting') this.#enter('ready');
+    if (state === 'closed' && reason !== undefined) {
+      this.#failure = reason;
+      this.#enter('failed');
+    }
+    if (online === this.#online || this.#phase === 'connecting') return;
+    this.#online = online;
+    this.#changed();
   }
 
   #enter(phase: Phase): void {
     this.#phase = phase;
     this.#changed();
   }
-}
-
-/** The results of all, or the first failure once all have ended: nothing is left running behind the page's back. */
-async function settled<V>(running: readonly PromiseLike<V>[]): Promise<V[]> {
-  const outcomes = await Promise.allSettled(running);
-  return outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
-}
-
-/** The advice for a failure, in words for the person at the page. */
-export function adviceFor(failure: unknown): string {
-  const busy = failure instanceof CorrectableError && failure.code === 'OVERLOADED';
-  if (busy) return 'The backend has more to do than it can take: wait a moment, then fetch again.';
-  return 'Is the backend still there? Start it with “npm run demo”, then fetch again: this page connects by itself.';
 }

@@ -1,7 +1,7 @@
 /** Starts a demo's page with what it stands on: the sites, their data, and content at `/content`. */
 import type { RequestListener } from 'node:http';
 import { createClient, type AnyClient } from 'correctables';
-import { redblue } from 'correctables/bindings/redblue';
+import { redblue, type Catalogue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites, type BackendOptions } from '../backend.ts';
 import type { PageOptions, RunningPage } from '../chase/cli.ts';
@@ -10,7 +10,7 @@ import { pageListener } from './serve.ts';
 
 export interface PageDemoParts {
   readonly page: PageToBuild;
-  readonly contract: Parameters<typeof redblue>[0];
+  readonly contract: Catalogue;
   readonly service: BackendOptions['service'];
   readonly users: number;
   readonly content?: RequestListener;
