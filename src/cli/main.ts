@@ -17,6 +17,8 @@ const serve = cli
   .option('--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', {
     default: 'none',
   })
+  .option('--data <dir>', 'Folder for what must not be lost, made if there is none', { default: 'correctables-data' })
+  .option('--ephemeral', 'Keep everything in memory: it is gone with the process')
   .option('--host <address>', 'Address to listen on', { default: '127.0.0.1' })
   .option('--port <n>', 'Port to listen on; 0 for any free one', { default: 7420 })
   .option('--origins <list>', 'Origins of web pages that may connect, separated by commas')

@@ -1,4 +1,5 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
+import { resolve } from 'node:path';
 import { pino, destination } from 'pino';
 import { serve } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
@@ -20,7 +21,11 @@ export async function serveCommand(options: Raw): Promise<void> {
     throw usageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
+  const dataDir = dataDirOf(options);
+  const logger = pino({ level, base: null }, destination(STDERR));
   const server = await serve({
+    dataDir,
+    onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service: await loadService(text(options, 'service')),
     sites,
     redLeader,
@@ -29,17 +34,24 @@ export async function serveCommand(options: Raw): Promise<void> {
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
     origins: options['origins'] === undefined ? [] : text(options, 'origins').split(','),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
-    logger: pino({ level, base: null }, destination(STDERR)),
+    logger,
   });
   const addresses = sites.map((site) => [site, server.siteUrl(site)] as const);
   if (options['json'] === true) {
-    console.log(JSON.stringify({ url: server.url, redLeader, sites: Object.fromEntries(addresses) }));
+    const data = dataDir ?? null;
+    console.log(JSON.stringify({ url: server.url, redLeader, sites: Object.fromEntries(addresses), data }));
   } else {
     console.log(`serving at ${server.url} (health: ${server.url}/health)`);
+    console.log(dataDir === undefined ? 'nothing is kept: state is gone with this process' : `data in ${dataDir}`);
     for (const [site, url] of addresses) console.log(`  ${site}  ${url}${site === redLeader ? '  red leader' : ''}`);
   }
   await untilInterrupted();
   await server.close();
+}
+
+/** The absolute path of the data folder; `undefined` for none. */
+function dataDirOf(options: Raw): string | undefined {
+  return options['ephemeral'] === true ? undefined : resolve(text(options, 'data'));
 }
 
 function wanOf(given: string): Wan {

@@ -9,14 +9,15 @@ import { guardedRun } from './generator-guard.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
-import type { ReplicaObserver } from './redblue/replica-port.ts';
 import type { Service } from './redblue/service.ts';
 import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
+import { clockObserver, warn } from './site-alarm.ts';
+import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
-import { VolatileStorage } from './storage/volatile-storage.ts';
+import { openStorage } from './storage/open-storage.ts';
 import { oneWayDelayMs } from './wan.ts';
 import type { Wan } from './wan.ts';
 
@@ -42,21 +43,25 @@ export interface EmbeddedOptions<N extends string = string> {
    * further ahead is refused until its time has come, and `onAlarm` is told. Default 10 000.
    */
   readonly maxClockSkewMs?: number;
-  /** Authenticates session tokens: the same at all sites, and after a restart. Default: a random one. */
+  /**
+   * The folder that keeps logs and checkpoints, made if there is none: what was answered is on the disk then. Without
+   * it the deployment is ephemeral: state lives in memory and is gone with the process.
+   */
+  readonly dataDir?: string | undefined;
+  /**
+   * Entries of its log that a site keeps while another site lacks some of them, at most. A site that is away for longer
+   * makes the others refuse updates with `OVERLOADED` until it is back. Default 1 000 000.
+   */
+  readonly backlogMax?: number;
+  /**
+   * Authenticates session tokens: the same at all sites, and after a restart. Default: the one in the data folder, or a
+   * random one.
+   */
   readonly clusterKey?: string | Uint8Array;
   /** Told of what an operator must know. Default: a process warning. */
   readonly onAlarm?: (alarm: SiteAlarm) => void;
   /** What a generator may take before its operation fails, and how it is checked. */
   readonly generators?: GeneratorSettings;
-}
-
-/** What an operator must know. */
-export interface SiteAlarm {
-  readonly kind: 'clock-quarantined' | 'clock-released';
-  /** The site that noticed, and the one that it is about. */
-  readonly site: string;
-  readonly peer: string;
-  readonly message: string;
 }
 
 /** Bounds of generators: `stepsMax` (100 000), `effectsMax` (10 000), `timeMaxMs` (1000), `repeatedShare` (0.01). */
@@ -84,17 +89,18 @@ export interface Embedded<N extends string = string> {
 const DEFAULT_ATTEMPTS = 10;
 const DEFAULT_IN_FLIGHT = 100_000;
 const TICK_MS = 250;
-/** Entries that are kept for a site that is away: the bound of what logs and memory grow to meanwhile. */
-const BACKLOG_MAX = 1_000_000;
+const DEFAULT_BACKLOG = 1_000_000;
 const RESEND_AFTER_MS = 1000;
 const DEFAULT_SITE_WAIT_MS = 5000;
 const DEFAULT_CLOCK_SKEW_MS = 10_000;
 const KEY_BYTES_MIN = 32;
 
 /**
- * Runs all sites of a service in this process. State lives in memory and is gone with it.
+ * Runs all sites of a service in this process. With a `dataDir` what was answered survives the process; without one
+ * state lives in memory and is gone with it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
+ * `UNAVAILABLE` when another process has the folder open, or its data cannot be read.
  * @example
  * const shop = createEmbedded(ticketService, { sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper' });
  * const client = createClient(shop.site('vrg'));
@@ -109,15 +115,17 @@ export function createEmbedded<const N extends string>(service: Service, options
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
   checkCount('siteWaitMs', siteWaitMs);
   checkCount('maxClockSkewMs', maxClockSkewMs);
+  checkKey(options.clusterKey);
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
-  const clusterKey = checkedKey(options.clusterKey);
+  const { backlogMax = DEFAULT_BACKLOG, dataDir } = options;
+  checkCount('backlogMax', backlogMax);
+  const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
+  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   const drivers: SiteDriver[] = [];
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
-  const epoch = Date.now();
-  for (const site of sites.keys()) {
+  for (const [site, siteStorage] of storage.sites.entries()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
-    const storage = new VolatileStorage(epoch);
-    const limits = { attemptsMax, inFlightMax, backlogMax: BACKLOG_MAX, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const observer = clockObserver(sites, site, onAlarm);
     drivers.push(
@@ -126,7 +134,7 @@ export function createEmbedded<const N extends string>(service: Service, options
         site,
         sites,
         redLeader,
-        storage,
+        storage: siteStorage,
         send,
         tokens,
         observer,
@@ -135,6 +143,7 @@ export function createEmbedded<const N extends string>(service: Service, options
       }),
     );
   }
+  for (const driver of drivers) driver.start();
   const bindings = drivers.map((driver, index) => new SiteBinding(sites[index] as string, driver));
   return {
     sites,
@@ -145,7 +154,8 @@ export function createEmbedded<const N extends string>(service: Service, options
     },
     close: async () => {
       for (const link of links.flat()) link?.close();
-      await Promise.all(drivers.map((driver) => driver.close()));
+      for (const driver of drivers) driver.close();
+      await storage.close();
     },
   };
 }
@@ -175,29 +185,9 @@ function checkCount(field: string, value: number): void {
   throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
 }
 
-function checkedKey(key: string | Uint8Array = randomBytes(KEY_BYTES_MIN)): string | Uint8Array {
-  if (Buffer.byteLength(key) >= KEY_BYTES_MIN) return key;
+function checkKey(key: string | Uint8Array | undefined): void {
+  if (key === undefined || Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
   throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes`);
-}
-
-function clockObserver(sites: readonly string[], site: number, onAlarm: (alarm: SiteAlarm) => void): ReplicaObserver {
-  const tell = (kind: SiteAlarm['kind'], peer: number, what: string): void => {
-    const names = { site: String(sites[site]), peer: String(sites[peer]) };
-    onAlarm({ kind, ...names, message: `Site ${names.peer}, as ${names.site} sees it: ${what}` });
-  };
-  return {
-    quarantined: (peer, aheadMs) =>
-      tell(
-        'clock-quarantined',
-        peer,
-        `its clock is ${aheadMs} ms ahead. What it writes is refused until then: set it.`,
-      ),
-    released: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
-  };
-}
-
-function warn({ message, kind }: SiteAlarm): void {
-  process.emitWarning(message, { code: kind });
 }
 
 type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;

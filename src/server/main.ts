@@ -35,10 +35,11 @@ export interface RunningServer<N extends string = string> {
 }
 
 /**
- * Serves a service from all its sites in this process. State lives in memory and is gone with it.
+ * Serves a service from all its sites in this process. With a `dataDir` what was answered survives the process; without
+ * one state lives in memory and is gone with it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; the system's error when the port is
- * taken.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
+ * folder cannot be used; the system's error when the port is taken.
  * @example
  * const server = await serve({ service, sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper', port: 7400 });
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));

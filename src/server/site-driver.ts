@@ -17,8 +17,6 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly inFlightMax: number;
   /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
   readonly backlogMax: number;
-  /** The logs cannot be written any more: the site has stopped. */
-  onStopped?(error: Error): void;
   readonly tokens: SessionTokens;
 }
 
@@ -86,12 +84,12 @@ export class SiteDriver implements SubmissionPort {
     this.#refuse(closedError);
   }
 
-  async close(): Promise<void> {
+  /** Ends the site; its storage is closed after it. */
+  close(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#ticker);
     this.closeSubmissions();
-    await this.#options.storage.close();
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
@@ -117,7 +115,6 @@ export class SiteDriver implements SubmissionPort {
     this.#closed = true;
     clearInterval(this.#ticker);
     this.#refuse(() => stoppedError(error));
-    this.#options.onStopped?.(error);
   }
 
   #act(): void {

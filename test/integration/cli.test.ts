@@ -12,7 +12,7 @@ const SERVICE = 'demo/tickets/service.ts';
 
 describe('correctables serve', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('serves three sites, %s → ends cleanly', async (signal) => {
-    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json']);
+    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json', '--ephemeral']);
     const { url, redLeader, sites } = JSON.parse(await server.line()) as {
       url: string;
       redLeader: string;
@@ -39,7 +39,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
     [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
-    [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0'], 'reachable by others'],
+    [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], 'reachable by others'],
     [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
@@ -51,6 +51,6 @@ describe('correctables serve', () => {
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
     expect(code).toBe(0);
-    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port']) expect(stdout).toContain(flag);
+    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--ephemeral']) expect(stdout).toContain(flag);
   });
 });

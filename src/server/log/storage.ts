@@ -1,11 +1,13 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../redblue/checkpoint.ts';
-import type { Cut, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { Cut, LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 
 /** The state that a storage saves beside the logs now and then. */
 export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
   cut(): Cut;
+  /** Entries from these places on are needed even where a checkpoint contains them. */
+  readonly keptFrom: LogPlaces;
 }
 
 /** What a storage tells its site. */

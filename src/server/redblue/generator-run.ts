@@ -4,6 +4,7 @@
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { checkPortable } from '../../protocol/check-portable.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import type { ReadSet } from './read-set.ts';
@@ -87,13 +88,19 @@ export class GeneratorRunner {
     const { names, ranges } = this.#budget;
     const reads = { names, ranges };
     if (!(returned instanceof Chosen)) {
-      return { reads, choice: undefined, reply: this.#service.checkResult(operation, returned) };
+      return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
     }
     const { choice } = returned;
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
+    checkPortable(choice.effects, 'effects');
+    checkPortable(choice.args, 'shadow');
     const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
-    return { reads, choice, reply: makesReply ? NO_REPLY : this.#service.checkResult(operation, choice.reply) };
+    return {
+      reads,
+      choice,
+      reply: makesReply ? NO_REPLY : portable(this.#service.checkResult(operation, choice.reply)),
+    };
   }
 
   #call(input: GeneratorInput): unknown {
@@ -159,6 +166,12 @@ export class GeneratorRunner {
     const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
+}
+
+/** A reply that can be kept, for whoever asks again. */
+function portable(reply: Reply): Reply {
+  checkPortable(reply, 'result');
+  return reply;
 }
 
 /** The output function of the Mulberry generator: an unsigned 32-bit number. */

@@ -121,7 +121,12 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     return { synced, stable, clock: clock.last, streams: blue.save(), red: red.save() };
   }
 
-  /** The first entry of the site's own log that is needed beside a checkpoint made now. */
+  /** Entries of the site's own log that are synced: the state contains them. */
+  get synced(): number {
+    return this.#syncedLength;
+  }
+
+  /** The first entry of the site's own log that other sites may lack, or the one to come. */
   get keptFrom(): number {
     return this.blue.keptFrom ?? this.#syncedLength;
   }

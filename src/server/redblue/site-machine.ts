@@ -27,10 +27,14 @@ export interface StoredSite {
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-/** What belongs to a checkpoint beside the sections, and which entries the logs must keep beside it. */
+/** A place in each of a site's logs. */
+export type LogPlaces = Readonly<Record<SiteLogName, number>>;
+
+/** What belongs to a checkpoint beside the sections. */
 export interface Cut {
   readonly rest: unknown;
-  readonly keptFrom: Readonly<Record<SiteLogName, number>>;
+  /** The entries before these places are part of it. */
+  readonly contained: LogPlaces;
 }
 
 interface SavedSite {
@@ -92,7 +96,12 @@ export class SiteMachine {
   /** What makes a checkpoint of the sections as they are now. */
   cut(): Cut {
     const rest: SavedSite = { replica: this.replica.save(), log: this.log.save() };
-    return { rest, keptFrom: { local: this.replica.keptFrom, red: this.log.keptFrom } };
+    return { rest, contained: { local: this.replica.synced, red: this.replica.redDelivered } };
+  }
+
+  /** Entries from these places on are needed even where a checkpoint contains them: other sites may lack them. */
+  get keptFrom(): LogPlaces {
+    return { local: this.replica.keptFrom, red: this.log.keptFrom };
   }
 
   /** How many entries of either log are kept because another site lacks them. */

@@ -2,6 +2,7 @@
  * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import type { GeneratorInput, GeneratorOptions } from './generator-run.ts';
@@ -97,7 +98,9 @@ export class SiteState {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
-      return this.#service.checkResult(operation, makeReply(results, choice?.args));
+      const reply = this.#service.checkResult(operation, makeReply(results, choice?.args));
+      checkPortable(reply, 'result');
+      return reply;
     } catch (error) {
       if (isCorrectableError(error)) return error;
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${String(error)}. Its effects stand.`;

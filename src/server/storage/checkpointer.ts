@@ -4,7 +4,7 @@
  * whole consistent.
  */
 import type { CheckpointSource } from '../log/storage.ts';
-import type { Cut } from '../redblue/site-machine.ts';
+import type { LogPlaces } from '../redblue/site-machine.ts';
 import { commitText, headerText, rowsText } from './checkpoint-file.ts';
 import type { CheckpointRow } from './checkpoint-file.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
@@ -19,8 +19,8 @@ export interface CheckpointerOptions {
   /** Number of the first file to write. */
   readonly number: number;
   readonly source: CheckpointSource;
-  /** A checkpoint is on the disk: the logs need nothing from before these places. */
-  onDone(keptFrom: Cut['keptFrom']): void;
+  /** A checkpoint is on the disk that contains the entries before these places. */
+  onDone(contained: LogPlaces): void;
   /** It could not be written; nothing is lost, the logs only stay longer. */
   onFailed(error: Error): void;
 }
@@ -102,8 +102,8 @@ export class Checkpointer {
     const rows = takeRows(this.#options.source, max);
     if (rows.length >= max) return this.#write(current, rowsText(rows), () => this.#nextSlice());
     // Nothing is left that has changed: the state of this moment.
-    const { rest, keptFrom } = this.#options.source.cut();
-    this.#write(current, commitText(rows, rest), () => this.#onCommitted(current, keptFrom));
+    const { rest, contained } = this.#options.source.cut();
+    this.#write(current, commitText(rows, rest), () => this.#onCommitted(current, contained));
   }
 
   #write(current: Current, payload: string, done: () => void): void {
@@ -117,11 +117,11 @@ export class Checkpointer {
     });
   }
 
-  #onCommitted(current: Current, keptFrom: Cut['keptFrom']): void {
+  #onCommitted(current: Current, contained: LogPlaces): void {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
-    this.#options.onDone(keptFrom);
+    this.#options.onDone(contained);
   }
 
   /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */

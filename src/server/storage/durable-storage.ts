@@ -1,8 +1,9 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
-import type { Cut, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 import { Checkpointer } from './checkpointer.ts';
+import type { StorageEvents } from '../site-alarm.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
 import { recover } from './recovery.ts';
@@ -19,8 +20,8 @@ export interface DurableStorageOptions {
   readonly segmentBytes?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
-  /** Reports a checkpoint that could not be written. */
-  onCheckpointFailed?(error: Error): void;
+  /** Told of what an operator must know. */
+  readonly events?: StorageEvents;
 }
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -37,6 +38,9 @@ export class DurableStorage implements SiteStorage {
   readonly #log: SegmentLog;
   #checkpointer: Checkpointer | undefined;
   #listener: StorageListener | undefined;
+  #source: CheckpointSource | undefined;
+  /** Entries before these places are in the last checkpoint. */
+  #contained: LogPlaces = { local: 0, red: 0 };
   #checkpointedBytes = 0;
   #isClosed = false;
 
@@ -56,10 +60,24 @@ export class DurableStorage implements SiteStorage {
     const { lengths, segments, nextSegment: number } = this.#recovered;
     const listener: StorageListener = {
       synced: (log, length) => this.#onSynced(log, length),
-      failed: (error) => this.#listener?.failed(error),
+      failed: (error) => {
+        options.events?.stopped(error);
+        this.#listener?.failed(error);
+      },
     };
+    const fullChanged = (isFull: boolean): void => options.events?.fullChanged(isFull);
     try {
-      this.#log = new SegmentLog({ files, timing, folder, number, lengths, segments, segmentBytes, listener });
+      this.#log = new SegmentLog({
+        files,
+        timing,
+        folder,
+        number,
+        lengths,
+        segments,
+        segmentBytes,
+        listener,
+        fullChanged,
+      });
       for (const path of this.#recovered.empty) files.remove(path);
     } catch (error) {
       throw cannotStart(error as Error);
@@ -72,10 +90,11 @@ export class DurableStorage implements SiteStorage {
 
   attach(source: CheckpointSource, listener: StorageListener): void {
     this.#listener = listener;
+    this.#source = source;
     const { files, timing, folder } = this.#options;
     const { nextCheckpoint: number, checkpoints } = this.#recovered;
     const on = {
-      onDone: (keptFrom: Cut['keptFrom']) => this.#log.removeBefore(keptFrom),
+      onDone: (contained: LogPlaces) => this.#onCheckpoint(contained),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
     };
     this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpoints);
@@ -100,12 +119,26 @@ export class DurableStorage implements SiteStorage {
 
   #onSynced(log: SiteLogName, length: number): void {
     this.#listener?.synced(log, length);
+    this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
     if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
   }
 
+  #onCheckpoint(contained: LogPlaces): void {
+    this.#contained = contained;
+    this.#removeOldSegments();
+  }
+
+  /** Those that the checkpoint contains and no other site needs. */
+  #removeOldSegments(): void {
+    if (this.#log.segmentCount === 1 || this.#source === undefined) return;
+    const { keptFrom } = this.#source;
+    const { local, red } = this.#contained;
+    this.#log.removeBefore({ local: Math.min(local, keptFrom.local), red: Math.min(red, keptFrom.red) });
+  }
+
   #onCheckpointFailed(error: Error): void {
-    this.#options.onCheckpointFailed?.(error);
+    this.#options.events?.checkpointFailed(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => {
       if (!this.#isClosed) this.checkpoint();
     });

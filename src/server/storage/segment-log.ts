@@ -5,7 +5,7 @@
  * The next file is made when the current one is half full. When there is no room for it the log says that it is full
  * and the other half takes what is still under way, so that everything that was accepted can end.
  */
-import type { SiteLogName } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName } from '../redblue/site-machine.ts';
 import type { StorageListener } from '../log/storage.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
@@ -29,11 +29,13 @@ export interface SegmentLogOptions {
   /** Number of the first file to write. */
   readonly number: number;
   /** Entries of each log that there are already. */
-  readonly lengths: Readonly<Record<SiteLogName, number>>;
+  readonly lengths: LogPlaces;
   /** The files that hold them. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
   readonly listener: StorageListener;
+  /** There is no room for another file, or there is again. */
+  fullChanged(isFull: boolean): void;
 }
 
 interface Pending {
@@ -62,6 +64,8 @@ export class SegmentLog {
   #isWriting = false;
   #isPlanned = false;
   #isFull = false;
+  /** Whether the last attempt at another file was refused. */
+  #lacksNext = false;
   #isOver = false;
   #writtenBytes = 0;
   #onIdle: (() => void) | undefined;
@@ -101,10 +105,10 @@ export class SegmentLog {
   }
 
   /** Removes the files all of whose entries stand before these places. */
-  removeBefore(keptFrom: Readonly<Record<SiteLogName, number>>): void {
+  removeBefore(places: LogPlaces): void {
     for (;;) {
       const next = this.#segments[1];
-      if (next === undefined || next.local > keptFrom.local || next.red > keptFrom.red) return;
+      if (next === undefined || next.local > places.local || next.red > places.red) return;
       // A file without a header does not say where the logs have got to.
       if (next.number === this.#number && this.#frames === 0) return;
       this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
@@ -168,6 +172,7 @@ export class SegmentLog {
   }
 
   #onWritten(group: readonly Pending[], byteCount: number): void {
+    if (!this.#lacksNext) this.#setFull(false);
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += byteCount;
     this.#writtenBytes += byteCount;
@@ -184,11 +189,8 @@ export class SegmentLog {
   /** Some file systems need room even for what has its place: the same is written again at the same place. */
   #onWriteRefused(group: readonly Pending[]): void {
     this.#pending = [...group, ...this.#pending];
-    this.#isFull = true;
-    this.#options.timing.afterMs(FULL_RETRY_MS, () => {
-      this.#isFull = this.#next === undefined && this.#position > this.#fileBytes / 2;
-      this.#write();
-    });
+    this.#setFull(true);
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#write());
   }
 
   #switch(neededBytes: number): void {
@@ -228,16 +230,24 @@ export class SegmentLog {
   }
 
   #onMade(file: SyncedFile, sizeBytes: number): void {
-    this.#isFull = false;
+    this.#lacksNext = false;
     this.#next = { file, sizeBytes };
+    this.#setFull(false);
     this.#write();
   }
 
   #onRefused(error: Error, sizeBytes: number): void {
     if (!isNoSpace(error)) return this.#fail(error);
-    this.#isFull = true;
+    this.#lacksNext = true;
+    this.#setFull(true);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(sizeBytes));
     this.#checkIdle();
+  }
+
+  #setFull(isFull: boolean): void {
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
+    this.#options.fullChanged(isFull);
   }
 
   /** After a failed write nobody can say what is on the disk: nothing more is promised. */

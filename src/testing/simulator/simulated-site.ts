@@ -75,7 +75,13 @@ export class SimulatedSite {
     const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.#nowMs);
     this.machine = machine;
     storage.attach(
-      { sections: machine.sections, cut: () => this.#pack(machine.cut()) },
+      {
+        sections: machine.sections,
+        cut: () => this.#pack(machine.cut()),
+        get keptFrom() {
+          return machine.keptFrom;
+        },
+      },
       {
         synced: (log, length) => this.#input((current) => current.onSynced(log, length, this.#nowMs), machine),
         failed: (error) => {
@@ -157,10 +163,10 @@ export class SimulatedSite {
   }
 
   /** Lets the checkers' notes go with the checkpoint. */
-  #pack({ rest, keptFrom }: Cut): Cut {
+  #pack({ rest, contained }: Cut): Cut {
     this.checkpoints += 1;
     this.#noted.set(this.checkpoints, this.#options.save());
-    return { rest: { note: this.checkpoints, rest }, keptFrom };
+    return { rest: { note: this.checkpoints, rest }, contained };
   }
 
   #unpack(stored: StoredSite): StoredSite {

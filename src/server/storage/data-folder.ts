@@ -1,0 +1,70 @@
+/**
+ * The folder in which a deployment keeps what it must not lose:
+ *
+ *     manifest.json     what the data was made for
+ *     cluster.key       authenticates session tokens
+ *     lock              there while a process has the folder open
+ *     sites/<name>/     the logs and checkpoints of a site
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Files } from './files.ts';
+import { lockFolder } from './folder-lock.ts';
+import { checkManifest, manifestOf } from './manifest.ts';
+import type { Deployment, Manifest } from './manifest.ts';
+import { NodeFiles } from './node-files.ts';
+
+/** An open folder. */
+export interface DataFolder {
+  readonly files: Files;
+  readonly clusterKey: Uint8Array;
+  /** The folder of a site, relative to `files`. */
+  siteFolder(name: string): string;
+  close(): void;
+}
+
+const MANIFEST = 'manifest.json';
+const KEY = 'cluster.key';
+const KEY_BYTES = 32;
+const SITE_NAME = /^[\w-]+$/;
+
+/**
+ * Opens the folder, making it if there is none, for this process alone.
+ *
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, `INVALID_ARGUMENT` when its data is of
+ * something else.
+ */
+export function openDataFolder(path: string, deployment: Deployment): DataFolder {
+  for (const name of deployment.sites) {
+    if (!SITE_NAME.test(name)) throw invalidSite(name);
+  }
+  fs.mkdirSync(path, { recursive: true });
+  const unlock = lockFolder(join(path, 'lock'));
+  try {
+    const files = new NodeFiles(path);
+    files.makeFolder('sites');
+    const names = files.list('.');
+    adoptManifest(files, names, manifestOf(deployment), path);
+    if (!names.includes(KEY)) files.replace(KEY, randomBytes(KEY_BYTES));
+    return { files, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close: unlock };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function adoptManifest(files: Files, names: readonly string[], wanted: Manifest, path: string): void {
+  if (names.includes(MANIFEST)) {
+    const found = JSON.parse(Buffer.from(files.read(MANIFEST)).toString()) as Manifest;
+    checkManifest(found, wanted, path);
+    if (found.service.hash === wanted.service.hash) return;
+  }
+  files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
+}
+
+function invalidSite(name: string): CorrectableError {
+  const message = `sites: '${name}' cannot be the name of a folder; use letters, digits, - and _.`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
+}
