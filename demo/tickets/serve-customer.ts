@@ -1,13 +1,6 @@
 /** One customer of a sale: a purchase with its history and its timing, tried again while the store is too busy. */
-import { isCorrectableError } from 'correctables';
-import { pause } from './pause.ts';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
-
-/** How often a purchase is tried again that the store is too busy for. */
-const RETRIES_MAX = 50;
-/** How long to wait before that unless the store says; each time longer, up to eight times as long. */
-const RETRY_AFTER_MS = 50;
-const RETRY_FACTOR_MAX = 8;
+import { tryAgain } from './try-again.ts';
 
 /** One line of a sale's history. */
 export interface SaleEvent {
@@ -79,30 +72,21 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
     change(advance(purchase, step, now - begunAt));
     if (step.kind === 'told') answered(step.told);
   };
-  const serve = async (): Promise<unknown> => {
-    for (let retries = 0; ; retries += 1) {
-      try {
-        await purchaseTicket(shop, { event, threshold, strongOnly, onEvent });
-        return undefined;
-      } catch (failure) {
-        // Only a purchase that was not taken at all may be tried again: another attempt is another ticket.
-        const isUntouched = isCorrectableError(failure, 'OVERLOADED') && purchase.preliminaryMs === undefined;
-        if (!isUntouched || retries === RETRIES_MAX) {
-          change({ ...purchase, failure });
-          answered(undefined);
-          return failure;
-        }
-        change({ ...purchase, retries: retries + 1 });
-        await pause(retryDelayMs(failure.retryAfterMs, retries));
-      }
-    }
-  };
-  return { answer, failure: serve() };
-}
-
-/** Grows with the number of tries, and differs between customers, so that they do not all come back at once. */
-function retryDelayMs(retryAfterMs = RETRY_AFTER_MS, retries: number): number {
-  return retryAfterMs * Math.min(2 ** retries, RETRY_FACTOR_MAX) * (0.5 + Math.random());
+  const attempt = (): PromiseLike<unknown> => purchaseTicket(shop, { event, threshold, strongOnly, onEvent });
+  const served = tryAgain(attempt, {
+    onRetry: (retries) => change({ ...purchase, retries }),
+    // A purchase that has shown a view was taken: another one would be another ticket.
+    mayRetry: () => purchase.preliminaryMs === undefined,
+  });
+  const failure = served.then(
+    () => undefined,
+    (reason: unknown) => {
+      change({ ...purchase, failure: reason });
+      answered(undefined);
+      return reason;
+    },
+  );
+  return { answer, failure };
 }
 
 function lineOf(step: PurchaseEvent): Omit<SaleEvent, 'customer' | 'operation' | 'atMs'> {

@@ -14,10 +14,10 @@ const COUNTS: readonly {
   readonly meaning: string;
   readonly faulty?: true;
 }[] = [
-  { name: 'confirmed', label: 'sold', meaning: 'Customers told yes' },
-  { name: 'confirmedEarly', label: 'confirmed early', meaning: 'Customers told yes on the preliminary view' },
+  { name: 'confirmed', label: 'told yes', meaning: 'Customers told yes' },
+  { name: 'confirmedEarly', label: 'told yes early', meaning: 'Customers told yes on the preliminary view' },
   { name: 'revoked', label: 'revoked', meaning: 'Told yes, but the final view was empty', faulty: true },
-  { name: 'oversold', label: 'oversold', meaning: 'Sold, not revoked, and beyond the stock', faulty: true },
+  { name: 'oversold', label: 'oversold', meaning: 'Told yes, not revoked, and beyond the stock', faulty: true },
   { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
 ];
 

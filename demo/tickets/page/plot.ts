@@ -28,6 +28,8 @@ export type DotKind = keyof typeof DOT_COLOURS;
 export type PlotData = Readonly<Record<DotKind, readonly Dot[]>>;
 
 const KINDS = Object.keys(DOT_COLOURS) as readonly DotKind[];
+/** What others would have waited stays in the background. */
+const SMALL: ReadonlySet<DotKind> = new Set(['background', 'strong']);
 const DOT_SIZE = 6;
 const SMALL_DOT_SIZE = 5;
 /** uPlot's name for it is in an ambient `const enum`, which does not exist when the page runs. */
@@ -66,7 +68,7 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
           filter: (_plot, splits) => splits,
         },
       ],
-      series: [{}, ...KINDS.map((kind) => dots(DOT_COLOURS[kind], kind === 'background' ? SMALL_DOT_SIZE : DOT_SIZE))],
+      series: [{}, ...KINDS.map((kind) => dots(DOT_COLOURS[kind], SMALL.has(kind) ? SMALL_DOT_SIZE : DOT_SIZE))],
       hooks: { drawAxes: [(drawn) => markThreshold(drawn, frame.threshold)] },
     },
     [[], ...KINDS.map(() => [])],

@@ -4,6 +4,7 @@ import { ticketShop } from '../contract.ts';
 import { pause } from '../pause.ts';
 import { runSale, type SalePolicy } from '../sale.ts';
 import { serveCustomer } from '../serve-customer.ts';
+import { tryAgain } from '../try-again.ts';
 import { Backend } from './backend.ts';
 import { isPassing } from './failures.ts';
 import { OpenSale, type Row, type SaleRecord } from './sale-record.ts';
@@ -20,6 +21,7 @@ export interface Series {
 }
 
 const PEEK_EVERY_MS = 300;
+const PEEK_TIMEOUT_MS = 2_000;
 /** A retailer whose purchase has failed does not ask again before. */
 const RECOVERY_PAUSE_MS = 250;
 
@@ -165,10 +167,10 @@ export class TicketShop {
     const { reachable } = backend;
     const { shop } = reachable[0] ?? (backend.sites[0] as Site);
     const opened = [sale.event, sale.baselineEvent].map((event) =>
-      shop.invokeStrong(ticketShop.openEvent({ event, tickets })),
+      tryAgain(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
     );
     sale.tickets = (await Promise.all(opened))[0]?.tickets ?? tickets;
-    await Promise.all(reachable.map((site) => site.shop.invokeStrong(peek(sale.event))));
+    await Promise.all(reachable.map((site) => tryAgain(() => site.shop.invokeStrong(peek(sale.event)))));
     this.#enter('ready');
     void this.#follow(sale, backend);
   }
@@ -241,7 +243,7 @@ export class TicketShop {
   }
 
   async #peek({ shop }: Site, sale: OpenSale): Promise<void> {
-    const view = await shop.invokeWeak(peek(sale.event)).settle({ orLatest: true }).catch(passing);
+    const view = await shop.invokeWeak(peek(sale.event), { timeoutMs: PEEK_TIMEOUT_MS }).settle().catch(passing);
     const remaining = view?.meta?.['remaining'];
     if (typeof remaining !== 'number' || remaining >= sale.heardLeft) return;
     sale.heardLeft = remaining;
