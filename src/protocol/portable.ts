@@ -2,13 +2,16 @@
  * The portable vocabulary as contract operations. Names, arguments and results are those of the builders in
  * `correctables/operations`, so that code written with them runs on a service which includes these.
  */
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { operation } from './contract.ts';
 import type { OperationSpec } from './contract.ts';
 
-const queueArgs: z.ZodObject<{ queue: z.ZodString }> = z.object({ queue: z.string().min(1) });
-const keyArgs: z.ZodObject<{ key: z.ZodString }> = z.object({ key: z.string().min(1) });
-const takenItem: z.ZodNullable<z.ZodObject<{ item: z.ZodUnknown }>> = z.object({ item: z.unknown() }).nullable();
+const name: z.ZodMiniString = z.string().check(z.minLength(1));
+const queueArgs: z.ZodMiniObject<{ queue: z.ZodMiniString }> = z.object({ queue: name });
+const keyArgs: z.ZodMiniObject<{ key: z.ZodMiniString }> = z.object({ key: name });
+const takenItem: z.ZodMiniNullable<z.ZodMiniObject<{ item: z.ZodMiniUnknown }>> = z.nullable(
+  z.object({ item: z.unknown() }),
+);
 
 type QueueArgs = typeof queueArgs;
 type KeyArgs = typeof keyArgs;
@@ -22,13 +25,13 @@ type KeyArgs = typeof keyArgs;
  * const tickets = defineContract('tickets', { ...queueOperations });
  */
 export const queueOperations: {
-  readonly enqueue: OperationSpec<z.ZodObject<{ queue: z.ZodString; item: z.ZodUnknown }>, z.ZodVoid>;
+  readonly enqueue: OperationSpec<z.ZodMiniObject<{ queue: z.ZodMiniString; item: z.ZodMiniUnknown }>, z.ZodMiniVoid>;
   readonly dequeue: OperationSpec<QueueArgs, typeof takenItem>;
   readonly peek: OperationSpec<QueueArgs, typeof takenItem>;
 } = {
   enqueue: operation({
     effect: 'update',
-    args: z.object({ queue: z.string().min(1), item: z.unknown() }),
+    args: z.object({ queue: name, item: z.unknown() }),
     result: z.void(),
     key: ({ queue }) => queue,
   }),
@@ -49,20 +52,23 @@ export const queueOperations: {
  * const settings = defineContract('settings', { ...keyValueOperations });
  */
 export const keyValueOperations: {
-  readonly get: OperationSpec<KeyArgs, z.ZodUnknown>;
-  readonly put: OperationSpec<z.ZodObject<{ key: z.ZodString; value: z.ZodUnknown }>, z.ZodVoid>;
-  readonly getMany: OperationSpec<z.ZodObject<{ keys: z.ZodArray<z.ZodString> }>, z.ZodArray<z.ZodUnknown>>;
+  readonly get: OperationSpec<KeyArgs, z.ZodMiniUnknown>;
+  readonly put: OperationSpec<z.ZodMiniObject<{ key: z.ZodMiniString; value: z.ZodMiniUnknown }>, z.ZodMiniVoid>;
+  readonly getMany: OperationSpec<
+    z.ZodMiniObject<{ keys: z.ZodMiniArray<z.ZodMiniString> }>,
+    z.ZodMiniArray<z.ZodMiniUnknown>
+  >;
 } = {
   get: operation({ effect: 'read', args: keyArgs, result: z.unknown(), key: ({ key }) => key }),
   put: operation({
     effect: 'update',
-    args: z.object({ key: z.string().min(1), value: z.unknown() }),
+    args: z.object({ key: name, value: z.unknown() }),
     result: z.void(),
     key: ({ key }) => key,
   }),
   getMany: operation({
     effect: 'read',
-    args: z.object({ keys: z.array(z.string().min(1)) }),
+    args: z.object({ keys: z.array(name) }),
     result: z.array(z.unknown()),
   }),
 };

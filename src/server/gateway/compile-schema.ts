@@ -1,7 +1,17 @@
 /** Schemas as generated code: validation at a small share of a server's time, with one schema as the truth. */
 import * as z from 'zod/mini';
+import type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
 
 /** Compiles a schema. Strict: one that cannot be compiled is a mistake to be seen when the server starts. */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
   return z.compile(schema, { strict: true });
+}
+
+/** The same catalogue, with schemas compiled where they can be: those of applications may hold what cannot. */
+export function compileCatalogue({ name, hash, operations }: Catalogue): Catalogue {
+  const compiled: Record<string, CatalogueEntry> = {};
+  for (const [operation, { effect, args }] of Object.entries(operations)) {
+    compiled[operation] = { effect, args: z.compile(args) };
+  }
+  return { name, hash, operations: compiled };
 }

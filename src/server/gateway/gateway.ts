@@ -10,6 +10,7 @@ import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
 import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
+import { compileCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer } from './host.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
@@ -106,7 +107,7 @@ class BindingGateway implements Gateway, GatewayHost {
     const { binding, contract, authenticate } = options;
     this.binding = binding;
     this.levels = binding.consistencyLevels();
-    this.catalogue = contract;
+    this.catalogue = contract && compileCatalogue(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
     this.origins = options.origins ?? [];
     this.authenticated = authenticate !== undefined;
