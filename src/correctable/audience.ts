@@ -38,8 +38,8 @@ export interface KeptValue extends ViewDetails {
  * Private members of this class and its heirs are so by type only: the checks that `#methods` carry would make a
  * delivery too long for engines to compile as one piece. Consumers hold a handle, never a source.
  */
-export class Audience<T> {
-  readonly environment: Environment;
+export abstract class Audience<T> {
+  abstract readonly environment: Environment;
   state: State = 'updating';
   latest: AnyView<T> | undefined = undefined;
   /** Whether somebody sees a failure (C5). */
@@ -55,10 +55,6 @@ export class Audience<T> {
   private tail: Listener<T> | undefined = undefined;
   private finalPromise: Promise<T> | undefined = undefined;
   private delivering = false;
-
-  constructor(environment: Environment) {
-    this.environment = environment;
-  }
 
   get error(): CorrectableError | undefined {
     return this.extras?.error;
@@ -89,19 +85,13 @@ export class Audience<T> {
 
   /** Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome. */
   join(listener: Listener<T>): void {
-    if (this.state !== 'updating') {
-      this.soon(() => this.tell(listener, this.state === 'final' ? this.latest : undefined));
-      return;
-    }
+    if (this.accepted > 0) this.tellSoon(listener);
+    if (this.state !== 'updating') return;
     listener.joinedAt = this.accepted;
     listener.before = this.tail;
     if (this.tail === undefined) this.head = listener;
     else this.tail.after = listener;
     this.tail = listener;
-    if (this.latest !== undefined) {
-      listener.missed = this.latest;
-      this.soon(() => this.catchUp(listener));
-    }
   }
 
   leave(listener: Listener<T>): void {
@@ -136,12 +126,13 @@ export class Audience<T> {
     this.accepted++;
     if (this.delivering) this.enqueue(view);
     else if (this.extras === undefined) this.deliverNow(view);
-    else this.inContext(() => this.deliverNow(view));
+    else this.deliverInContext(view);
   }
 
   private deliverNow(view: AnyView<T> | undefined): void {
     this.delivering = true;
-    this.tellAll(view, this.accepted);
+    this.callFirst(view);
+    if (this.head !== undefined) this.tellListeners(view, this.accepted);
     if (this.extras !== undefined) this.deliverQueue();
     this.delivering = false;
     if (this.state !== 'updating') this.forget();
@@ -163,12 +154,13 @@ export class Audience<T> {
     const queue = this.extras?.queue ?? [];
     while (queue.length > 0) {
       const number = this.accepted - queue.length + 1;
-      this.tellAll(queue.shift() as AnyView<T> | undefined, number);
+      const view = queue.shift() as AnyView<T> | undefined;
+      this.callFirst(view);
+      this.tellListeners(view, number);
     }
   }
 
-  private tellAll(view: AnyView<T> | undefined, number: number): void {
-    this.callFirst(view);
+  private tellListeners(view: AnyView<T> | undefined, number: number): void {
     for (let listener = this.head; listener !== undefined; listener = listener.after) {
       if (listener.joinedAt >= number) continue;
       if (listener.missed !== undefined) this.catchUp(listener);
@@ -182,8 +174,18 @@ export class Audience<T> {
     if (missed !== undefined) this.tell(listener, missed);
   }
 
-  private soon(call: () => void): void {
-    queueMicrotask(() => this.inContext(call));
+  private tellSoon(listener: Listener<T>): void {
+    const { state } = this;
+    if (state === 'updating') listener.missed = this.latest;
+    const tell = (): void => {
+      if (state === 'updating') this.catchUp(listener);
+      else this.tell(listener, state === 'final' ? this.latest : undefined);
+    };
+    queueMicrotask(() => this.inContext(tell));
+  }
+
+  private deliverInContext(view: AnyView<T> | undefined): void {
+    this.inContext(() => this.deliverNow(view));
   }
 
   private inContext(call: () => void): void {

@@ -7,6 +7,7 @@ import { closeAfter } from './make.ts';
 import type { Operation } from './operation.ts';
 import type { SourceOptions } from './source.ts';
 import { Source } from './source.ts';
+import { isThenable } from './values.ts';
 
 /** What all operations of one client share. */
 export interface Shared {
@@ -33,7 +34,8 @@ export class Invocation<T> extends Source<T> implements InvocationContext {
   submitTo(binding: Binding, operation: Operation<T>): void {
     this.#submitted = true;
     try {
-      closeAfter(this, binding.submitOperation(operation, this.ladder.requested, this, this));
+      const work: unknown = binding.submitOperation(operation, this.ladder.requested, this, this);
+      if (isThenable(work)) closeAfter(this, work);
     } catch (error) {
       this.fail(error);
     }

@@ -5,6 +5,8 @@ import { CorrectableError, invalidArgument } from './errors.ts';
 export class Ladder {
   readonly all: readonly string[];
   readonly requested: readonly string[];
+  /** Whether a level was requested, by rank. */
+  readonly requestedAt: readonly boolean[];
   /** The rank of the strongest requested level: a view at this rank or above is final. */
   readonly strongest: number;
   /** Whose levels these are: joins count level by level only within one owner (C11). */
@@ -13,6 +15,7 @@ export class Ladder {
   constructor(all: readonly string[], requested: readonly string[], owner: object | undefined) {
     this.all = all;
     this.requested = requested;
+    this.requestedAt = all.map((level) => requested.includes(level));
     this.strongest = all.indexOf(requested[requested.length - 1]!);
     this.owner = owner;
   }
@@ -22,10 +25,6 @@ export class Ladder {
     const { all } = this;
     for (let rank = 0; rank < all.length; rank++) if (all[rank] === level) return rank;
     return -1;
-  }
-
-  isRequestedAt(rank: number): boolean {
-    return this.requested === this.all || this.requested.includes(this.all[rank]!);
   }
 
   /** The strongest preliminary level that a fact of strength `rank` supports, if one was requested. */

@@ -50,7 +50,7 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   executor: Executor<T, L>,
   options?: CorrectableOptions<T>,
 ): CorrectableInterface<T, L> {
-  const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
+  const source = new Source<T>(ladderFor(levels), options === undefined ? defaultEnvironment : environmentFor(options), options);
   if (options !== undefined) guard(source, options);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
   return new Handle<T, L, Strongest<L>>(source);
@@ -60,15 +60,15 @@ function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
   try {
     // A signal costs more than the rest together: only executors that can see it get one.
     const sinkOnly = executor as (sink: Sink<T>) => unknown;
-    closeAfter(source, executor.length === 1 ? sinkOnly(source) : executor(source, source.signal));
+    const work = executor.length === 1 ? sinkOnly(source) : executor(source, source.signal);
+    if (isThenable(work)) closeAfter(source, work);
   } catch (error) {
     source.fail(error);
   }
 }
 
-/** Where the work that feeds `source` is a promise, its end is the end of the source, its rejection the failure. */
-export function closeAfter<T>(source: Source<T>, work: unknown): void {
-  if (!isThenable(work)) return;
+/** The end of the work that feeds `source` is the end of the source, its rejection the failure. */
+export function closeAfter<T>(source: Source<T>, work: PromiseLike<unknown>): void {
   work.then(
     () => source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view'),
     (error: unknown) => source.fail(error),
@@ -84,10 +84,8 @@ function ladderFor(levels: Levels): Ladder {
   return lastLadder;
 }
 
-function environmentFor(options: EnvironmentOptions | undefined): Environment {
-  if (options === undefined) return defaultEnvironment;
-  const { clock, onUncaught, onEvent } = options;
-  return (clock ?? onUncaught ?? onEvent) ? new Environment(options) : defaultEnvironment;
+function environmentFor(options: EnvironmentOptions): Environment {
+  return (options.clock ?? options.onUncaught ?? options.onEvent) ? new Environment(options) : defaultEnvironment;
 }
 
 function guard<T>(source: Source<T>, options: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): void {

@@ -27,6 +27,7 @@ export interface SourceOptions<T> {
 }
 
 export class Source<T> extends Audience<T> implements Sink<T> {
+  readonly environment: Environment;
   readonly ladder: Ladder;
   readonly options: SourceOptions<T> | undefined;
   private values = 0;
@@ -35,16 +36,16 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   private deadlines: DeadlineList | undefined = undefined;
 
   constructor(ladder: Ladder, environment: Environment, options?: SourceOptions<T>) {
-    super(environment);
+    super();
+    this.environment = environment;
     this.ladder = ladder;
     this.options = options;
   }
 
   update(value: T, level: string, details?: ViewDetails): number {
     const seq = this.values++;
-    if (this.state !== 'updating') this.environment.drop('closed', level);
-    else if (isThenable(value)) this.close('INVALID_VALUE', 'value: await the promise first, or use chain');
-    else this.receive(seq, value, level, details);
+    if (this.state === 'updating' && !isThenable(value)) this.receive(seq, value, level, details);
+    else this.refuse(level);
     return seq;
   }
 
@@ -133,6 +134,11 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     if (this.extras !== undefined) cleanUp(this.extras);
   }
 
+  private refuse(level: string): void {
+    if (this.state !== 'updating') this.environment.drop('closed', level);
+    else this.close('INVALID_VALUE', 'value: await the promise first, or use chain');
+  }
+
   /** Kept short, with what is rare elsewhere: engines then compile a delivery as one piece. */
   private receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
     const { latest, ladder } = this;
@@ -141,10 +147,11 @@ export class Source<T> extends Audience<T> implements Sink<T> {
     const older = details !== undefined && this.isOlder(details.version);
     const reason = final ? undefined : this.reasonToDrop(rank, older);
     if (reason !== undefined) {
-      this.dropView(reason, seq, { ...details, value }, level);
+      this.keep(seq, { ...details, value });
+      this.environment.drop(reason, level);
       return;
     }
-    const confirms = latest !== undefined && (Object.is(value, latest.value) || this.isEqualBy(value, latest.value));
+    const confirms = latest !== undefined && this.isEqual(value, latest.value);
     const shown = confirms && this.isSame(value, latest.value) ? latest.value : value;
     let view: AnyView<T> = { value: shown, level, final, seq, confirms, at: this.environment.tickAt() };
     if (details !== undefined) view = withDetails(view, details, final && older);
@@ -156,17 +163,12 @@ export class Source<T> extends Audience<T> implements Sink<T> {
 
   private reasonToDrop(rank: number, older: boolean): DropReason | undefined {
     const { latest, ladder } = this;
-    if (rank < 0) return 'unknown-level';
-    if (!ladder.isRequestedAt(rank)) return 'not-requested';
-    const reached = latest === undefined ? -1 : ladder.rankOf(latest.level);
+    if (ladder.requestedAt[rank] !== true) return rank < 0 ? 'unknown-level' : 'not-requested';
+    if (latest === undefined) return undefined;
+    const reached = ladder.rankOf(latest.level);
     if (rank < reached) return 'weaker';
     if (rank === reached && this.options?.refining !== true) return 'repeated';
     return older ? 'older' : undefined;
-  }
-
-  private dropView(reason: DropReason, seq: number, value: KeptValue, level: string): void {
-    this.keep(seq, value);
-    this.environment.drop(reason, level);
   }
 
   private isOlder(version: unknown): boolean {
