@@ -50,7 +50,11 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   executor: Executor<T, L>,
   options?: CorrectableOptions<T>,
 ): CorrectableInterface<T, L> {
-  const source = new Source<T>(ladderFor(levels), options === undefined ? defaultEnvironment : environmentFor(options), options);
+  const source = new Source<T>(
+    ladderFor(levels),
+    options === undefined ? defaultEnvironment : environmentFor(options),
+    options,
+  );
   if (options !== undefined) guard(source, options);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
   return new Handle<T, L, Strongest<L>>(source);
