@@ -48,17 +48,17 @@ export function distinctBelow(random: Random, below: number, count: number): num
 const ZIPFIAN_CONSTANT = 0.99;
 
 /**
- * Makes ranks below `items` of which the smaller are the more popular, as YCSB does (after Gray and others, *Quickly
- * generating billion-record synthetic databases*, SIGMOD 1994).
+ * Draws ranks below `items` of which the smaller are the more popular, as YCSB does (after Gray and others, *Quickly
+ * generating billion-record synthetic databases*, SIGMOD 1994). Making it takes time in proportion to `items`.
  */
-export function zipfian(items: number, random: Random): () => number {
+export function zipfian(items: number): (random: Random) => number {
   const theta = ZIPFIAN_CONSTANT;
   const zeta2 = 1 + 0.5 ** theta;
   let zetaN = 0;
   for (let rank = 1; rank <= items; rank += 1) zetaN += 1 / rank ** theta;
   const alpha = 1 / (1 - theta);
   const eta = (1 - (2 / items) ** (1 - theta)) / (1 - zeta2 / zetaN);
-  return () => {
+  return (random) => {
     const u = random();
     const uz = u * zetaN;
     if (uz < 1) return 0;

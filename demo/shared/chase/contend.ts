@@ -5,7 +5,7 @@
 import { seeded } from '../random.ts';
 import { WAYS, type Application, type Way } from './application.ts';
 import { carryOut, type HistoryLine, type Timing } from './request.ts';
-import { workloadOf, type Workload } from './workload.ts';
+import { workloadOf, type Step, type Workload } from './workload.ts';
 
 export interface ContendOptions {
   readonly application: Application;
@@ -50,6 +50,7 @@ export async function contend(options: ContendOptions): Promise<Contest> {
   const { seconds, workers, warmUpPairs = WARM_UP_PAIRS, progress = () => {} } = options;
   const pairs = Math.max(1, Math.round((seconds * 1000) / (2 * SLICE_MS)));
   const durationMs = Math.min(SLICE_MS, (seconds * 1000) / 2);
+  const steps = workloadOf(options.workload, options.application.users);
   const slices: Slice[] = [];
   const history: HistoryLine[] = [];
   const beganAt = performance.now();
@@ -59,7 +60,7 @@ export async function contend(options: ContendOptions): Promise<Contest> {
       const onLine = (line: Omit<HistoryLine, 'atMs'>): void => {
         if (pair >= 0) history.push({ ...line, atMs: round(performance.now() - beganAt) });
       };
-      const slice = await runSlice({ ...options, way, pair, durationMs, onLine });
+      const slice = await runSlice({ ...options, steps, way, pair, durationMs, onLine });
       if (pair >= 0) slices.push(slice);
     }
     if (pair >= 0 && (pair + 1) % 5 === 0) progress(`${pair + 1} of ${pairs} pairs of slices`);
@@ -68,6 +69,7 @@ export async function contend(options: ContendOptions): Promise<Contest> {
 }
 
 interface SliceOptions extends ContendOptions {
+  readonly steps: (seed: number) => () => Step;
   readonly way: Way;
   readonly pair: number;
   readonly durationMs: number;
@@ -75,14 +77,14 @@ interface SliceOptions extends ContendOptions {
 }
 
 async function runSlice(options: SliceOptions): Promise<Slice> {
-  const { application, workload, workers, way, pair, durationMs, onLine } = options;
+  const { application, steps, workers, way, pair, durationMs, onLine } = options;
   const timings: Timing[] = [];
   let [operations, busyMs] = [0, 0];
   const endsAt = performance.now() + durationMs;
   const work = async (worker: number): Promise<void> => {
     // Both contenders of a pair get the same sequence.
     const seed = options.seed + (pair * workers + worker) * 7919;
-    const [next, random] = [workloadOf(workload, application.users, seed), seeded(seed + 1)];
+    const [next, random] = [steps(seed), seeded(seed + 1)];
     const beganAt = performance.now();
     for (let n = 0; performance.now() < endsAt; n += 1) {
       const { kind, user } = next();

@@ -13,12 +13,14 @@ export interface Step {
   readonly user: number;
 }
 
-/** An endless sequence of operations, the same for the same seed; popular users come up more often. */
-export function workloadOf(workload: Workload, users: number, seed: number): () => Step {
-  const random = seeded(seed);
-  const next = zipfian(users, random);
-  return () => {
-    const kind = random() < UPDATE_SHARES[workload] ? 'change' : 'fetch';
-    return { kind, user: scattered(next(), users) };
+/** Endless sequences of operations, the same for the same seed; popular users come up more often. */
+export function workloadOf(workload: Workload, users: number): (seed: number) => () => Step {
+  const rank = zipfian(users);
+  return (seed) => {
+    const random = seeded(seed);
+    return () => {
+      const kind = random() < UPDATE_SHARES[workload] ? 'change' : 'fetch';
+      return { kind, user: scattered(rank(random), users) };
+    };
   };
 }
