@@ -1,0 +1,14 @@
+/** A ledger in which each operation counts itself, so that one can see afterwards how often it took effect. */
+import { defineContract } from 'correctables/bindings/redblue';
+import { z } from 'zod';
+
+const operation = z.string().min(1);
+
+export const ledger = defineContract('ledger', {
+  /** Blue: commits at the nearest site. */
+  note: { effect: 'update', args: z.object({ operation }), result: z.null() },
+  /** Red: takes its place in the order of all sites. */
+  book: { effect: 'update', args: z.object({ operation }), result: z.null() },
+  /** How often each of these operations has taken effect. */
+  times: { effect: 'read', args: z.object({ operations: z.array(operation) }), result: z.array(z.int()) },
+});

@@ -1,0 +1,95 @@
+/** Kills the server again and again under load, and looks afterwards for every operation that was sent. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ledger } from './contract.ts';
+import { figuresOf, type Figures, type HistoryLine } from './history.ts';
+import { clientOf, Load } from './load.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** What came of it. */
+export interface KillReport extends Figures {
+  readonly kills: number;
+  /** From each start of the process to the first answer that it gave. */
+  readonly recoveriesMs: readonly number[];
+}
+
+export interface KillOptions {
+  readonly kills: number;
+  /** Operations to be acknowledged between two kills, at least. */
+  readonly perKill: number;
+  /** Where the data goes; a temporary folder, removed afterwards, unless given. */
+  readonly data: string | undefined;
+}
+
+/** The moment of a kill is drawn from so much time, so that it meets writes at any stage. */
+const KILL_SPREAD_MS = 50;
+const LOOK_BATCH = 500;
+/** After the last restart blue operations still travel between the sites: for so long they may be missing. */
+const TRAVEL_MAX_MS = 20_000;
+const LOOK_AGAIN_MS = 100;
+
+/** Runs it; `say` gets a line now and then. */
+export async function killAndRestart(
+  { kills, perKill, data }: KillOptions,
+  say: (line: string) => void,
+): Promise<{ readonly report: KillReport; readonly history: readonly HistoryLine[] }> {
+  const folder = data ?? (await mkdtemp(join(tmpdir(), 'correctables-kill-')));
+  const history: HistoryLine[] = [];
+  const startedAtMs = performance.now();
+  const note = (line: Omit<HistoryLine, 'atMs'>): void => {
+    history.push({ ...line, atMs: Math.round((performance.now() - startedAtMs) * 1000) / 1000 });
+  };
+  let server = await ServerProcess.start({ data: folder, port: 0 });
+  try {
+    const load = new Load(Object.values(server.sites), note);
+    load.start();
+    const recoveriesMs: number[] = [];
+    for (let round = 1; round <= kills; round += 1) {
+      await load.until(load.acknowledged + perKill);
+      await pause(Math.random() * KILL_SPREAD_MS);
+      await server.kill();
+      const before = load.acknowledged;
+      const startingAtMs = performance.now();
+      server = await ServerProcess.start({ data: folder, port: server.port });
+      await load.until(before + 1);
+      recoveriesMs.push(Math.round(performance.now() - startingAtMs));
+      say(`kill ${round} of ${kills}: ${load.acknowledged} acknowledged, back after ${recoveriesMs.at(-1)} ms`);
+    }
+    await load.until(kills * perKill);
+    await load.stop();
+    await lookEverywhere(server, history, note);
+    return { report: { kills, ...figuresOf(history), recoveriesMs }, history };
+  } finally {
+    await server.stop();
+    if (data === undefined) await rm(folder, { recursive: true });
+  }
+}
+
+async function lookEverywhere(
+  server: ServerProcess,
+  history: readonly HistoryLine[],
+  note: (line: Omit<HistoryLine, 'atMs'>) => void,
+): Promise<void> {
+  const sent = history.filter(({ kind }) => kind === 'sent').map(({ operation }) => operation);
+  for (const [site, url] of Object.entries(server.sites)) {
+    const client = clientOf(url);
+    const untilMs = performance.now() + TRAVEL_MAX_MS;
+    for (let start = 0; start < sent.length; start += LOOK_BATCH) {
+      const operations = sent.slice(start, start + LOOK_BATCH);
+      let times = await client.invokeStrong(ledger.times({ operations }));
+      while (times.includes(0) && performance.now() < untilMs) {
+        await pause(LOOK_AGAIN_MS);
+        times = await client.invokeStrong(ledger.times({ operations }));
+      }
+      for (const [index, operation] of operations.entries()) {
+        note({ operation, kind: 'found', site, times: times[index] ?? 0 });
+      }
+    }
+    await client.close();
+  }
+}
+
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

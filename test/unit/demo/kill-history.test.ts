@@ -1,0 +1,29 @@
+/** The figures of the kill demo come from its history alone, and losses and repetitions do show in them. */
+import { expect, test } from 'vitest';
+import { figuresOf, parseHistory, type HistoryLine } from '../../../demo/kill/history.ts';
+
+const sent = (operation: string): HistoryLine => ({ operation, kind: 'sent', atMs: 0 });
+const acknowledged = (operation: string): HistoryLine => ({ operation, kind: 'acknowledged', atMs: 1 });
+const found = (operation: string, times: number): HistoryLine => ({ operation, kind: 'found', times, atMs: 2 });
+
+test.each([
+  ['found once at every site', [found('a', 1), found('a', 1)], { acknowledged: 1, lost: 0, repeated: 0 }],
+  ['missing at one site', [found('a', 1), found('a', 0)], { acknowledged: 1, lost: 1, repeated: 0 }],
+  ['never looked for', [], { acknowledged: 1, lost: 1, repeated: 0 }],
+  ['twice at one site', [found('a', 1), found('a', 2)], { acknowledged: 1, lost: 0, repeated: 1 }],
+])('acknowledged, %s → counted as that', (_, looks, figures) => {
+  expect(figuresOf([sent('a'), acknowledged('a'), ...looks])).toEqual(figures);
+});
+
+test('sent, not acknowledged, not found → neither lost nor acknowledged', () => {
+  expect(figuresOf([sent('a'), found('a', 0)])).toEqual({ acknowledged: 0, lost: 0, repeated: 0 });
+});
+
+test('sent, not acknowledged, found twice → repeated all the same', () => {
+  expect(figuresOf([sent('a'), found('a', 2)])).toMatchObject({ repeated: 1 });
+});
+
+test('history as text → the same lines', () => {
+  const lines = [sent('a'), found('a', 1)];
+  expect(parseHistory(`${lines.map((line) => JSON.stringify(line)).join('\n')}\n`)).toEqual(lines);
+});
