@@ -6,10 +6,12 @@ import { cac } from 'cac';
 import type { Bench, Outcome } from './harness/bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { core } from './core/bench.ts';
+import { redblueOverhead } from './redblue-overhead/bench.ts';
+import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { wire } from './wire/bench.ts';
 
-const benches: readonly Bench[] = [core, tickets, ads, twissandra, wire];
+const benches: readonly Bench[] = [core, tickets, ads, twissandra, wire, redblueOverhead, server];
 
 const cli = cac('npm run bench --');
 cli

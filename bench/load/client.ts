@@ -1,0 +1,88 @@
+/** A client process under load: so many loops that each await one operation after the other. */
+import { createClient } from 'correctables';
+import { redblue } from 'correctables/bindings/redblue';
+import { Redis } from 'ioredis';
+import { WebSocket } from 'ws';
+import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
+import { load } from './service.ts';
+
+const KEYS = 1000;
+const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
+/** 16 bytes. */
+const VALUE = '0123456789abcdef';
+/** Of a hundred operations of the mix, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly reads. */
+const MIX = { read: 80, deposit: 95 } as const;
+/** Every so many operations one latency is taken. */
+const LATENCY_EVERY = 16;
+
+type Submit = (n: number) => PromiseLike<unknown>;
+
+const tell = (message: unknown): void => void process.send?.(message);
+
+const [, , url] = process.argv as [string, string, string];
+const submits = url.startsWith('redis:') ? openRedis() : await openStore();
+tell({ ready: true });
+process.on('message', (order: ClientOrder) => void measure(order).then(tell));
+process.on('disconnect', () => process.exit());
+
+async function openStore(): Promise<Record<Workload, Submit>> {
+  const binding = redblue(load, { url, WebSocket });
+  await binding.ready;
+  const store = createClient(binding);
+  const account = (n: number): string => keys[n % KEYS] as string;
+  const withdraw: Submit = (n) => store.invoke(load.withdraw({ account: account(n), cents: 1 }));
+  const deposit: Submit = (n) => store.invoke(load.deposit({ account: account(n), cents: 5 }));
+  const read: Submit = (n) => store.invokeWeak(load.balance({ account: account(n) }));
+  for (let n = 0; n < KEYS; n += 1) await store.invoke(load.deposit({ account: account(n), cents: 1_000_000_000 }));
+  return {
+    set: (n) => store.invoke(load.set({ key: account(n), value: VALUE })),
+    deposit,
+    withdraw,
+    read,
+    mix: (n) => (n % 100 < MIX.read ? read : n % 100 < MIX.deposit ? deposit : withdraw)(n),
+  };
+}
+
+function openRedis(): Record<Workload, Submit> {
+  const redis = new Redis(url, { enableAutoPipelining: true });
+  const key = (n: number): string => keys[n % KEYS] as string;
+  const set: Submit = (n) => redis.set(key(n), VALUE);
+  return { set, deposit: set, withdraw: set, mix: set, read: (n) => redis.get(key(n)) };
+}
+
+async function measure({ workload, window, durationMs }: ClientOrder): Promise<ClientReport> {
+  const submit = submits[workload];
+  await drive(submit, window, durationMs / 4);
+  const cpuFrom = cpuUsedUs();
+  const from = performance.now();
+  const { operations, latenciesMs } = await drive(submit, window, durationMs);
+  const elapsedMs = performance.now() - from;
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number): number => latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
+  return { operations, elapsedMs, cpuUs: cpuUsedUs() - cpuFrom, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+async function drive(
+  submit: Submit,
+  window: number,
+  durationMs: number,
+): Promise<{ operations: number; latenciesMs: number[] }> {
+  let operations = 0;
+  const latenciesMs: number[] = [];
+  const time = { isOver: false };
+  setTimeout(() => (time.isOver = true), durationMs);
+  const loop = async (): Promise<void> => {
+    while (!time.isOver) {
+      const n = operations++;
+      if (n % LATENCY_EVERY !== 0) {
+        await submit(n);
+        continue;
+      }
+      const from = performance.now();
+      await submit(n);
+      latenciesMs.push(performance.now() - from);
+    }
+  };
+  await Promise.all(Array.from({ length: window }, loop));
+  return { operations, latenciesMs };
+}

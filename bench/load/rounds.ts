@@ -1,0 +1,63 @@
+/** Runs contestants against each other, all in every round. */
+import { interleave } from '../harness/interleave.ts';
+import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import type { Spread } from '../harness/bench.ts';
+import type { ClientOrder } from './messages.ts';
+import type { Contestant, Measured } from './processes.ts';
+
+const WARM_UPS = 2;
+
+/** How often, and what each time. */
+export interface Rounds extends ClientOrder {
+  readonly rounds: number;
+  readonly progress: (text: string) => void;
+}
+
+/** What was measured, by contestant, one a round. */
+export type Samples<N extends string> = ReadonlyMap<N, readonly Measured[]>;
+
+/** Measures all contestants, interleaved. */
+export async function measureRounds<N extends string>(
+  contestants: ReadonlyMap<N, Contestant>,
+  { rounds, progress, ...order }: Rounds,
+): Promise<Samples<N>> {
+  const measured = new Map<N, Measured[]>([...contestants.keys()].map((name) => [name, []]));
+  const contenders = [...contestants].map(([name, contestant]) => ({
+    name,
+    async measure() {
+      const one = await contestant.run(order);
+      measured.get(name)?.push(one);
+      return one.opsPerSecond;
+    },
+  }));
+  await interleave(contenders, { rounds, warmUps: WARM_UPS, progress });
+  for (const list of measured.values()) list.splice(0, WARM_UPS);
+  return measured;
+}
+
+/** Operations a second of `of`, as a multiple of those of `to` in the same round. */
+export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
+  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
+  const { median, min, max } = spread(pairedRatios(ops(of), ops(to)));
+  return { median: rounded(median), min: rounded(min), max: rounded(max) };
+}
+
+/** The middle of one figure over the rounds. */
+export function middleOf(list: readonly Measured[], figure: keyof Measured): number | null {
+  const values = list.flatMap((one) => one[figure] ?? []);
+  return values.length === 0 ? null : rounded(spread(values).median);
+}
+
+/** One row of the report. */
+export function rowOf(list: readonly Measured[]): Record<string, number | null> {
+  const ops = spread(list.map((one) => one.opsPerSecond));
+  return {
+    opsPerSecond: Math.round(ops.median),
+    opsMin: Math.round(ops.min),
+    opsMax: Math.round(ops.max),
+    clientUsPerOp: middleOf(list, 'clientUsPerOp'),
+    serverUsPerOp: middleOf(list, 'serverUsPerOp'),
+    p50Ms: middleOf(list, 'p50Ms'),
+    p99Ms: middleOf(list, 'p99Ms'),
+  };
+}

@@ -1,0 +1,33 @@
+/** The service under load: values of sixteen bytes, and accounts. */
+import { blue, counter, defineContract, defineService, red, register, table, type Service } from 'correctables/server';
+import { z } from 'zod';
+
+const account = z.string().min(1);
+
+export const load = defineContract('load', {
+  set: { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  deposit: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.null() },
+  withdraw: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.boolean() },
+  balance: { effect: 'read', args: z.object({ account }), result: z.int() },
+});
+
+interface Booking {
+  readonly account: string;
+  readonly cents: number;
+}
+
+export const service: Service = defineService(load, {
+  tables: { values: table({ value: register<string>() }), accounts: table({ balance: counter() }) },
+  shadowOperations: ({ values, accounts }) => ({
+    set: blue((a: { key: string; value: string }) => [values.row(a.key).value.write(a.value)]),
+    deposit: blue((a: Booking) => [accounts.row(a.account).balance.add(a.cents)]),
+    withdraw: red((a: Booking) => [accounts.row(a.account).balance.add(-a.cents)]),
+  }),
+  generators: {
+    set: (args, { shadow }) => shadow.set(args, null),
+    deposit: (args, { shadow }) => shadow.deposit(args, null),
+    withdraw: (args, { tables, shadow }) =>
+      tables.accounts.row(args.account).balance < args.cents ? false : shadow.withdraw(args, true),
+    balance: (args, { tables }) => tables.accounts.row(args.account).balance,
+  },
+});

@@ -1,0 +1,69 @@
+/**
+ * What replication and certification cost where there is nothing to replicate to: one site, beside the same gateway,
+ * service and log without them (RedBlue, OSDI 2012, Table 5).
+ */
+import { atLeast, reported, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import type { Target, Workload } from '../load/messages.ts';
+import { startContestant, type Contestant } from '../load/processes.ts';
+import { measureRounds, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+
+const TARGETS = {
+  'one site': { kind: 'redblue', sites: 1, durable: false },
+  plain: { kind: 'plain' },
+} as const satisfies Record<string, Target>;
+const NAMES = ['one site', 'plain'] as const;
+type Name = (typeof NAMES)[number];
+
+/** The mix is what the bar is about; the others show where the cost lies. */
+const WORKLOADS: readonly Workload[] = ['mix', 'read', 'deposit', 'withdraw'];
+const WINDOW = 64;
+const AIM = 0.94;
+
+export const redblueOverhead: Bench = {
+  name: 'redblue-overhead',
+  about: 'one site with replication and certification on, beside the same gateway, service and log without',
+  run,
+};
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const rounds = quick ? 3 : 11;
+  const durationMs = quick ? 300 : 800;
+  const contestants = new Map<Name, Contestant>();
+  try {
+    for (const name of NAMES) contestants.set(name, await startContestant(TARGETS[name]));
+    const samples = new Map<Workload, Samples<Name>>();
+    for (const workload of WORKLOADS) {
+      const told = (text: string): void => progress(`${workload}: ${text}`);
+      samples.set(
+        workload,
+        await measureRounds(contestants, { rounds, workload, window: WINDOW, durationMs, progress: told }),
+      );
+    }
+    return outcomeOf(rounds, samples);
+  } finally {
+    for (const contestant of contestants.values()) await contestant.stop();
+  }
+}
+
+function outcomeOf(rounds: number, samples: ReadonlyMap<Workload, Samples<Name>>): Outcome {
+  const rows = [...samples].flatMap(([workload, of]) =>
+    NAMES.map((name) => ({ workload, contender: name, ...rowOf(of.get(name) ?? []) })),
+  );
+  const ratios = new Map([...samples].map(([workload, of]) => [workload, ratioOf(of, 'one site', 'plain')]));
+  const [mix, ...others] = WORKLOADS;
+  const bars = [
+    atLeast('one-site-vs-plain', ratios.get(mix as Workload)?.median ?? NaN, AIM),
+    ...others.map((workload) => reported(`one-site-vs-plain-${workload}`, ratios.get(workload)?.median ?? NaN)),
+  ];
+  const ranges = [...ratios].map(([workload, ratio]) =>
+    workload === mix ? { label: workload, ...ratio, aim: AIM } : { label: workload, ...ratio },
+  );
+  const plot = rangesFigure(
+    'One site with replication and certification, beside the same without',
+    `operations a second, as a multiple of the plain service (window ${WINDOW}; median and range; red: the aim)`,
+    ranges,
+  );
+  const plain = Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)]));
+  return { rounds, rows, bars, samples: plain, figures: { 'redblue-overhead': plot } };
+}

@@ -1,0 +1,124 @@
+/**
+ * The whole server beside Redis: one client process each, awaiting a Correctable here, a promise of ioredis with
+ * auto-pipelining there; the same values of 16 bytes, at several windows of operations under way.
+ */
+import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import type { Target, Workload } from '../load/messages.ts';
+import { startContestant, type Contestant } from '../load/processes.ts';
+import { measureRounds, middleOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+
+const TARGETS = {
+  ephemeral: { kind: 'redblue', sites: 1, durable: false },
+  'three sites': { kind: 'redblue', sites: 3, durable: false },
+  redis: { kind: 'redis', durable: false },
+  durable: { kind: 'redblue', sites: 1, durable: true },
+  'redis, AOF always': { kind: 'redis', durable: true },
+} as const satisfies Record<string, Target>;
+type Name = keyof typeof TARGETS;
+
+const WINDOWS = [1, 64, 1024] as const;
+type Window = (typeof WINDOWS)[number];
+/** The window of the bars that name one. */
+const NAMED: Window = 64;
+
+/** What each pair is held to at each window: least that is acceptable, and the aim. */
+const PAIRS = [
+  {
+    bar: 'ephemeral-blue-vs-ioredis',
+    of: 'ephemeral',
+    to: 'redis',
+    aims: { 1: 1, 64: 1.5, 1024: 2 },
+    floors: { 1: 0.9, 64: 1, 1024: 1.2 },
+  },
+  {
+    bar: 'durable-blue-vs-ioredis-aof',
+    of: 'durable',
+    to: 'redis, AOF always',
+    aims: { 1: 1, 64: 1.4, 1024: 2 },
+    floors: { 1: 0.9, 64: 1, 1024: 1.3 },
+  },
+] as const;
+
+export const server: Bench = {
+  name: 'server',
+  about: 'the whole server, ephemeral and durable, beside Redis through ioredis with auto-pipelining',
+  run,
+};
+
+interface Measurement {
+  readonly workload: Workload;
+  readonly window: Window;
+  readonly samples: Samples<Name>;
+}
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const rounds = quick ? 3 : 9;
+  const durationMs = quick ? 250 : 600;
+  const contestants = new Map<Name, Contestant>();
+  const measured: Measurement[] = [];
+  const measure = async (workload: Workload, window: Window, names: readonly Name[]): Promise<void> => {
+    const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
+    const told = (text: string): void => progress(`${workload}, window ${window}: ${text}`);
+    const samples = await measureRounds(chosen, { rounds, workload, window, durationMs, progress: told });
+    measured.push({ workload, window, samples });
+  };
+  const names = Object.keys(TARGETS) as Name[];
+  try {
+    for (const name of names) contestants.set(name, await startContestant(TARGETS[name]));
+    for (const window of WINDOWS) await measure('set', window, names);
+    await measure('withdraw', NAMED, ['ephemeral', 'three sites', 'durable']);
+    return outcomeOf(rounds, measured);
+  } finally {
+    for (const contestant of contestants.values()) await contestant.stop();
+  }
+}
+
+function outcomeOf(rounds: number, measured: readonly Measurement[]): Outcome {
+  const rows = measured.flatMap(({ workload, window, samples }) =>
+    [...samples].map(([contender, list]) => ({ workload, window, contender, ...rowOf(list) })),
+  );
+  const samples = measured.map((each) => ({ ...each, samples: Object.fromEntries(each.samples) }));
+  return { rounds, rows, bars: barsOf(measured), samples, figures: { server: plot(measured) } };
+}
+
+function samplesOf(measured: readonly Measurement[], workload: Workload, window: Window): Samples<Name> {
+  const found = measured.find((each) => each.workload === workload && each.window === window);
+  if (found === undefined) throw new Error(`${workload} was not measured at window ${window}`);
+  return found.samples;
+}
+
+function barsOf(measured: readonly Measurement[]): Bar[] {
+  const set = (window: Window): Samples<Name> => samplesOf(measured, 'set', window);
+  const red = samplesOf(measured, 'withdraw', NAMED);
+  const figure = (samples: Samples<Name>, name: Name, of: 'opsPerSecond' | 'serverUsPerOp'): number =>
+    middleOf(samples.get(name) ?? [], of) ?? NaN;
+  return [
+    ...PAIRS.flatMap(({ bar, of, to, aims, floors }) =>
+      WINDOWS.flatMap((window) => [
+        atLeast(`${bar}-${window}`, ratioOf(set(window), of, to).median, aims[window]),
+        reported(`floor-of-${bar}-${window}`, floors[window]),
+      ]),
+    ),
+    reported('red-rate', figure(red, 'ephemeral', 'opsPerSecond'), 'operations/s'),
+    reported('red-rate-three-sites', figure(red, 'three sites', 'opsPerSecond'), 'operations/s'),
+    reported('red-rate-durable', figure(red, 'durable', 'opsPerSecond'), 'operations/s'),
+    reported('cpu-per-blue-us', figure(set(NAMED), 'ephemeral', 'serverUsPerOp'), 'us'),
+    reported('three-sites-vs-one', ratioOf(set(NAMED), 'three sites', 'ephemeral').median),
+  ];
+}
+
+function plot(measured: readonly Measurement[]): string {
+  const ranges = PAIRS.flatMap(({ of, to, aims }) =>
+    WINDOWS.map((window) => ({
+      label: `${of} ÷ ${to}, ${window} under way`,
+      ...ratioOf(samplesOf(measured, 'set', window), of, to),
+      aim: aims[window],
+    })),
+  );
+  return rangesFigure(
+    'Blue updates a second beside Redis through ioredis, one client process each',
+    'ratio (median and range of the rounds; red: the aim)',
+    ranges,
+  );
+}

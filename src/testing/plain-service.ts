@@ -1,0 +1,120 @@
+/**
+ * A service at one place, neither replicated nor certified: generators run on its store, effects are logged, applied and
+ * answered. It is for tests of a service's own logic, and the baseline for what the backend's promises cost (RedBlue,
+ * OSDI 2012, Table 5).
+ */
+import type { Binding } from '../correctable/binding.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { Fifo } from '../server/log/fifo.ts';
+import type { SiteStorage } from '../server/log/storage.ts';
+import type { Submission } from '../server/redblue/replica-port.ts';
+import { SiteBinding } from '../server/redblue/site-binding.ts';
+import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
+import { SiteState } from '../server/redblue/site-state.ts';
+import type { Answer } from '../server/redblue/site-state.ts';
+import type { Service } from '../server/redblue/service.ts';
+import { VolatileStorage } from '../server/storage/volatile-storage.ts';
+
+/** The site entry of vectors: there is one site. */
+const SITE = 0;
+
+const NO_TOKENS: SessionTokens = {
+  seal: () => '',
+  open: () => {
+    throw new CorrectableError('UNAUTHENTICATED', 'A plain service has no sessions with other places.');
+  },
+};
+
+/** The service as a binding. State lives in memory and is gone with the process. */
+export function plainService(service: Service): Binding<RedBlueLevels> {
+  return new SiteBinding('plain', new PlainSite(service, new VolatileStorage(Date.now())));
+}
+
+interface Waiting {
+  readonly submitter: Submitter;
+  readonly answer: Answer;
+}
+
+class PlainSite implements SubmissionPort {
+  readonly contract: SubmissionPort['contract'];
+  readonly site = SITE;
+  readonly sites: readonly string[] = ['plain'];
+  readonly tokens: SessionTokens = NO_TOKENS;
+  readonly #storage: SiteStorage;
+  readonly #state: SiteState;
+  /** Answers that wait until their entries are synced. */
+  readonly #waiting = new Fifo<Waiting>();
+  #synced = 0;
+  #operations = 0;
+  #closed = false;
+
+  constructor(service: Service, storage: SiteStorage) {
+    this.contract = service.contract;
+    this.#storage = storage;
+    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now() });
+    storage.attach(
+      { sections: { store: this.#state.store }, cut: () => ({ rest: undefined, keptFrom: { local: 0, red: 0 } }) },
+      {
+        synced: (_log, length) => this.#onSynced(length),
+        failed: (error) => this.#failAll(new CorrectableError('UNAVAILABLE', 'The log failed.', { cause: error })),
+      },
+    );
+  }
+
+  submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+    if (this.#closed) return submitter.failed(closedError(), undefined);
+    try {
+      this.#run(submission, submitter);
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      submitter.failed(error, undefined);
+    }
+  }
+
+  closeSubmissions(): void {
+    this.#closed = true;
+    this.#failAll(closedError());
+  }
+
+  #run({ operation, args, wants }: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+    this.#operations += 1;
+    const version = this.#operations;
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const now = Date.now();
+    const input = { operation, args, now, uniqueId: `plain-${version}`, seed };
+    if (this.contract.operations[operation]?.effect === 'read') {
+      const answer = this.#state.read(input);
+      if (wants.causal) tell(submitter, 'causal', answer);
+      if (wants.strong) tell(submitter, 'strong', answer);
+      return;
+    }
+    const { choice, reply } = this.#state.stableRunner.run(input);
+    const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
+    const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
+    const answer = this.#state.answerOf({ operation, choice, reply }, results);
+    this.#waiting.push({ submitter, answer });
+    this.#storage.append('local', [{ kind: 'plain', version, now, choice, answer }]);
+  }
+
+  #onSynced(length: number): void {
+    for (; this.#synced < length; this.#synced += 1) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) tell(next.submitter, 'committed', next.answer);
+    }
+  }
+
+  #failAll(error: CorrectableError): void {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      next.submitter.failed(error, undefined);
+    }
+  }
+}
+
+function tell(submitter: Submitter, stage: 'causal' | 'strong' | 'committed', answer: Answer): void {
+  if (isCorrectableError(answer)) submitter.failed(answer, stage === 'causal' ? stage : undefined);
+  else submitter.view(stage, answer, undefined);
+}
+
+function closedError(): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', 'The service was closed before the operation ended.');
+}
