@@ -12,7 +12,7 @@ import type { SubmitRow } from '../../protocol/submit.ts';
 import { PROTOCOL_VERSION } from '../../protocol/version.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import { compileSchema } from './compile-schema.ts';
-import type { ClientConnection } from './client-table.ts';
+import type { ClientConnection, ClientRecord } from './client-table.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { refuseHello } from './refuse-hello.ts';
 import type { ServerSocket } from './socket.ts';
@@ -230,7 +230,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#guest = {
       record,
       principal,
-      owner: this.#ownerOf(record.key),
+      owner: this.#ownerOf(record),
       host: this.#host,
       outlet: this,
       running: this.#running,
@@ -243,10 +243,13 @@ export class GatewayConnection implements ClientConnection, Outlet {
     if (this.#host.draining) this.drain(0);
   }
 
-  #ownerOf(key: string): SubmissionOwner {
+  #ownerOf(record: ClientRecord): SubmissionOwner {
     const host = this.#host;
     return {
-      key,
+      key: record.key,
+      get acknowledged() {
+        return record.acked;
+      },
       codec: this.#codec,
       levels: host.levels,
       onAnomaly: (operation, what, error) => host.report(operation, what, error),

@@ -3,7 +3,7 @@
  * runs in. A view whose encoded value the client already has travels as `confirm`, without payload (Correctables, OSDI
  * 2016, §5.2). The operation's own `equals` plays no part in that: it says what means the same, not what is the same.
  */
-import type { InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
+import type { InvocationContext, Sink, SubmissionOrigin, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
 import type { ConfirmRow } from '../../protocol/confirm.ts';
@@ -27,6 +27,8 @@ export interface SubmissionOwner {
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
+  /** Up to this number the client has acknowledged all its operations. */
+  readonly acknowledged: number;
   /** Told of failures, and of what a binding does against its interface. */
   onAnomaly(operation: string, what: string, error?: unknown): void;
 }
@@ -85,6 +87,11 @@ export class Submission implements Sink, InvocationContext {
 
   get operationId(): string {
     return `${this.#owner.key}/${this.id}`;
+  }
+
+  get origin(): SubmissionOrigin {
+    const { key, acknowledged } = this.#owner;
+    return { client: key, sequence: this.id, acknowledged };
   }
 
   get signal(): AbortSignal {

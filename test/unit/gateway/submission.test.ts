@@ -28,6 +28,7 @@ function start(strongest = 2): { submission: Submission; outlet: OutletDouble; a
   const anomalies: string[] = [];
   const owner = {
     key: 'ada/1',
+    acknowledged: 0,
     codec: jsonCodec,
     levels: ['tentative', 'causal', 'strong'],
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
