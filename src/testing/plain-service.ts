@@ -6,10 +6,11 @@
 import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { Fifo } from '../server/log/fifo.ts';
-import type { SiteStorage } from '../server/log/storage.ts';
+import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import type { Submission } from '../server/redblue/replica-port.ts';
 import { SiteBinding } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
+import type { Cut } from '../server/redblue/site-machine.ts';
 import { SiteState } from '../server/redblue/site-state.ts';
 import type { Answer } from '../server/redblue/site-state.ts';
 import type { Service } from '../server/redblue/service.ts';
@@ -52,13 +53,17 @@ class PlainSite implements SubmissionPort {
     this.contract = service.contract;
     this.#storage = storage;
     this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now() });
-    storage.attach(
-      { sections: { store: this.#state.store }, cut: () => ({ rest: undefined, keptFrom: { local: 0, red: 0 } }) },
-      {
-        synced: (_log, length) => this.#onSynced(length),
-        failed: (error) => this.#failAll(new CorrectableError('UNAVAILABLE', 'The log failed.', { cause: error })),
-      },
-    );
+    const places = { local: 0, red: 0 };
+    const sections = { store: this.#state.store };
+    const cut = (): Cut => ({ rest: undefined, contained: places });
+    storage.attach({ sections, cut, keptFrom: places }, this.#listener());
+  }
+
+  #listener(): StorageListener {
+    return {
+      synced: (_log, length) => this.#onSynced(length),
+      failed: (cause) => this.#failAll(new CorrectableError('UNAVAILABLE', 'The log failed.', { cause })),
+    };
   }
 
   submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
