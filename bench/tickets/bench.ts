@@ -3,15 +3,14 @@
  * without.
  */
 import { writeFileSync } from 'node:fs';
-import { count, latencies, percentiles } from '../../demo/tickets/report.ts';
-import { atLeast, atMost, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
-import { median, rounded, spread } from '../harness/statistics.ts';
+import { count } from '../../demo/tickets/report.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { saleFigure } from './figure.ts';
+import { barsOf, rowOf, salesOf } from './rows.ts';
 import { runSales, type RoundSale, type Setting } from './sales.ts';
 
 const RETAILERS = 4;
 const THRESHOLDS = [0, 20] as const;
-const AIMS = { revokedAt20: 0, revokedAt0: 6, oversold: 0, speedup: 4 } as const;
 
 export const tickets: Bench = {
   name: 'tickets',
@@ -28,77 +27,7 @@ async function run({ quick, binding, history, progress }: Settings): Promise<Out
   if (history !== undefined) writeHistory(history, sales);
 
   const rows = settings.map((setting) => rowOf(setting, sales));
-  return { rounds, rows, bars: barsOf(sales, rows), samples: sales.map(sampleOf), figures: figuresOf(stocks, sales) };
-}
-
-type Row = ReturnType<typeof rowOf>;
-
-/** One setting over all its sales: medians of the rounds, and the worst sale of each fault. */
-function rowOf({ stock, threshold }: Setting, sales: readonly RoundSale[]) {
-  const mine = salesOf(sales, { stock, threshold });
-  const worst = (fault: 'revoked' | 'oversold' | 'duplicates'): number =>
-    Math.max(...mine.map(({ sale }) => count(sale.history, stock)[fault]));
-  const ofRounds = (value: (sale: RoundSale) => number | null): number | null => {
-    const values = mine.map(value).filter((each) => each !== null);
-    return values.length === 0 ? null : rounded(median(values));
-  };
-  const speedup = threshold === null ? null : spread(mine.map((sale) => rounded(speedupOf(sale, sales))));
-  return {
-    tickets: stock,
-    contender: threshold === null ? 'strong only' : `threshold ${threshold}`,
-    threshold,
-    sales: mine.length,
-    soldMin: Math.min(...mine.map(({ sale }) => soldIn(sale.history, stock))),
-    confirmedEarlyMin: Math.min(...mine.map(({ sale }) => count(sale.history, stock).confirmedEarly)),
-    revokedMax: worst('revoked'),
-    oversoldMax: worst('oversold'),
-    duplicatesMax: worst('duplicates'),
-    purchaseAboveP50Ms: ofRounds((sale) => aboveP50(sale)),
-    purchaseBelowP50Ms:
-      threshold === null ? null : ofRounds(({ sale }) => latencies(sale, threshold).purchaseBelow.p50),
-    finalP50Ms: ofRounds(({ sale }) => latencies(sale, 0).final.p50),
-    speedup: speedup?.median ?? null,
-    speedupMin: speedup?.min ?? null,
-    speedupMax: speedup?.max ?? null,
-  };
-}
-
-function soldIn(history: RoundSale['sale']['history'], stock: number): number {
-  const { confirmed, revoked } = count(history, stock);
-  return confirmed - revoked;
-}
-
-/** The median wait of purchases begun above the threshold; of all that got a ticket where there is none. */
-function aboveP50({ sale, threshold }: RoundSale): number | null {
-  if (threshold !== null) return latencies(sale, threshold).purchaseAbove.p50;
-  const sold = sale.purchases.filter((purchase) => purchase.told === 'yes');
-  return percentiles(sold, 'toldMs').p50;
-}
-
-/** How many times shorter customers above the threshold waited than those of the baseline in the same round. */
-function speedupOf(one: RoundSale, sales: readonly RoundSale[]): number {
-  const baseline = salesOf(sales, { stock: one.stock, threshold: null }).find(({ round }) => round === one.round);
-  return (aboveP50(baseline as RoundSale) as number) / (aboveP50(one) as number);
-}
-
-function salesOf(sales: readonly RoundSale[], { stock, threshold }: Setting): readonly RoundSale[] {
-  return sales.filter((sale) => sale.stock === stock && sale.threshold === threshold);
-}
-
-function barsOf(sales: readonly RoundSale[], rows: readonly Row[]): Bar[] {
-  const worst = (fault: 'revoked' | 'oversold', threshold?: number): number =>
-    Math.max(
-      ...sales
-        .filter((sale) => threshold === undefined || sale.threshold === threshold)
-        .map(({ sale, stock }) => count(sale.history, stock)[fault]),
-    );
-  const speedups = rows.flatMap((row) => (row.threshold === 20 ? (row.speedup ?? []) : []));
-  return [
-    atMost('revoked-at-20', worst('revoked', 20), AIMS.revokedAt20, 'customers'),
-    atMost('revoked-at-0', worst('revoked', 0), AIMS.revokedAt0, 'customers'),
-    atMost('oversold', worst('oversold'), AIMS.oversold, 'tickets'),
-    atLeast('purchase-speedup', rounded(Math.min(...speedups)), AIMS.speedup),
-  ];
+  return { rounds, rows, bars: barsOf(rows), samples: sales.map(sampleOf), figures: figuresOf(stocks, sales) };
 }
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */

@@ -28,7 +28,8 @@ export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFi
   const all = contenders.flatMap(({ waits }) => waits.map(({ ms }) => ms));
   const [low, high] = [decadeBelow(Math.min(...all)), 10 * decadeBelow(Math.max(...all))];
   return figure(`${stock} tickets, four retailers: mean wait of a customer over ${incremental.length} sales`, {
-    height: 400,
+    height: 410,
+    marginTop: 64,
     marginLeft: 66,
     marginRight: 24,
     x: { label: 'tickets left when the purchase began', labelAnchor: 'center', labelArrow: 'none', domain: [stock, 0] },
@@ -61,21 +62,18 @@ export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFi
           fill: colour,
         }),
       ),
-      Plot.text(contenders, {
-        x: 0.75 * stock,
-        y: ({ waits }: { waits: readonly MeanWait[] }) => topOf(waits.filter((wait) => wait.ticketsLeft > threshold)),
-        dy: -14,
-        text: 'label',
-        fill: 'colour',
-        fontWeight: 'bold',
-      }),
+      // A legend above the frame: no place inside it is free of dots on every machine.
+      ...contenders.map(({ label, colour }, index) =>
+        Plot.text([`● ${label}`], {
+          frameAnchor: 'top-left',
+          dx: 150 * index,
+          dy: -18,
+          fill: colour,
+          fontWeight: 'bold',
+        }),
+      ),
     ],
   });
-}
-
-/** Where a name stands clear of all dots. */
-function topOf(waits: readonly MeanWait[]): number {
-  return Math.max(...waits.map(({ ms }) => ms));
 }
 
 function decadeBelow(ms: number): number {
