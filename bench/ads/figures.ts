@@ -31,7 +31,7 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
     height: 110 + unloaded.length * 62,
     marginLeft: 140,
     marginRight: 130,
-    x: { label: 'milliseconds (median and range of the rounds)', grid: true, zero: true },
+    x: { label: 'milliseconds (median and range of the rounds)', grid: true, zero: true, insetRight: 60 },
     y: { label: null, domain: WAYS.map((way) => NAMES[way]), tickSize: 0 },
     fy: { label: null, domain: unloaded.map(placeOf), padding: 0.2 },
     marks: [
@@ -68,14 +68,14 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
       }),
     );
   const place = { fx: 'workload', x: 'opsPerSec', y: 'avgMs' } as const;
-  return figure(`${title}: latency against throughput, with more and more requests at a time`, {
+  return figure(`${title}: latency against throughput (blue: with speculation; numbers: requests at a time)`, {
     width: 900,
     height: 380,
-    marginLeft: 52,
-    marginTop: 84,
+    marginLeft: 64,
+    marginTop: 72,
     marginRight: 20,
     x: { label: 'operations per second', grid: true, zero: true, ticks: 4 },
-    y: { label: 'mean time to delivery (ms)', grid: true, zero: true },
+    y: { label: 'mean time to delivery (ms)', labelAnchor: 'center', labelArrow: 'none', grid: true, zero: true },
     fx: { label: null, padding: 0.12 },
     color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLOURS[way]) },
     marks: [
@@ -83,17 +83,6 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
       Plot.line(points, { ...place, stroke: 'way', strokeWidth: 2, sort: 'workers' }),
       Plot.dot(points, { ...place, fill: 'way', r: 4 }),
       Plot.text(points, { ...place, text: 'workers', dy: -11, fontSize: 10, fill: '#5b6570' }),
-      WAYS.map((way, n) =>
-        Plot.text([points[0]?.workload], {
-          fx: (workload: string) => workload,
-          text: () => NAMES[way],
-          fill: COLOURS[way],
-          frameAnchor: 'bottom-right',
-          dx: -8,
-          dy: -8 - 16 * n,
-          fontWeight: 600,
-        }),
-      ),
     ],
   });
 }

@@ -9,6 +9,7 @@ import type { LocalAd } from '../localise.ts';
 
 await runPage<LocalAd>({
   things: 'ads',
+  hasContent: true,
   contract: adContract,
   open: (store, http, about) =>
     adApplication({ store, content: contentOver(http), data: adData(about), locale: navigator.language }),

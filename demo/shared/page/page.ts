@@ -12,6 +12,8 @@ import { timeline } from './timeline.ts';
 export interface PageDemo<T> extends PageApplication<T> {
   /** What the references name, in the plural. */
   readonly things: string;
+  /** Whether the things have content that is fetched over HTTP. */
+  readonly hasContent: boolean;
   /** A thing as an item of a list. */
   item(thing: T): HTMLElement;
 }
@@ -31,6 +33,7 @@ export async function runPage<T>(demo: PageDemo<T>): Promise<void> {
   try {
     const about = await askAbout();
     const race = new Race(demo, about, () => showState(race));
+    byId('content-key', HTMLLIElement).hidden = !demo.hasContent;
     const draw = lanesView(demo);
     const showSums = sumsView();
     wire(race, about, () => {

@@ -7,6 +7,7 @@ import { tweetData } from '../data.ts';
 
 await runPage<Tweet>({
   things: 'tweets',
+  hasContent: false,
   contract: twissandraContract,
   open: (store, _http, about) => timelineApplication(store, tweetData(about)),
   item: ({ author, body }) => make('li', 'text', make('span', 'author', author), make('span', '', body)),
