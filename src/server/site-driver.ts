@@ -69,7 +69,9 @@ export class SiteDriver implements SubmissionPort {
     }
     const token = this.#nextToken++;
     this.#submitters.set(token, submitter);
-    this.#machine.submit({ ...submission, token, seed: Math.floor(Math.random() * SEED_RANGE) }, Date.now());
+    const { operation, args, origin, after, wants } = submission;
+    const seed = Math.floor(Math.random() * SEED_RANGE);
+    this.#machine.submit({ token, operation, args, origin, after, seed, wants }, Date.now());
     this.#act();
   }
 

@@ -5,6 +5,7 @@
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
+import { effectOn } from './field.ts';
 import type { FieldAddress, FieldKind, FieldState, PendingEffects } from './field.ts';
 
 class CounterState implements FieldState {
@@ -116,7 +117,7 @@ function add(address: FieldAddress, amount: unknown): Effect {
     const message = `A counter adds whole numbers, not ${String(amount)}: count in the smallest unit, such as cents.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${address.table}.${address.field}` });
   }
-  return { ...address, action: 'add', value: amount };
+  return effectOn(address, 'add', amount);
 }
 
 export const counterKind: FieldKind = {

@@ -4,6 +4,7 @@
  */
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
+import { effectOn } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 import { PendingQueue } from './pending-queue.ts';
@@ -43,7 +44,7 @@ export const queueKind: FieldKind = {
   name: 'queue',
   redOnly: true,
   effects: (address) => ({
-    push: (value) => ({ ...address, action: 'push', value }),
+    push: (value) => effectOn(address, 'push', value),
     pop: () => ({ ...address, action: 'pop' }),
   }),
   state: (saved) => new QueueState(saved as readonly unknown[] | undefined),

@@ -4,7 +4,7 @@
  */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { PendingList } from './field.ts';
+import { effectOn, PendingList } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 /** One addition. */
@@ -79,8 +79,8 @@ export const setKind: FieldKind = {
   name: 'set',
   redOnly: false,
   effects: (address) => ({
-    add: (value) => ({ ...address, action: 'add', value }),
-    remove: (value) => ({ ...address, action: 'remove', value }),
+    add: (value) => effectOn(address, 'add', value),
+    remove: (value) => effectOn(address, 'remove', value),
   }),
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
