@@ -32,11 +32,11 @@ function equal(a: unknown, b: unknown, depth: number, known: Pairs | undefined):
     return samePrototype && equalProperties(a, b, depth + 1, pairs);
   }
   // Stores may answer in a subclass, as Node's Buffer is one.
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b);
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalArrays(a, b, depth, pairs);
   return samePrototype && equalBuiltIns(a, b, depth + 1, pairs);
 }
 
-function equalArrays(a: readonly unknown[], b: readonly unknown[], depth: number, pairs: Pairs | undefined): boolean {
+function equalArrays(a: ArrayLike<unknown>, b: ArrayLike<unknown>, depth: number, pairs: Pairs | undefined): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth, pairs)) return false;
   return true;
@@ -61,8 +61,8 @@ function equalProperties(a: object, b: object, depth: number, pairs: Pairs | und
 function equalBuiltIns(a: object, b: object, depth: number, pairs: Pairs | undefined): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
   if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, pairs);
-  if (ArrayBuffer.isView(a)) return equalBytes(bytesOf(a), bytesOf(b as ArrayBufferView));
-  return a instanceof ArrayBuffer && equalBytes(new Uint8Array(a), new Uint8Array(b as ArrayBuffer));
+  const bytes = bytesOf(a);
+  return bytes !== undefined && equalArrays(bytes, bytesOf(b)!, depth, pairs);
 }
 
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
@@ -82,10 +82,7 @@ function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pa
   return true;
 }
 
-function bytesOf(view: ArrayBufferView): Uint8Array {
-  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-}
-
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+function bytesOf(value: object): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : undefined;
 }

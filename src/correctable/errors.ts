@@ -75,7 +75,7 @@ export class CorrectableError extends Error {
   readonly field: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.retryable = details.retryable ?? RETRYABLE.has(code);
     this.retryAfterMs = details.retryAfterMs;

@@ -17,6 +17,8 @@ export interface Shared {
   readonly captureContext: (() => (callback: () => void) => void) | undefined;
 }
 
+const MAY_TAKE_EFFECT = 'the update may take effect all the same';
+
 export class Invocation<T> extends Source<T> implements InvocationContext {
   readonly session: BindingSession | undefined;
   readonly trace: unknown;
@@ -53,13 +55,13 @@ export class Invocation<T> extends Source<T> implements InvocationContext {
 
   /** An update that is under way cannot be called back: its outcome is unknown, never "not done" (C10). */
   override cancel(reason?: unknown): void {
-    if (!this.#isUnderWay) super.cancel(reason);
-    else this.close('UNKNOWN', 'Cancelled under way: the update may take effect all the same', reason, false);
+    if (this.#isUnderWay) this.close('UNKNOWN', `Cancelled: ${MAY_TAKE_EFFECT}`, reason, false);
+    else super.cancel(reason);
   }
 
   override expire(): void {
-    if (!this.#isUnderWay) super.expire();
-    else this.close('TIMEOUT', 'No final view in time: the update may take effect all the same', undefined, false);
+    if (this.#isUnderWay) this.close('TIMEOUT', `No final view in time: ${MAY_TAKE_EFFECT}`, undefined, false);
+    else super.expire();
   }
 
   get #isUnderWay(): boolean {

@@ -69,10 +69,10 @@ export class Source<T> extends Audience<T> implements Sink<T> {
   /** Closes with an error of this library, and tells the binding that nobody waits any more. */
   close(code: ErrorCode, message: string, cause?: unknown, retryable?: boolean): void {
     if (this.state !== 'updating') return;
-    const facts = { retryable, lastView: this.latest, levelErrors: this.extras?.levelErrors };
-    const error = new CorrectableError(code, message, cause === undefined ? facts : { ...facts, cause });
+    const { latest: lastView, extras } = this;
+    const error = new CorrectableError(code, message, { cause, retryable, lastView, levelErrors: extras?.levelErrors });
     this.failWith(error);
-    this.extras?.controller?.abort(error);
+    extras?.controller?.abort(error);
   }
 
   failWith(error: CorrectableError): void {
