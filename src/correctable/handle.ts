@@ -63,11 +63,16 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
-    const source = this[SOURCE];
     const { onUpdate, onFinal, onError } = callbacks;
-    if (onError !== undefined) source.observed = true;
-    const listener = callbackListener(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError);
-    joinUntil(source, listener, options?.signal);
+    if (options?.signal === undefined) {
+      if (onUpdate !== undefined) this.onUpdate(onUpdate);
+      if (onFinal !== undefined) this.onFinal(onFinal);
+      if (onError !== undefined) this.onError(onError);
+    } else {
+      if (onError !== undefined) this[SOURCE].observed = true;
+      const listener = callbackListener(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError);
+      joinUntil(this[SOURCE], listener, options.signal);
+    }
     return this;
   }
 

@@ -78,8 +78,6 @@ function waitFor<T>(source: Source<T>, rules: Rules<T>): Promise<AnyView<T>> {
     source.observed = true;
     source.join(listener);
     const timer =
-      withinMs === undefined
-        ? undefined
-        : source.environment.clock.setTimer(() => decide(onTime, undefined), withinMs);
+      withinMs === undefined ? undefined : source.environment.clock.setTimer(() => decide(onTime, undefined), withinMs);
   });
 }
