@@ -14,6 +14,8 @@ export class Cancellation {
   readonly #scheduling: Scheduling;
   readonly #onCancelled: (operation: InFlightOperation) => void;
   #cancelTimer: (() => void) | undefined;
+  /** Operations up to this number have been under way for as long as the timer runs. */
+  #olderThan = 0;
 
   constructor(inFlight: InFlight, scheduling: Scheduling, onCancelled: (operation: InFlightOperation) => void) {
     this.#inFlight = inFlight;
@@ -23,7 +25,7 @@ export class Cancellation {
 
   /** An operation was added. */
   expect(): void {
-    this.#cancelTimer ??= this.#scheduling.setTimer(() => this.#look(), LOOK_AFTER_MS);
+    if (this.#cancelTimer === undefined) this.#arm();
   }
 
   stop(): void {
@@ -31,11 +33,20 @@ export class Cancellation {
     this.#cancelTimer = undefined;
   }
 
+  #arm(): void {
+    this.#olderThan = this.#inFlight.lastId;
+    this.#cancelTimer = this.#scheduling.setTimer(() => this.#look(), LOOK_AFTER_MS);
+  }
+
   #look(): void {
     this.#cancelTimer = undefined;
-    for (const operation of this.#inFlight) {
-      if (operation.release === undefined && !operation.cancelled) this.#listen(operation);
-    }
+    let newer = false;
+    this.#inFlight.forEach((operation) => {
+      newer = operation.id > this.#olderThan;
+      if (!newer && operation.release === undefined && !operation.cancelled) this.#listen(operation);
+      return !newer;
+    });
+    if (newer) this.#arm();
   }
 
   #listen(operation: InFlightOperation): void {

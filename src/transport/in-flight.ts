@@ -5,6 +5,7 @@ import type { Effect } from '../correctable/operation.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { ConfirmRow } from '../protocol/confirm.ts';
 import type { FailRow } from '../protocol/fail.ts';
+import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { ViewRow } from '../protocol/view.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
 
@@ -45,7 +46,7 @@ export class InFlightOperation {
 /** All operations of one connection that have no final yet. */
 export class InFlight {
   readonly #levels: readonly string[];
-  readonly #operations = new Map<number, InFlightOperation>();
+  readonly #operations = new NumberedTable<InFlightOperation>();
   #lastId = 0;
   #acked = 0;
 
@@ -65,9 +66,14 @@ export class InFlight {
     this.#operations.set(operation.id, operation);
   }
 
-  /** The operations, oldest first. */
-  [Symbol.iterator](): Iterator<InFlightOperation> {
-    return this.#operations.values();
+  /** The number of the newest operation. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  /** Calls `use` for each operation, oldest first, until it returns false. */
+  forEach(use: (operation: InFlightOperation) => unknown): void {
+    this.#operations.forEach(use);
   }
 
   /** Forgets an operation; what the server still says about it is ignored. */
@@ -133,13 +139,16 @@ export class InFlight {
   }
 
   failAll(error: CorrectableError): void {
-    for (const operation of this.#operations.values()) this.failOne(operation.id, outcome(operation, error));
+    this.#operations.forEach((operation) => this.failOne(operation.id, outcome(operation, error)));
   }
 
   /** The rows to submit on a new connection, oldest first; views of the old one can no longer be confirmed. */
   resubmissions(): InFlightOperation[] {
-    const operations = [...this.#operations.values()];
-    for (const operation of operations) operation.seqs = undefined;
+    const operations: InFlightOperation[] = [];
+    this.#operations.forEach((operation) => {
+      operation.seqs = undefined;
+      operations.push(operation);
+    });
     // The old connection may have lost what was acknowledged on it.
     this.#acked = 0;
     return operations;
@@ -147,22 +156,26 @@ export class InFlight {
 
   /** Whether an answer to anything submitted on the present connection is still to come. */
   awaitsAnswers(): boolean {
-    for (const operation of this.#operations.values()) if (operation.sent) return true;
-    return false;
+    let awaited = false;
+    this.#operations.forEach(({ sent }) => !(awaited = sent));
+    return awaited;
   }
 
   /** None is on its way any more: the connection is gone. */
   markUnsent(): void {
-    for (const operation of this.#operations.values()) {
+    this.#operations.forEach((operation) => {
       operation.sentBefore ||= operation.sent;
       operation.sent = false;
-    }
+    });
   }
 
   /** The number up to which all operations have ended, if it moved since the last call. */
   takeWatermark(): number | undefined {
-    const oldest: number | undefined = this.#operations.keys().next().value;
-    const watermark = oldest === undefined ? this.#lastId : oldest - 1;
+    let watermark = this.#lastId;
+    this.#operations.forEach(({ id }) => {
+      watermark = id - 1;
+      return false;
+    });
     if (watermark === this.#acked) return undefined;
     this.#acked = watermark;
     return watermark;

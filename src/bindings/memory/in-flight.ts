@@ -17,8 +17,9 @@ export class InFlight {
     const updates = this.#byKey.get(key);
     const at = updates?.indexOf(update) ?? -1;
     if (updates === undefined || at < 0) return;
-    if (updates.length === 1) this.#byKey.delete(key);
-    else updates.splice(at, 1);
+    // Emptied in any case: a map that has made itself anew goes on pointing to what it held before.
+    updates.splice(at, 1);
+    if (updates.length === 0) this.#byKey.delete(key);
   }
 
   /** The operations on the same object that were submitted before `update`. */

@@ -3,6 +3,7 @@
  * them. An update submitted again after a reconnect gets its recorded reply instead of a second execution. A gateway
  * that restarts has an empty table; then it is up to the store, which is given the same `operationId` again.
  */
+import { NumberedTable } from '../../protocol/numbered-table.ts';
 import type { Submission } from './submission.ts';
 
 /** What a live connection of a client must be able to do for the table. */
@@ -14,7 +15,7 @@ export interface ClientConnection {
 
 /** One client, over all its connections. */
 export class ClientRecord {
-  readonly #entries = new Map<number, Submission>();
+  readonly #entries = new NumberedTable<Submission>();
   /** Unique among all clients: principal and client id. */
   readonly key: string;
   /** The codec in which replies are kept. */
@@ -48,11 +49,12 @@ export class ClientRecord {
   acknowledge(upTo: number): void {
     if (upTo <= this.#acked) return;
     this.#acked = upTo;
-    for (const id of this.#entries.keys()) {
+    this.#entries.forEach((_, id) => {
       // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
-      if (id > upTo) break;
+      if (id > upTo) return false;
       this.#entries.delete(id);
-    }
+      return true;
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { clientKinds } from '../../protocol/client-kinds.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 import type { Codec, Encoded } from '../../protocol/codec.ts';
 import type { Hello } from '../../protocol/hello.ts';
+import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { Outbox } from '../../protocol/outbox.ts';
 import { createRowCheck } from '../../protocol/row-check.ts';
 import type { ClientRow, ServerRow } from '../../protocol/rows.ts';
@@ -41,7 +42,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
   readonly #peer: Peer;
   readonly #host: GatewayHost;
   readonly #outbox: Outbox;
-  readonly #running = new Map<number, Submission>();
+  readonly #running = new NumberedTable<Submission>();
   readonly #helloTimer: NodeJS.Timeout;
   #phase: Phase = 'greeting';
   #guest: Guest | undefined;
@@ -288,10 +289,10 @@ export class GatewayConnection implements ClientConnection, Outlet {
     clearTimeout(this.#helloTimer);
     this.#outbox.clear();
     const record = this.#guest?.record;
-    for (const submission of this.#running.values()) {
+    this.#running.forEach((submission) => {
       if (record?.find(submission.id) === submission) submission.detach();
       else submission.abandon();
-    }
+    });
     this.#running.clear();
     if (record?.connection !== this) return;
     record.connection = undefined;

@@ -3,6 +3,7 @@ import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkOperation } from '../../protocol/catalogue.ts';
+import type { NumberedTable } from '../../protocol/numbered-table.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import type { ClientRecord } from './client-table.ts';
@@ -19,7 +20,7 @@ export interface Guest {
   readonly host: GatewayHost;
   readonly outlet: Outlet;
   /** The operations under way on this connection, by number. */
-  readonly running: Map<number, Submission>;
+  readonly running: NumberedTable<Submission>;
   readonly socket: Pick<ServerSocket, 'bufferedBytes'>;
 }
 

@@ -1,0 +1,86 @@
+/**
+ * A table by operation number. Numbers are given upwards and entries go almost in that order, so they are kept in short
+ * pages. A `Map` would do the same, but each time that it makes itself anew the one before goes on pointing to it: once
+ * one of those is old, all that came after it survives until the next full garbage collection, entries included.
+ */
+
+const PAGE_BITS = 5;
+const PAGE_SIZE = 1 << PAGE_BITS;
+
+interface Page<T> {
+  readonly slots: (T | undefined)[];
+  used: number;
+}
+
+/** Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun, then by number. */
+export class NumberedTable<T extends object> {
+  readonly #pages = new Map<number, Page<T>>();
+  /** The page that was used last. */
+  #page: Page<T> | undefined;
+  #pageNumber = -1;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(id: number): T | undefined {
+    return this.#pageOf(Math.floor(id / PAGE_SIZE))?.slots[id % PAGE_SIZE];
+  }
+
+  set(id: number, entry: T): void {
+    const number = Math.floor(id / PAGE_SIZE);
+    const page = this.#pageOf(number) ?? this.#begin(number);
+    const slot = id % PAGE_SIZE;
+    if (page.slots[slot] === undefined) {
+      page.used++;
+      this.#size++;
+    }
+    page.slots[slot] = entry;
+  }
+
+  delete(id: number): void {
+    const number = Math.floor(id / PAGE_SIZE);
+    const page = this.#pageOf(number);
+    const slot = id % PAGE_SIZE;
+    if (page?.slots[slot] === undefined) return;
+    page.slots[slot] = undefined;
+    this.#size--;
+    if (--page.used > 0) return;
+    this.#pages.delete(number);
+    this.#pageNumber = -1;
+  }
+
+  clear(): void {
+    this.#pages.clear();
+    this.#pageNumber = -1;
+    this.#size = 0;
+  }
+
+  /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
+  forEach(use: (entry: T, id: number) => unknown): void {
+    for (const [number, { slots }] of this.#pages) {
+      for (let slot = 0; slot < PAGE_SIZE; slot++) {
+        const entry = slots[slot];
+        if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
+      }
+    }
+  }
+
+  #pageOf(number: number): Page<T> | undefined {
+    if (number === this.#pageNumber) return this.#page;
+    const page = this.#pages.get(number);
+    if (page === undefined) return undefined;
+    this.#page = page;
+    this.#pageNumber = number;
+    return page;
+  }
+
+  #begin(number: number): Page<T> {
+    const page: Page<T> = { slots: Array.from<undefined>({ length: PAGE_SIZE }), used: 0 };
+    this.#pages.set(number, page);
+    this.#page = page;
+    this.#pageNumber = number;
+    return page;
+  }
+}

@@ -1,0 +1,45 @@
+/** A table by number behaves like a map, whatever the order of what is done to it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { NumberedTable } from '../../../src/protocol/numbered-table.ts';
+
+const id = fc.oneof(fc.nat(100), fc.maxSafeNat());
+const step = fc.tuple(fc.constantFrom('set', 'delete'), id);
+
+test('numbered table: any sequence of steps → the same as a map', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+      const table = new NumberedTable<{ n: number }>();
+      const map = new Map<number, { n: number }>();
+      steps.forEach(([what, key], n) => {
+        if (what === 'set') {
+          table.set(key, { n });
+          map.set(key, { n });
+        } else {
+          table.delete(key);
+          map.delete(key);
+        }
+        expect(table.size).toBe(map.size);
+        expect(table.get(key)).toEqual(map.get(key));
+      });
+      const seen = new Map<number, { n: number }>();
+      table.forEach((entry, key) => void seen.set(key, entry));
+      expect(seen).toEqual(map);
+    }),
+  );
+});
+
+test('numbered table: numbers given upwards → iterated upwards, until told to stop, also while deleting', () => {
+  const table = new NumberedTable<{ n: number }>();
+  for (let n = 1; n <= 100; n++) table.set(n, { n });
+  const seen: number[] = [];
+  table.forEach((_, key) => {
+    seen.push(key);
+    table.delete(key);
+    return key < 70;
+  });
+  expect(seen).toEqual(Array.from({ length: 70 }, (_, n) => n + 1));
+  expect(table.size).toBe(30);
+  table.clear();
+  expect([table.size, table.get(80)]).toEqual([0, undefined]);
+});
