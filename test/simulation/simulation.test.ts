@@ -4,6 +4,7 @@ import { PROFILES } from '../../src/testing/simulator/options.ts';
 import { PLANTED } from '../../src/testing/simulator/planted.ts';
 import { simulate } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult } from '../../src/testing/simulator/simulation.ts';
+import { formatOverrides, parseOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
 
 const RUNS_PER_PROFILE = 40;
 const PLANTED_RUNS_MAX = 300;
@@ -30,8 +31,10 @@ describe('simulation', () => {
     const results = seeds(RUNS_PER_PROFILE).map((seed) => simulate(seed, 'swarm'));
     for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
     const kinds = ['log.propose', 'log.append', 'log.appended'];
-    const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.resend'];
-    for (const name of ['red applied', 'red rejected', 'crashes', 'pauses', 'partitions', ...kinds, ...blueKinds]) {
+    const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
+    const faults = ['crashes', 'pauses', 'partitions', 'sites lost', 'clocks quarantined'];
+    const states = ['red applied', 'red rejected', 'views in sessions', 'moves', 'told to be late', 'told CONFLICT'];
+    for (const name of [...faults, ...states, ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
       expect([name, sum(results, name) > 0]).toEqual([name, true]);
     }
   });
@@ -44,12 +47,29 @@ describe('simulation', () => {
 describe('simulation: planted faults', () => {
   for (const [name, planted] of Object.entries(PLANTED)) {
     test(`${name} → caught by ${planted.caughtBy.join(' or ')}`, () => {
-      const caught = seeds(PLANTED_RUNS_MAX).find(
-        (seed) => simulate(seed, planted.profile, planted).fault !== undefined,
-      );
-      expect(caught).toBeDefined();
-      const fault = simulate(caught ?? 0, planted.profile, planted).fault;
-      expect(planted.caughtBy).toContain(fault?.checker);
+      const isCaught = (seed: number): boolean => {
+        const { fault } = simulate(seed, planted.profile, { planted });
+        return fault !== undefined && planted.caughtBy.includes(fault.checker);
+      };
+      expect(seeds(PLANTED_RUNS_MAX).find(isCaught)).toBeDefined();
     });
   }
+});
+
+describe('simulation: shrinking', () => {
+  test('run with a fault → a simpler one with the same fault, that its overrides replay', () => {
+    const planted = PLANTED['no-certification'];
+    const found = seeds(PLANTED_RUNS_MAX)
+      .map((seed) => simulate(seed, 'swarm', { planted }))
+      .find(({ fault, options }) => fault?.checker === 'serializability' && options.lossChance > 0);
+    if (found === undefined) throw new Error('no run with this fault');
+    const { result, overrides } = shrink(found, 'swarm', { planted });
+    expect(result.fault?.checker).toBe('serializability');
+    expect(Object.keys(overrides).length).toBeGreaterThan(0);
+    expect(result.options).toMatchObject(overrides);
+    const size = ({ options }: RunResult): number => options.clientCount * options.operationsPerClient;
+    expect(size(result)).toBeLessThan(size(found));
+    const again = simulate(result.seed, 'swarm', { planted, overrides: parseOverrides(formatOverrides(overrides)) });
+    expect(again).toEqual(result);
+  });
 });

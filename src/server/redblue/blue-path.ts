@@ -95,7 +95,7 @@ export class BluePath {
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
       case 'blue.have':
-        return this.#onHave(from, message);
+        return this.onHave(from, message);
       case 'blue.resend':
         return this.#sendFrom(from, message);
     }
@@ -204,7 +204,7 @@ export class BluePath {
   }
 
   /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
-  #onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
+  protected onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs, options } = this.core;
     for (const [origin, sequence] of synced.entries()) {
       this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);

@@ -130,7 +130,7 @@ export class RedPath {
   fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
     const request = this.#requests.begin(id, submission);
     request.failure = failure;
-    this.#close(request);
+    this.close(request);
   }
 
   /** A strong read: it takes a place in the red order and is executed there. */
@@ -229,7 +229,7 @@ export class RedPath {
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       request.failure = error;
-      this.#close(request);
+      this.close(request);
     }
   }
 
@@ -289,7 +289,8 @@ export class RedPath {
     return { names, ranges: reads.ranges };
   }
 
-  #close(request: RedRequest): void {
+  /** Ends a request by a record: only its delivery is told. */
+  protected close(request: RedRequest): void {
     const { id } = request;
     const failure = failureOf(request.failure ?? conflictError(request.attempt));
     this.#propose({ kind: 'close', id, site: this.#core.options.site, failure });
@@ -306,11 +307,11 @@ export class RedPath {
       case 'reject':
         return this.#onReject(record as RedOperation);
       case 'closed':
-        return this.#end(record.id, errorOf((record as CloseRecord).failure));
+        return this.end(record.id, errorOf((record as CloseRecord).failure));
       case 'void':
         return this.#onVoid(record.id);
       case 'expired':
-        return this.#end(record.id, expiredError());
+        return this.end(record.id, expiredError());
       case 'marker':
         return this.#onMarker(record.id);
     }
@@ -324,7 +325,7 @@ export class RedPath {
     if (request !== undefined) this.#core.state.overlay.remove(request.submission.token);
     const answer = this.#core.state.applyRed(operation, stamp);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
-    this.#end(id, answer);
+    this.end(id, answer);
   }
 
   #onReject(operation: RedOperation): void {
@@ -334,12 +335,12 @@ export class RedPath {
     if (operation.attempt !== request.attempt) return;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
     if (request.attempt < this.#core.options.attemptsMax) this.#execute(request);
-    else this.#close(request);
+    else this.close(request);
   }
 
   #onVoid(id: OperationId): void {
     const answer = this.#answers.get(id);
-    if (answer !== undefined && answer !== EXPIRED && this.#requests.get(id) !== undefined) this.#end(id, answer);
+    if (answer !== undefined && answer !== EXPIRED && this.#requests.get(id) !== undefined) this.end(id, answer);
   }
 
   #onMarker(id: OperationId): void {
@@ -359,7 +360,7 @@ export class RedPath {
     });
   }
 
-  #end(id: OperationId, answer: Answer): void {
+  protected end(id: OperationId, answer: Answer): void {
     this.#answers.set(id, answer);
     for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
     this.#askers.delete(id);
@@ -371,7 +372,7 @@ export class RedPath {
   }
 }
 
-function conflictError(attempts: number): CorrectableError {
+export function conflictError(attempts: number): CorrectableError {
   const message = `Operations at other sites kept changing what this one reads, ${attempts} times. Retry.`;
   return new CorrectableError('CONFLICT', message);
 }

@@ -78,6 +78,8 @@ export interface ReplicaObserver {
   applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
   rejected?(operation: RedOperation): void;
+  /** A view that is no guess is given to a submission within a session. */
+  viewed?(submission: Submission): void;
   /** Stamps of a site are ahead of the clock here by more than is allowed: what they stand on is refused. */
   quarantined?(peer: number, aheadMs: number): void;
   /** The site's stamps can be taken again. */

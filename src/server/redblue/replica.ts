@@ -13,7 +13,16 @@ import { failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
-import type { BlueMessage, BlueOperation, LocalEntry, RedRecord, SlotMessage } from './records.ts';
+import type {
+  AnswerRecord,
+  BlueMessage,
+  BlueOperation,
+  LocalEntry,
+  OperationId,
+  RedRecord,
+  SlotDecision,
+  SlotMessage,
+} from './records.ts';
 import { RedPath } from './red-path.ts';
 import type { RedPathHost, SavedRedPath } from './red-path.ts';
 import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
@@ -81,7 +90,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     this.options = options;
     this.nowMs = nowMs;
     this.state = this.createState();
-    this.coverage = new Coverage(() => this.state.stable);
+    this.coverage = this.createCoverage();
     this.#quarantine = new Quarantine(options);
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
@@ -214,6 +223,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     }
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
+    if (seen !== undefined) this.options.observer?.viewed?.(submission);
     this.emit({ kind: 'view', token, stage, reply: answer, last, ...(seen === undefined ? {} : { seen }) });
   }
 
@@ -236,6 +246,10 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   protected createRedPath(): RedPath {
     return new RedPath(this);
+  }
+
+  protected createCoverage(): Coverage {
+    return new Coverage(() => this.state.stable);
   }
 
   protected createWalks(): Walks {
@@ -289,7 +303,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
         this.#redProven = Math.max(this.#redProven, entry.redDelivered ?? 0);
         return this.#restoreBlue({ operation: entry.operation, position });
       case 'slot':
-        return this.walks.slots.restore(entry.id, entry.hop, entry.decision);
+        return this.restoreSlot(entry.id, entry.hop, entry.decision);
       case 'expire':
         return void this.walks.slots.expire(entry.client, entry.upTo);
     }
@@ -299,7 +313,11 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const { id, hop, site, reply, vector } = logged.operation;
     this.blue.restore(logged);
     if (site !== this.options.site || hop === undefined) return;
-    this.walks.slots.restore(id, hop, { kind: 'record', reply, vector });
+    this.restoreSlot(id, hop, { kind: 'record', reply, vector });
+  }
+
+  protected restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
+    this.walks.slots.restore(id, hop, decision);
   }
 
   #start(submission: Accepted): void {
@@ -341,16 +359,13 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   /** The operation has come to an open slot of this site's log: what happens here decides it. */
   executeIn(walk: Walk): void {
-    const { submission } = walk;
-    this.#whenSeen(
-      submission,
-      () => {
-        // While it waited for its session, another site may have claimed the slot.
-        if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, this.#run(submission));
-        else this.walks.step(walk);
-      },
-      () => this.#decide(walk, sessionBehindError(this.options)),
-    );
+    const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
+      // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
+      if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+      else this.walks.step(walk);
+    };
+    const run = (): void => decideBy(() => this.#run(walk.submission));
+    this.#whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.options)));
   }
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
@@ -371,11 +386,11 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const { submission, origin, hop } = walk;
     const vector = this.state.stable;
     if (isCorrectableError(outcome)) {
-      return this.walks.store(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
+      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
     }
     const { choice, reply } = outcome;
-    if (choice === undefined) return this.walks.store(walk, { kind: 'record', reply, vector: [...vector] });
-    if (choice.colour === 'red') return this.#handOver(walk, outcome);
+    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: [...vector] });
+    if (choice.colour === 'red') return this.handOver(walk, outcome);
     const operation = this.blue.commit({ id: origin.id, hop, ...this.#shadowOf(outcome) });
     const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
     this.#onVisible.set(operation.sequence, () => {
@@ -384,8 +399,13 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     });
   }
 
+  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
+  protected record(walk: Walk, answer: AnswerRecord): void {
+    this.walks.store(walk, answer);
+  }
+
   /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
-  #handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+  protected handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
     const decision = { kind: 'handover' } as const;
     const slot: Slot = this.walks.slots.decide(id, hop, decision);
     const isKnown = this.red.join(id, submission);

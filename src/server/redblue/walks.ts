@@ -68,16 +68,12 @@ export class Walks {
     else this.#follow(walk, slot.decision);
   }
 
-  /** Decides the open slot that the walk has come to; whoever waits for it goes on once the slot is settled. */
-  decide(walk: Walk, decision: SlotDecision): Slot {
-    const slot = this.slots.decide(walk.origin.id, walk.hop, decision);
-    slot.waiting?.push(() => this.step(walk));
-    return slot;
-  }
-
-  /** The same by an entry that says nothing else. */
+  /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
   store(walk: Walk, decision: SlotDecision): void {
-    this.#append(walk.origin.id, walk.hop, this.decide(walk, decision));
+    const { id } = walk.origin;
+    const slot = this.slots.decide(id, walk.hop, decision);
+    slot.waiting?.push(() => this.step(walk));
+    this.#append(id, walk.hop, slot);
   }
 
   receive(from: number, message: SlotMessage): void {
@@ -157,10 +153,14 @@ export class Walks {
         return this.#host.goRed(walk.submission);
       case 'claim':
         if (this.hasMovedOn(walk, decision)) return this.#fail(walk, movedOnError());
-        walk.site = decision.site;
-        walk.hop = decision.hop;
-        return this.step(walk);
+        return this.goTo(walk, decision);
     }
+  }
+
+  protected goTo(walk: Walk, { site, hop }: { readonly site: number; readonly hop: number }): void {
+    walk.site = site;
+    walk.hop = hop;
+    this.step(walk);
   }
 
   /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */

@@ -4,14 +4,15 @@
 export interface ClientOperation {
   readonly id: string;
   readonly client: number;
-  readonly site: number;
   readonly operation: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly level: 'causal' | 'strong';
   readonly submittedAtMs: number;
-  /** Every final answer that was given, in order. */
-  readonly answers: { readonly value: unknown; readonly atMs: number }[];
-  /** Set when it failed for good. */
+  /** Every final answer that was given, in order, and by which site. */
+  readonly answers: { readonly value: unknown; readonly site: number; readonly atMs: number }[];
+  /** Every failure that was told, in order, but for those that only say that the request came late. */
+  readonly failures: string[];
+  /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
 }
 
@@ -32,10 +33,24 @@ export function answerOf(operation: ClientOperation): unknown {
   return operation.answers[0]?.value;
 }
 
+const READS: ReadonlySet<string> = new Set(['size', 'balance']);
+const BLUE: ReadonlySet<string> = new Set(['deposit', 'write', 'tag', 'untag', 'note']);
+
+/** Whether the operation only reads. */
+export function isRead({ operation }: Pick<ClientOperation, 'operation'>): boolean {
+  return READS.has(operation);
+}
+
+/** Whether its shadow operation is blue: durable at the site that answered, and then at the others. */
+export function isBlue({ operation, answers }: ClientOperation): boolean {
+  if (operation === 'adjust') return (answers[0]?.value as { readonly added: number } | undefined)?.added !== -10;
+  return BLUE.has(operation);
+}
+
 /** Whether an answered update says that it changed something. */
-export function tookEffect({ operation, answers }: ClientOperation): boolean {
+export function tookEffect({ operation, answers }: Pick<ClientOperation, 'operation' | 'answers'>): boolean {
   const value = answers[0]?.value;
   if (answers.length === 0) return false;
   if (operation === 'withdraw') return (value as { readonly paid: boolean }).paid;
-  return operation !== 'size' && operation !== 'balance';
+  return !READS.has(operation);
 }

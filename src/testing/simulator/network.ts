@@ -63,12 +63,12 @@ export class HostileNetwork {
   }
 
   #partition(): void {
-    const { partitionMeanMs, isPartitionOneWay, siteCount } = this.#options;
+    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal, siteCount } = this.#options;
     this.partitions += 1;
     const isolated = this.#random.between(0, siteCount - 1);
     const cut: string[] = [];
     for (let other = 0; other < siteCount; other += 1) {
-      if (other === isolated || this.#random.chance(0.3)) continue;
+      if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3))) continue;
       cut.push(`${isolated}-${other}`);
       if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);
     }

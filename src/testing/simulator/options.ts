@@ -20,6 +20,8 @@ export interface SimulationOptions {
   readonly partitionMeanMs: number;
   /** Whether partitions cut one direction only. */
   readonly isPartitionOneWay: boolean;
+  /** Whether they cut a site off from all others. */
+  readonly isPartitionTotal: boolean;
   /** Mean time between crashes; `Infinity` for none. */
   readonly crashEveryMs: number;
   readonly downMeanMs: number;
@@ -35,6 +37,14 @@ export interface SimulationOptions {
   readonly fullMeanMs: number;
   /** How far a site's clock may be off. */
   readonly skewMaxMs: number;
+  /** How far the clock of one site is ahead until everything heals: beyond what the others accept; 0 for none. */
+  readonly wildClockAheadMs: number;
+  /** When a site is lost for good, with its disks; `Infinity` for never. It is not the leader, and a majority is left. */
+  readonly loseSiteAtMs: number;
+  /** How likely a client is to go to another site when it waits too long. */
+  readonly moveChance: number;
+  /** How likely a client is to keep a session. */
+  readonly sessionChance: number;
   readonly thinkMeanMs: number;
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
@@ -42,19 +52,25 @@ export interface SimulationOptions {
 }
 
 /** Kinds of runs. */
-export const PROFILES = ['calm', 'lossy', 'partitions', 'crashes', 'swarm'] as const;
+export const PROFILES = ['calm', 'lossy', 'partitions', 'crashes', 'moves', 'loss', 'clocks', 'swarm'] as const;
 /** A kind of run. */
 export type Profile = (typeof PROFILES)[number];
 
 /** The options of a run, drawn from its seed within what its profile allows. */
 export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
   const random = new Random(seed ^ 0x5eed);
-  const has = (feature: Profile): boolean => profile === feature || (profile === 'swarm' && random.chance(0.6));
-  const lossy = has('lossy');
-  const partitions = has('partitions');
-  const crashes = has('crashes');
+  const has = (feature: Profile, chance = 0.6): boolean => {
+    const isDrawn = random.chance(chance);
+    return profile === feature || (profile === 'swarm' && isDrawn);
+  };
+  // Whoever moves does so for a reason, and a site is lost at a bad moment.
+  const lossy = has('lossy') || profile === 'loss';
+  const partitions = has('partitions') || profile === 'moves';
+  const crashes = has('crashes') || profile === 'moves';
+  const loses = has('loss', 0.15);
+  const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
   return {
-    siteCount: random.pick([1, 2, 3, 3, 3, 5]),
+    siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
     workload: random.pick(['mixed', 'bank', 'queues']),
@@ -67,9 +83,10 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     partitionEveryMs: partitions ? random.between(200, 2000) : Infinity,
     partitionMeanMs: random.between(50, 1000),
     isPartitionOneWay: random.chance(0.5),
+    isPartitionTotal: random.chance(0.3),
     crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
     downMeanMs: random.between(20, 600),
-    pauseEveryMs: has('partitions') ? random.between(300, 3000) : Infinity,
+    pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
     pauseMeanMs: random.between(50, 500),
     syncMeanMs: random.pick([0, 1, 5, 20, 100]),
     segmentBytes: random.pick([2_000, 8_000, 32_000]),
@@ -77,8 +94,12 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
     fullMeanMs: random.between(50, 1000),
     skewMaxMs: random.pick([0, 0, 20, 500]),
+    wildClockAheadMs: has('clocks', 0.1) ? random.between(4000, 20_000) : 0,
+    loseSiteAtMs: loses ? random.between(50, 3000) : Infinity,
+    moveChance: has('moves') || loses ? 0.2 + random.fraction() * 0.6 : 0,
+    sessionChance: random.pick([0, 0.5, 1]),
     thinkMeanMs: random.between(1, 100),
     clientTimeoutMs: random.between(100, 2000),
-    attemptsMax: random.pick([2, 5, 10]),
+    attemptsMax: random.pick([1, 2, 5, 10]),
   };
 }

@@ -1,121 +1,30 @@
 /**
- * Planted faults: replicas, logs and disks that each break one rule. A simulator that does not catch them proves
- * nothing. They live here only; nothing in production can be switched to them.
+ * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
+ * switched to them.
  */
-import { SequencedLog } from '../../server/log/sequenced-log.ts';
-import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
-import { BluePath } from '../../server/redblue/blue-path.ts';
-import type { Stamp } from '../../server/redblue/effect.ts';
-import { Certifier } from '../../server/redblue/certifier.ts';
-import type { BlueOperation, RedRecord } from '../../server/redblue/records.ts';
-import { RedPath } from '../../server/redblue/red-path.ts';
-import { Replica } from '../../server/redblue/replica.ts';
-import type { StoredReplica } from '../../server/redblue/replica.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
-import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteOptions } from '../../server/redblue/site-machine.ts';
-import { SiteState } from '../../server/redblue/site-state.ts';
-import { SimulatedDisk } from './disk.ts';
-import type { Profile } from './options.ts';
-import { simulatedService } from './service.ts';
 import type { Service } from '../../server/redblue/service.ts';
+import { BROKEN, LyingDisk } from './broken.ts';
+import type { SimulatedDisk } from './disk.ts';
+import type { Profile, SimulationOptions } from './options.ts';
+import { simulatedService } from './service.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
 /** A fault, and the property that it breaks. */
 export interface PlantedFault {
+  /** The rule that it breaks. */
   readonly rule: string;
-  /** Names of the checkers that may be the first to notice. */
+  /** Names of the checkers of which one has to notice. */
   readonly caughtBy: readonly string[];
   readonly profile: Profile;
+  /** Options in the place of drawn ones: what makes the fault likely to show. */
+  readonly overrides?: Partial<SimulationOptions>;
   readonly makeMachine?: MachineFactory;
   readonly Disk?: typeof SimulatedDisk;
   readonly service?: Service;
 }
 
-type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
-type LogClass = new (options: SequencedLogOptions<RedRecord>) => SequencedLog<RedRecord>;
-
-const withReplica =
-  (Broken: ReplicaClass): MachineFactory =>
-  (options, stored, nowMs) => {
-    class Machine extends SiteMachine {
-      protected override createReplica(site: SiteOptions, found: StoredReplica, atMs: number): Replica {
-        return new Broken(site, found, atMs);
-      }
-    }
-    return new Machine(options, stored, nowMs);
-  };
-
-const withLog =
-  (Broken: LogClass): MachineFactory =>
-  (options, stored, nowMs) => {
-    class Machine extends SiteMachine {
-      protected override createLog(log: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
-        return new Broken(log);
-      }
-    }
-    return new Machine(options, stored, nowMs);
-  };
-
-const withCertifier = (Broken: typeof Certifier): MachineFactory =>
-  withReplica(
-    class extends Replica {
-      protected override createRedPath(): RedPath {
-        return new RedPath(this, new Broken());
-      }
-    },
-  );
-
-class BlindBluePath extends BluePath {
-  protected override isVisible(): boolean {
-    return true;
-  }
-}
-
-class GatelessRedPath extends RedPath {
-  protected override mayPass(): boolean {
-    return true;
-  }
-}
-
-class LocalReadRedPath extends RedPath {
-  override read(_id: string, submission: Submission): void {
-    this.answerRead(submission);
-  }
-}
-
-class LenientCertifier extends Certifier {
-  protected override conflicts(): boolean {
-    return false;
-  }
-}
-
-class ForgetfulCertifier extends Certifier {
-  protected override isDecided(): boolean {
-    return false;
-  }
-}
-
-class EagerLog extends SequencedLog<RedRecord> {
-  protected override sendable(): number {
-    return this.length;
-  }
-}
-
-class ArrivalOrderState extends SiteState {
-  #arrivals = 0;
-  protected override stampOf(operation: BlueOperation): Stamp {
-    this.#arrivals += 1;
-    return { ...super.stampOf(operation), time: this.#arrivals };
-  }
-}
-
-class LyingDisk extends SimulatedDisk {
-  protected override written(done: (error: undefined) => void): void {
-    this.options.timeline.after(0, () => done(undefined));
-  }
-  protected override synced(): void {}
-}
+/** Clients that move often, between sites that crash. */
+const MOVING: Partial<SimulationOptions> = { siteCount: 3, moveChance: 0.8, workload: 'bank', clientTimeoutMs: 150 };
 
 /** All planted faults by name. */
 export const PLANTED: Readonly<Record<string, PlantedFault>> = {
@@ -123,78 +32,157 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a blue operation becomes visible only after what it depends on',
     caughtBy: ['causal order'],
     profile: 'lossy',
-    makeMachine: withReplica(
-      class extends Replica {
-        protected override createBluePath(): BluePath {
-          return new BlindBluePath(this, this.onBlueApplied);
-        }
-      },
-    ),
+    makeMachine: BROKEN.blindBluePath,
   },
   'no-gate': {
     rule: 'a red operation becomes visible only after its blue dependencies',
-    caughtBy: ['causal order', 'invariants'],
+    caughtBy: ['causal order'],
     profile: 'partitions',
-    makeMachine: withReplica(
-      class extends Replica {
-        protected override createRedPath(): RedPath {
-          return new GatelessRedPath(this);
-        }
-      },
-    ),
+    makeMachine: BROKEN.gatelessRedPath,
   },
   'no-certification': {
     rule: 'a red operation commits only if what it read is still so',
-    caughtBy: ['invariants'],
+    caughtBy: ['serializability'],
     profile: 'calm',
-    makeMachine: withCertifier(LenientCertifier),
-  },
-  'no-deduplication': {
-    rule: 'an operation that comes twice takes effect once',
-    caughtBy: ['exactly once'],
-    profile: 'crashes',
-    makeMachine: withCertifier(ForgetfulCertifier),
-  },
-  'unsynced-sequencer': {
-    rule: 'the leader sends only what is synced in its own log',
-    caughtBy: ['red total order', 'exactly once', 'convergence', 'progress', 'causal order', 'queues', 'accounts'],
-    profile: 'crashes',
-    makeMachine: withLog(EagerLog),
-  },
-  'no-sync': {
-    rule: 'acknowledged means in a synced log',
-    caughtBy: ['exactly once', 'red total order', 'progress', 'causal order', 'queues', 'accounts', 'convergence'],
-    profile: 'crashes',
-    Disk: LyingDisk,
-  },
-  'arrival-order': {
-    rule: 'the last writer wins by time, not by arrival',
-    caughtBy: ['convergence'],
-    profile: 'calm',
-    makeMachine: withReplica(
-      class extends Replica {
-        protected override createState(): SiteState {
-          return new ArrivalOrderState(this.options.service, this.options.sites.length);
-        }
-      },
-    ),
-  },
-  'local-strong-reads': {
-    rule: 'a strong read is ordered by the red log',
-    caughtBy: ['strong reads'],
-    profile: 'calm',
-    makeMachine: withReplica(
-      class extends Replica {
-        protected override createRedPath(): RedPath {
-          return new LocalReadRedPath(this);
-        }
-      },
-    ),
+    makeMachine: BROKEN.lenientCertifier,
   },
   'all-blue-bank': {
     rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
     caughtBy: ['invariants'],
     profile: 'calm',
     service: simulatedService('blue'),
+  },
+  'swapped-records': {
+    rule: 'every site takes the red log in the same order',
+    caughtBy: ['red total order'],
+    profile: 'calm',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.swappedRecords,
+  },
+  'unsynced-sequencer': {
+    rule: 'the leader sends only what is synced in its own log',
+    caughtBy: ['red total order', 'exactly once', 'durability', 'convergence', 'progress', 'causal order'],
+    profile: 'crashes',
+    makeMachine: BROKEN.eagerLog,
+  },
+  'no-sync': {
+    rule: 'acknowledged means in a synced log',
+    caughtBy: ['durability'],
+    profile: 'crashes',
+    overrides: { syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'arrival-order': {
+    rule: 'the last writer wins by time, not by arrival',
+    caughtBy: ['convergence'],
+    profile: 'calm',
+    makeMachine: BROKEN.arrivalOrder,
+  },
+  'local-strong-reads': {
+    rule: 'a strong read is ordered by the red log',
+    caughtBy: ['strong reads'],
+    profile: 'calm',
+    makeMachine: BROKEN.localReads,
+  },
+  'no-resending': {
+    rule: 'what the network lost is sent again',
+    caughtBy: ['progress'],
+    profile: 'lossy',
+    makeMachine: BROKEN.forgetfulLog,
+  },
+  'no-deduplication': {
+    rule: 'an operation that comes twice takes effect once',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BROKEN.forgetfulCertifier,
+  },
+  'every-claim-wins': {
+    rule: 'the first entry of a slot decides it: one claim wins (hole 1)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.greedyWalks,
+  },
+  'slots-without-hops': {
+    rule: 'a slot is (log, identifier, hop): a client that comes back finds an open one (hole 2)',
+    caughtBy: ['progress'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.endlessWalks,
+  },
+  'told-before-synced': {
+    rule: 'a slot is decided by an entry that is synced, and read back (hole 3)',
+    caughtBy: ['exactly once', 'durability'],
+    profile: 'moves',
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    makeMachine: BROKEN.hastySlots,
+  },
+  'shown-before-synced': {
+    rule: 'effects are visible only once their entry is decided (hole 4)',
+    caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
+    profile: 'moves',
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'red-without-handover': {
+    rule: 'an operation that may be blue is handed over before it goes to the red log (hole 5)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.noHandover,
+  },
+  'unrecorded-answers': {
+    rule: 'an answer without effects is an entry before it is told (hole 6)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.unrecordedAnswers,
+  },
+  'conflict-without-record': {
+    rule: 'CONFLICT is a record before it is told (hole 7)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: { ...MOVING, attemptsMax: 1 },
+    makeMachine: BROKEN.hastyConflicts,
+  },
+  'expired-counts-as-new': {
+    rule: 'identifiers leave the table behind a watermark (holes 8 and 9)',
+    caughtBy: ['exactly once'],
+    profile: 'lossy',
+    makeMachine: BROKEN.unmarkedCertifier,
+  },
+  'restart-forgets-slots': {
+    rule: 'a restart brings back the table of identifiers (hole 10)',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BROKEN.forgottenSlots,
+  },
+  'no-sessions': {
+    rule: 'a site waits until it has what a session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.noSessions,
+  },
+  'no-quarantine': {
+    rule: 'what carries a wild stamp is refused',
+    caughtBy: ['clocks'],
+    profile: 'clocks',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.wildClocks,
+  },
+  'one-site-is-enough': {
+    rule: 'a red record waits until its blue dependencies are at a second site',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'loss',
+    overrides: { siteCount: 3, workload: 'bank', lossChance: 0.4, duplicateChance: 0 },
+    makeMachine: BROKEN.oneSiteIsEnough,
+  },
+  'not-passed-on': {
+    rule: 'sites pass on the operations of a site that is gone',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'loss',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.selfishBluePath,
   },
 };

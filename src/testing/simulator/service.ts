@@ -17,6 +17,7 @@ const contract = defineContract('simulated', {
   size: { effect: 'read', args: key, result: z.number() },
   deposit: { effect: 'update', args: amount, result: z.null() },
   withdraw: { effect: 'update', args: amount, result: z.object({ paid: z.boolean() }) },
+  adjust: { effect: 'update', args: key, result: z.object({ added: z.number() }) },
   balance: { effect: 'read', args: key, result: z.number() },
   write: { effect: 'update', args: text, result: z.null() },
   tag: { effect: 'update', args: text, result: z.null() },
@@ -70,6 +71,11 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       deposit: (args, { shadow }) => shadow.deposit(args, null),
       withdraw: (args, { tables, shadow }) =>
         tables.accounts.row(args.key).balance < args.amount ? { paid: false } : shadow.withdraw(args, { paid: true }),
+      // Blue or red, as the balance is: what a retry must not choose again.
+      adjust: ({ key: name }, { tables, shadow }) =>
+        tables.accounts.row(name).balance < 50
+          ? shadow.deposit({ key: name, amount: 25 }, { added: 25 })
+          : shadow.withdraw({ key: name, amount: 10 }, { added: -10 }),
       balance: (args, { tables }) => tables.accounts.row(args.key).balance,
       write: (args, { shadow }) => shadow.write(args, null),
       tag: (args, { shadow }) => shadow.tag(args, null),
@@ -77,6 +83,7 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       note: (args, { shadow }) => shadow.note(args, null),
       assign: (args, { shadow }) => shadow.assign(args),
     },
+    alwaysRed: ['enqueue', 'dequeue'],
     invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
   });
 }

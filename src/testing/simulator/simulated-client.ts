@@ -1,62 +1,68 @@
-/** A client of a run: one operation after the other at its site, each again and again until it is answered. */
+/**
+ * A client of a run: one operation after the other, each again and again until it is answered, here or at another site.
+ * It keeps its requests and now and then one of them comes again, late.
+ */
+import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Vector } from '../../server/redblue/vector.ts';
 import type { ClientOperation, History } from './history.ts';
+import { isRead } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { SimulatedSite, SiteAnswer } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
+import { drawOperation } from './workload.ts';
 
 /** What a client needs. */
 export interface SimulatedClientOptions {
   readonly client: number;
-  readonly siteIndex: number;
-  readonly site: SimulatedSite;
+  readonly sites: readonly SimulatedSite[];
   readonly timeline: Timeline;
   readonly random: Random;
   readonly history: History;
   readonly options: SimulationOptions;
 }
 
-type Draw = (random: Random, own: string, queues: number) => Pick<ClientOperation, 'operation' | 'args'>;
+/** A request as it was sent, to be sent again. */
+interface Request {
+  readonly site: number;
+  readonly operation: ClientOperation;
+  readonly submission: Omit<Submission, 'token'>;
+}
 
-const account = (random: Random): string => `account ${random.chance(0.8) ? 1 : 2}`;
-const queueOf = (random: Random, queues: number): string => `queue ${random.between(1, queues)}`;
-
-const WORKLOAD: readonly [Draw, ...Draw[]] = [
-  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
-  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
-  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
-  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
-  (random, _own, queues) => ({ operation: 'size', args: { key: queueOf(random, queues) } }),
-  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
-  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
-  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
-  (random) => ({ operation: 'balance', args: { key: account(random) } }),
-  (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
-  (random) => ({
-    operation: random.chance(0.5) ? 'tag' : 'untag',
-    args: { key: 'note', text: random.pick(['x', 'y']) },
-  }),
-  (_random, own) => ({ operation: 'note', args: { key: 'note', text: own } }),
-  (_random, own) => ({ operation: 'assign', args: { key: 'note', text: own } }),
-];
-
-function drawFor(workload: SimulationOptions['workload'], random: Random): Draw {
-  const isSpecial = workload !== 'mixed' && random.chance(0.8);
-  const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];
-  return WORKLOAD[random.between(from, to - 1)] ?? WORKLOAD[0];
+/** Where the operation under way was sent first, and how often it has moved. */
+interface Journey {
+  readonly home: number;
+  hop: number;
+  /** What its session had seen when it was first submitted. */
+  readonly after: Vector | undefined;
 }
 
 /** How long a client waits before it tries a site that is down again. */
 const RETRY_MS = 50;
+/** Requests kept for coming late. */
+const REQUESTS_MAX = 8;
+/** What only says that a request came late. */
+const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 
-/** A client at one site. */
+/** A client. */
 export class SimulatedClient {
+  /** Times that it went to another site, and that it was told that the outcome is not known. */
+  readonly counts = { moves: 0, unknown: 0, late: 0 };
   readonly #options: SimulatedClientOptions;
+  readonly #requests: Request[] = [];
   #left: number;
+  #site: number;
+  #acknowledged = 0;
+  #journey: Journey = { home: 0, hop: 0, after: undefined };
+  /** What its session has seen, if it keeps one. */
+  #seen: Vector | undefined;
 
   constructor(options: SimulatedClientOptions) {
     this.#options = options;
+    const { random, sites } = options;
     this.#left = options.options.operationsPerClient;
+    this.#site = random.between(0, sites.length - 1);
+    this.#seen = random.chance(options.options.sessionChance) ? sites.map(() => 0).concat(0) : undefined;
     this.#think();
   }
 
@@ -70,18 +76,19 @@ export class SimulatedClient {
   }
 
   #next(): void {
-    const { client, siteIndex, random, history, timeline, options } = this.#options;
-    const id = `c${client}/${this.#left}`;
-    const drawn = drawFor(options.workload, random)(random, id, options.queueCount);
-    const level = random.chance(0.5) ? 'strong' : 'causal';
+    const { client, random, history, timeline, options } = this.#options;
+    const sequence = options.operationsPerClient - this.#left + 1;
+    const id = `c${client}/${sequence}`;
+    if (random.chance(0.5)) this.#acknowledged = sequence - 1;
+    this.#journey = { home: this.#site, hop: 0, after: this.#seen };
     const operation: ClientOperation = {
       id,
       client,
-      site: siteIndex,
-      level,
-      ...drawn,
+      level: random.chance(0.5) ? 'strong' : 'causal',
+      ...drawOperation(options, random, id),
       submittedAtMs: timeline.nowMs,
       answers: [],
+      failures: [],
     };
     history.operations.push(operation);
     this.#submit(operation);
@@ -89,32 +96,80 @@ export class SimulatedClient {
 
   /** Submits, and again under the same identifier when no answer comes: a late answer counts all the same. */
   #submit(operation: ClientOperation): void {
-    const { site, timeline, random, options } = this.#options;
-    const { operation: name, args, id, level } = operation;
-    const isRead = name === 'size' || name === 'balance';
-    const wants = { tentative: !isRead, causal: isRead && level === 'causal', strong: !isRead || level === 'strong' };
-    const submission = {
-      operation: name,
-      args,
-      seed: random.bits(),
-      wants,
-      ...(isRead ? {} : { origin: { id, home: this.#options.siteIndex, hop: 0, acknowledged: 0 } }),
-    };
-    const isUp = site.submit(submission, (answer) => this.#onAnswer(operation, answer));
+    const { timeline, random, options } = this.#options;
+    const request = this.#requestFor(operation);
+    this.#requests.push(request);
+    if (this.#requests.length > REQUESTS_MAX) this.#requests.shift();
+    const isUp = this.#send(request);
     timeline.after(isUp ? options.clientTimeoutMs : RETRY_MS, () => {
-      if (operation.answers.length === 0 && operation.error === undefined) this.#submit(operation);
-      // Now and then somebody asks although it was answered: a copy of the request that came late.
-      else if (!isRead && random.chance(0.2)) site.submit(submission, (answer) => this.#onAnswer(operation, answer));
+      if (isOpen(operation)) {
+        this.#moveMaybe();
+        this.#submit(operation);
+      } else if (random.chance(0.2)) {
+        this.#send(random.pick(this.#requests as [Request, ...Request[]]));
+      }
     });
   }
 
-  #onAnswer(operation: ClientOperation, answer: SiteAnswer): void {
+  #requestFor(operation: ClientOperation): Request {
+    const { operation: name, args, id, level } = operation;
+    const reads = isRead(operation);
+    const wants = { tentative: !reads, causal: reads && level === 'causal', strong: !reads || level === 'strong' };
+    const { home, hop, after } = this.#journey;
+    const origin = { id, home, hop, acknowledged: this.#acknowledged };
+    const seed = this.#options.random.bits();
+    const submission = { operation: name, args, seed, wants, after, ...(reads ? {} : { origin }) };
+    return { site: this.#site, operation, submission };
+  }
+
+  #send({ site, operation, submission }: Request): boolean {
+    const { client, sites } = this.#options;
+    const target = sites[site] as SimulatedSite;
+    return target.submit(client, submission, (answer) => this.#onAnswer(operation, site, answer));
+  }
+
+  #moveMaybe(): void {
+    const { sites, random, options } = this.#options;
+    const mustMove = sites[this.#site]?.isLost === true;
+    if (sites.length === 1 || !(mustMove || random.chance(options.moveChance))) return;
+    this.#site = (this.#site + random.between(1, sites.length - 1)) % sites.length;
+    this.#journey.hop += 1;
+    this.counts.moves += 1;
+  }
+
+  #onAnswer(operation: ClientOperation, site: number, answer: SiteAnswer): void {
+    if (answer.kind !== 'failed') this.#see(answer.seen);
     if (answer.kind === 'preliminary') return;
-    const isFirst = operation.answers.length === 0 && operation.error === undefined;
-    if (answer.kind === 'final') operation.answers.push({ value: answer.value, atMs: this.#options.timeline.nowMs });
-    else operation.error = answer.code;
-    if (!isFirst) return;
+    const wasOpen = isOpen(operation);
+    if (answer.kind === 'final') {
+      operation.answers.push({ value: answer.value, site, atMs: this.#options.timeline.nowMs });
+    } else if (!this.#isForGood(operation, answer.code)) return;
+    if (!wasOpen) return;
     this.#left -= 1;
     if (this.#left > 0) this.#think();
   }
+
+  /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */
+  #isForGood(operation: ClientOperation, code: string): boolean {
+    const { sites } = this.#options;
+    if (LATE.has(code) && (code === 'ABORTED' || !isOpen(operation))) {
+      this.counts.late += 1;
+      return false;
+    }
+    if (code === 'UNKNOWN') {
+      this.counts.unknown += 1;
+      if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
+    } else operation.failures.push(code);
+    operation.error ??= code;
+    return true;
+  }
+
+  #see(seen: Vector | undefined): void {
+    if (seen === undefined || this.#seen === undefined) return;
+    this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, seen[entry] ?? 0));
+  }
+}
+
+function isOpen({ answers, error }: ClientOperation): boolean {
+  return answers.length === 0 && error === undefined;
 }

@@ -1,14 +1,22 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import type { ReplicaObserver, Submission } from '../../server/redblue/replica-port.ts';
-import type { Cut, SiteMachine, SiteMessage, SiteOptions, StoredSite } from '../../server/redblue/site-machine.ts';
+import type {
+  Cut,
+  SiteMachine,
+  SiteMessage,
+  SiteOptions,
+  SiteOutput,
+  StoredSite,
+} from '../../server/redblue/site-machine.ts';
+import type { Vector } from '../../server/redblue/vector.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
 export type SiteAnswer =
-  | { readonly kind: 'final'; readonly value: unknown }
-  | { readonly kind: 'preliminary'; readonly value: unknown }
+  | { readonly kind: 'final'; readonly value: unknown; readonly seen: Vector | undefined }
+  | { readonly kind: 'preliminary'; readonly value: unknown; readonly seen: Vector | undefined }
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
@@ -30,6 +38,8 @@ export interface SimulatedSiteOptions {
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
   save(): unknown;
+  /** A session's operation is submitted, under this number. */
+  submitted(token: number, client: number, after: Vector): void;
 }
 
 const TICK_MS = 25;
@@ -44,6 +54,10 @@ export class SimulatedSite {
   /** Checkpoints made, and starts that had one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
+  /** Gone for good, with its disks. */
+  isLost = false;
+  /** Beside the skew that it has for the whole run. */
+  clockAheadMs = 0;
   readonly #options: SimulatedSiteOptions;
   #storage: DurableStorage | undefined;
   /** What the checkers had noted at each checkpoint. */
@@ -67,12 +81,14 @@ export class SimulatedSite {
       afterMs: (delayMs: number, run: () => void) => timeline.after(delayMs, run),
     };
     if (disk.isFull) {
-      timing.afterMs(RESTART_MS, () => this.start());
+      timing.afterMs(RESTART_MS, () => {
+        if (!this.isLost) this.start();
+      });
       return;
     }
     const storage = new DurableStorage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
     this.#storage = storage;
-    const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.#nowMs);
+    const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.nowMs);
     this.machine = machine;
     storage.attach(
       {
@@ -83,13 +99,19 @@ export class SimulatedSite {
         },
       },
       {
-        synced: (log, length) => this.#input((current) => current.onSynced(log, length, this.#nowMs), machine),
+        synced: (log, length) => this.#input((current) => current.onSynced(log, length, this.nowMs), machine),
         failed: (error) => {
           throw error;
         },
       },
     );
     this.#act();
+  }
+
+  /** Loses everything, for ever. */
+  lose(): void {
+    this.crash(Infinity);
+    this.isLost = true;
   }
 
   /** Loses the machine and what was not synced, and starts again after `downMs`. */
@@ -101,7 +123,10 @@ export class SimulatedSite {
     this.#paused = undefined;
     this.#answers.clear();
     this.#options.disk.crash();
-    this.#options.timeline.after(downMs, () => this.start());
+    if (downMs === Infinity) return;
+    this.#options.timeline.after(downMs, () => {
+      if (!this.isLost) this.start();
+    });
   }
 
   /** Does nothing for `pauseMs`, then goes on where it was. */
@@ -117,22 +142,24 @@ export class SimulatedSite {
   }
 
   /** Submits an operation; says whether the site is up and has room for it. */
-  submit(submission: Omit<Submission, 'token'>, onAnswer: (answer: SiteAnswer) => void): boolean {
-    if (this.machine === undefined || this.#storage?.isFull === true) return false;
+  submit(client: number, submission: Omit<Submission, 'token'>, onAnswer: (answer: SiteAnswer) => void): boolean {
     this.#token += 1;
     const token = this.#token;
+    if (submission.after !== undefined) this.#options.submitted(token, client, submission.after);
+    if (this.machine === undefined || this.#storage?.isFull === true) return false;
     this.#answers.set(token, onAnswer);
-    this.#input((machine) => machine.submit({ ...submission, token }, this.#nowMs));
+    this.#input((machine) => machine.submit({ ...submission, token }, this.nowMs));
     return true;
   }
 
   receive(from: number, message: SiteMessage): void {
     if (this.#storage?.isFull === true) return;
-    this.#input((machine) => machine.receive(from, message, this.#nowMs));
+    this.#input((machine) => machine.receive(from, message, this.nowMs));
   }
 
-  get #nowMs(): number {
-    return Math.max(0, this.#options.timeline.nowMs + this.#options.skewMs);
+  /** The site's clock. */
+  get nowMs(): number {
+    return Math.max(0, this.#options.timeline.nowMs + this.#options.skewMs + this.clockAheadMs);
   }
 
   /** Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine any more. */
@@ -152,14 +179,14 @@ export class SimulatedSite {
     for (const output of this.machine?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#options.send(output.to, output.message);
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
-      else if (output.kind === 'view') this.#answer(output.token, output.last, output.reply.value);
+      else if (output.kind === 'view') this.#answer(output);
       else if (output.stage === undefined)
         this.#answers.get(output.token)?.({ kind: 'failed', code: output.error.code });
     }
   }
 
-  #answer(token: number, isLast: boolean, value: unknown): void {
-    this.#answers.get(token)?.({ kind: isLast ? 'final' : 'preliminary', value });
+  #answer({ token, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', value, seen });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */
@@ -183,7 +210,8 @@ export class SimulatedSite {
 
   #planTick(): void {
     this.#options.timeline.after(TICK_MS, () => {
-      this.#input((machine) => machine.tick(this.#nowMs));
+      if (this.isLost) return;
+      this.#input((machine) => machine.tick(this.nowMs));
       this.#planTick();
     });
   }

@@ -6,12 +6,16 @@ import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import { AccountChecker } from './checkers/accounts.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
+import { ClockChecker } from './checkers/clocks.ts';
 import { Fault, require } from './checkers/checker.ts';
-import type { AnyOperation, Checker } from './checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState } from './checkers/checker.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
+import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { QueueChecker } from './checkers/queues.ts';
+import { SerializabilityChecker } from './checkers/serializability.ts';
+import { SessionChecker } from './checkers/sessions.ts';
 import { StrongReadChecker } from './checkers/strong-reads.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
 import { SimulatedDisk } from './disk.ts';
@@ -38,9 +42,10 @@ export interface RunResult {
 
 const FAULTY_PHASE_MS = 5000;
 const HEALED_PHASE_MS = 120_000;
-const SETTLE_MS = 5000;
-const RESEND_AFTER_MS = 100;
-const LIMITS = { reachTimeoutMs: 1000, sessionWaitMs: 1000, maxClockSkewMs: 2000 };
+const SETTLE_MS = 3000;
+const CONVERGE_MS = 10_000;
+const SETTLE_STEP_MS = 250;
+const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, sessionWaitMs: 1000, maxClockSkewMs: 2000 };
 const SERVICE = simulatedService();
 
 /** A run. */
@@ -56,13 +61,13 @@ export class Simulation {
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
   readonly #checkers: readonly Checker[];
-  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0, fullDisks: 0 };
+  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0, fullDisks: 0, sessionViews: 0, quarantines: 0 };
   #checking = '';
   #isHealed = false;
 
-  constructor(seed: number, profile: Profile, planted?: PlantedFault) {
+  constructor(seed: number, options: SimulationOptions, planted?: PlantedFault) {
     this.#seed = seed;
-    this.#options = drawOptions(seed, profile);
+    this.#options = options;
     this.#planted = planted;
     this.#random = new Random(seed);
     const receive = (to: number, from: number, message: Parameters<HostileNetwork['send']>[2]): void => {
@@ -73,8 +78,12 @@ export class Simulation {
     this.#checkers = [
       new CausalOrderChecker(siteCount),
       new TotalOrderChecker(),
+      new SerializabilityChecker(siteCount),
       new InvariantChecker(SERVICE),
+      new SessionChecker(siteCount),
+      new ClockChecker((site) => this.#sites[site]?.nowMs ?? 0, LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(siteCount),
+      new DurabilityChecker(siteCount),
       new QueueChecker(),
       new AccountChecker(),
       new StrongReadChecker(),
@@ -90,7 +99,7 @@ export class Simulation {
       this.#heal();
       this.#timeline.run(this.#timeline.nowMs + HEALED_PHASE_MS, () => this.#areClientsDone);
       this.#checkProgress();
-      this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
+      this.#settle();
       this.#checkEnd();
     } catch (error) {
       // Whatever is thrown is a finding: a broken replica may trip over itself before a checker notices.
@@ -112,7 +121,7 @@ export class Simulation {
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const service = this.#planted?.service ?? SERVICE;
     for (const site of sites.keys()) {
-      const limits = { resendAfterMs: RESEND_AFTER_MS, attemptsMax, ...LIMITS };
+      const limits = { attemptsMax, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: 0, ...limits },
@@ -128,21 +137,24 @@ export class Simulation {
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
             this.#tell((checker) => checker.started?.(site, notes?.get(checker.name)));
           },
+          submitted: (token, client, after) =>
+            this.#tell((checker) => checker.submitted?.({ site, token, client, after })),
         }),
       );
       this.#planCrash(site);
       this.#planPause(site);
       this.#planFullDisk(site);
     }
+    this.#planLoss();
+    const wild = this.#sites[this.#random.between(0, siteCount - 1)] as SimulatedSite;
+    wild.clockAheadMs = this.#options.wildClockAheadMs;
   }
 
   #startClients(): void {
-    const { clientCount, siteCount } = this.#options;
+    const { clientCount } = this.#options;
     for (let client = 0; client < clientCount; client += 1) {
-      const siteIndex = this.#random.between(0, siteCount - 1);
-      const site = this.#sites[siteIndex] as SimulatedSite;
       const shared = { timeline: this.#timeline, random: this.#random, history: this.#history, options: this.#options };
-      this.#clients.push(new SimulatedClient({ client, siteIndex, site, ...shared }));
+      this.#clients.push(new SimulatedClient({ client, sites: this.#sites, ...shared }));
     }
   }
 
@@ -162,6 +174,11 @@ export class Simulation {
         this.#tell((checker) => checker.applied?.(site, operation, state));
       },
       rejected: () => (this.#counts.rejected += 1),
+      viewed: ({ token }) => {
+        this.#counts.sessionViews += 1;
+        this.#tell((checker) => checker.viewed?.(site, token));
+      },
+      quarantined: () => (this.#counts.quarantines += 1),
     };
   }
 
@@ -210,30 +227,69 @@ export class Simulation {
     });
   }
 
+  #planLoss(): void {
+    const { loseSiteAtMs, siteCount } = this.#options;
+    if (loseSiteAtMs === Infinity || siteCount < 3) return;
+    const site = this.#random.between(1, siteCount - 1);
+    this.#timeline.after(loseSiteAtMs, () => {
+      if (!this.#isHealed) this.#sites[site]?.lose();
+    });
+  }
+
   #heal(): void {
     this.#isHealed = true;
     for (const disk of this.#disks) disk.isFull = false;
     this.#network.heal();
+    for (const site of this.#sites) site.clockAheadMs = 0;
+  }
+
+  /** Lets late requests come and what is under way between the sites end. */
+  #settle(): void {
+    this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
+    const untilMs = this.#timeline.nowMs + CONVERGE_MS + this.#options.wildClockAheadMs;
+    while (!this.#areSitesAlike && this.#timeline.nowMs < untilMs) {
+      this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
+    }
+  }
+
+  get #areSitesAlike(): boolean {
+    const vectors = this.#left.map(({ machine }) => machine?.replica.state.stable.join());
+    return vectors.every((vector) => vector !== undefined && vector === vectors[0]);
+  }
+
+  /** The sites that are not lost for good. */
+  get #left(): SimulatedSite[] {
+    return this.#sites.filter(({ isLost }) => !isLost);
   }
 
   #checkProgress(): void {
     this.#checking = 'progress';
     const open = this.#history.operations.filter(({ answers, error }) => answers.length === 0 && error === undefined);
-    const describe = (): string => open.map(({ id, operation, site }) => `${operation} ${id} at ${site}`).join(', ');
+    const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
     require(this.#areClientsDone, () => `not answered long after everything healed: ${describe()}`);
   }
 
   #checkEnd(): void {
-    const sites = this.#sites.map((site) => site.machine?.replica.state).filter((state) => state !== undefined);
     this.#checking = 'progress';
-    require(sites.length === this.#sites.length, () => 'a site is still down');
-    this.#tell((checker) => checker.finished?.({ sites, history: this.#history }));
+    const sites: FinalState['sites'][number][] = [];
+    const lost = new Set<number>();
+    for (const [site, { machine, isLost }] of this.#sites.entries()) {
+      if (isLost) lost.add(site);
+      else if (machine !== undefined) sites.push({ site, state: machine.replica.state });
+    }
+    require(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
+    this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
   }
 
   #result(fault?: RunResult['fault']): RunResult {
+    const sum = (of: (client: SimulatedClient) => number): number =>
+      this.#clients.reduce((total, client) => total + of(client), 0);
+    const failed = (code: string): number => this.#history.operations.filter(({ error }) => error === code).length;
     const coverage: Record<string, number> = {
       'operations answered': this.#history.answered().length,
       'operations failed': this.#history.operations.filter(({ error }) => error !== undefined).length,
+      'told CONFLICT': failed('CONFLICT'),
+      'told SESSION_BEHIND': failed('SESSION_BEHIND'),
       'blue applied': this.#counts.blue,
       'red applied': this.#counts.red,
       'red rejected': this.#counts.rejected,
@@ -244,13 +300,28 @@ export class Simulation {
       'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
       checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
       'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
+      'sites lost': this.#sites.length - this.#left.length,
+      'clocks quarantined': this.#counts.quarantines,
+      'views in sessions': this.#counts.sessionViews,
+      moves: sum(({ counts }) => counts.moves),
+      'told UNKNOWN': sum(({ counts }) => counts.unknown),
+      'told to be late': sum(({ counts }) => counts.late),
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     return { seed: this.#seed, options: this.#options, coverage, ...(fault === undefined ? {} : { fault }) };
   }
 }
 
+/** How to run a seed otherwise than its profile says. */
+export interface SimulateOptions {
+  readonly planted?: PlantedFault | undefined;
+  /** Take the place of what is drawn. */
+  readonly overrides?: Partial<SimulationOptions> | undefined;
+}
+
 /** Runs one seed. */
-export function simulate(seed: number, profile: Profile = 'swarm', planted?: PlantedFault): RunResult {
-  return new Simulation(seed, profile, planted).run();
+export function simulate(seed: number, profile: Profile = 'swarm', given: SimulateOptions = {}): RunResult {
+  const { planted, overrides } = given;
+  const options = { ...drawOptions(seed, profile), ...planted?.overrides, ...overrides };
+  return new Simulation(seed, options, planted).run();
 }

@@ -1,7 +1,9 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
 import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
+import type { Vector } from '../../../server/redblue/vector.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
-import type { History } from '../history.ts';
+import { isBlue } from '../history.ts';
+import type { ClientOperation, History } from '../history.ts';
 
 /** An operation at a site, blue or red. */
 export type AnyOperation = BlueOperation | RedOperation;
@@ -13,8 +15,25 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
 
 /** The end of a run, after all faults have healed. */
 export interface FinalState {
-  readonly sites: readonly SiteState[];
+  /** The sites that are left. */
+  readonly sites: readonly { readonly site: number; readonly state: SiteState }[];
+  /** Those that were lost for good. */
+  readonly lost: ReadonlySet<number>;
   readonly history: History;
+}
+
+/** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
+export function mayBeGone(operation: ClientOperation, lost: ReadonlySet<number>): boolean {
+  return isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
+}
+
+/** A submission in a session: the `token`-th at `site`, by a client whose session had seen `after`. */
+export interface SessionSubmission {
+  readonly site: number;
+  readonly token: number;
+  readonly client: number;
+  /** The same object in all submissions that were made when the session had seen as much. */
+  readonly after: Vector;
 }
 
 /** One property of a run. A checker throws a `Fault` when it does not hold. */
@@ -28,6 +47,10 @@ export interface Checker {
   created?(site: number, operation: AnyOperation): void;
   /** An operation became visible at `site`. */
   applied?(site: number, operation: AnyOperation, state: SiteState): void;
+  /** A client submitted an operation of its session. */
+  submitted?(submission: SessionSubmission): void;
+  /** A view that is no guess is given to that submission. */
+  viewed?(site: number, token: number): void;
   finished?(final: FinalState): void;
 }
 

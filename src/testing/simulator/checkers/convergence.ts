@@ -6,9 +6,12 @@ export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
 
   finished({ sites }: FinalState): void {
-    const [first, ...others] = sites.map((state) => JSON.stringify([state.stable, state.store.snapshot()]));
-    for (const [index, other] of others.entries()) {
-      require(other === first, () => `site ${index + 1} ends as\n${other}\nand site 0 as\n${first}`);
+    const [first, ...others] = sites.map(({ site, state }) => {
+      return { site, found: JSON.stringify([state.stable, state.store.snapshot()]) };
+    });
+    for (const { site, found } of others) {
+      require(found === first?.found, () =>
+        `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`);
     }
   }
 }

@@ -1,12 +1,11 @@
 /**
- * An operation that was answered took effect once at every site, or not at all, as the answer says; whoever asks again
- * gets the same answer. Losing what was acknowledged is the same fault.
+ * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
+ * is told the same.
  */
+import { isRead, tookEffect } from '../history.ts';
+import type { ClientOperation } from '../history.ts';
 import { require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
-import { tookEffect } from '../history.ts';
-
-const READS: ReadonlySet<string> = new Set(['size', 'balance']);
 
 export class ExactlyOnceChecker implements Checker {
   readonly name = 'exactly once';
@@ -33,21 +32,18 @@ export class ExactlyOnceChecker implements Checker {
   }
 
   finished({ history }: FinalState): void {
-    for (const { id, error } of history.operations) {
-      const isShown = error !== undefined && this.#times.some((times) => times.has(id));
-      require(!isShown, () => `${id} was told to have failed (${error}) and took effect`);
-    }
-    for (const operation of history.answered()) {
-      const { id, answers } = operation;
-      if (READS.has(operation.operation)) continue;
-      const [first, ...others] = answers.map(({ value }) => JSON.stringify(value) ?? 'undefined');
-      require(others.every((other) => other === first), () => `${id} was answered ${first}, then ${others.join()}`);
-      const expected = tookEffect(operation) ? 1 : 0;
-      for (const [site, times] of this.#times.entries()) {
-        const found = times.get(id) ?? 0;
-        const told = `${operation.operation} ${id} was answered ${first}`;
-        require(found === expected, () => `${told}, and took effect ${found} times at site ${site}`);
-      }
-    }
+    for (const operation of history.operations) if (!isRead(operation)) this.#check(operation);
+  }
+
+  #check(operation: ClientOperation): void {
+    const { id, answers, failures, error } = operation;
+    const isShown = this.#times.some((times) => times.has(id));
+    require(error === undefined || error === 'UNKNOWN' || !isShown, () =>
+      `${id} was told to have failed (${error}) and took effect`);
+    require(error !== 'EXPIRED_ID', () => `${id} was said to have expired, and its client had not acknowledged it`);
+    const told = [...answers.map(({ value }) => JSON.stringify(value) ?? 'undefined'), ...failures];
+    require(new Set(told).size <= 1, () => `${id} was answered ${told.join(', then ')}`);
+    const isNone = answers.length > 0 && !tookEffect(operation);
+    require(!(isNone && isShown), () => `${operation.operation} ${id} was answered ${told[0]} and took effect`);
   }
 }

@@ -1,0 +1,310 @@
+/** Replicas, logs and disks that each break one rule: what planted faults are made of. */
+import { SequencedLog } from '../../server/log/sequenced-log.ts';
+import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
+import { BluePath } from '../../server/redblue/blue-path.ts';
+import { Certifier } from '../../server/redblue/certifier.ts';
+import { Coverage } from '../../server/redblue/coverage.ts';
+import type { Stamp } from '../../server/redblue/effect.ts';
+import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
+import { EXPIRED } from '../../server/redblue/id-table.ts';
+import type {
+  AnswerRecord,
+  BlueOperation,
+  OperationId,
+  RedRecord,
+  SlotDecision,
+} from '../../server/redblue/records.ts';
+import { conflictError, RedPath } from '../../server/redblue/red-path.ts';
+import type { RedRequest } from '../../server/redblue/red-requests.ts';
+import { Replica } from '../../server/redblue/replica.ts';
+import type { StoredReplica } from '../../server/redblue/replica.ts';
+import type { Submission } from '../../server/redblue/replica-port.ts';
+import { SiteMachine } from '../../server/redblue/site-machine.ts';
+import type { SiteOptions } from '../../server/redblue/site-machine.ts';
+import { SiteState } from '../../server/redblue/site-state.ts';
+import { Slots } from '../../server/redblue/slots.ts';
+import type { Slot } from '../../server/redblue/slots.ts';
+import { Walks } from '../../server/redblue/walks.ts';
+import type { Walk } from '../../server/redblue/walks.ts';
+import { SimulatedDisk } from './disk.ts';
+import type { MachineFactory } from './simulated-site.ts';
+
+type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
+type LogClass = new (options: SequencedLogOptions<RedRecord>) => SequencedLog<RedRecord>;
+
+const withReplica =
+  (Broken: ReplicaClass): MachineFactory =>
+  (options, stored, nowMs) => {
+    class Machine extends SiteMachine {
+      protected override createReplica(site: SiteOptions, found: StoredReplica, atMs: number): Replica {
+        return new Broken(site, found, atMs);
+      }
+    }
+    return new Machine(options, stored, nowMs);
+  };
+
+const withLog =
+  (Broken: LogClass): MachineFactory =>
+  (options, stored, nowMs) => {
+    class Machine extends SiteMachine {
+      protected override createLog(log: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
+        return new Broken(log);
+      }
+    }
+    return new Machine(options, stored, nowMs);
+  };
+
+const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createRedPath(): RedPath {
+        return make(this);
+      }
+    },
+  );
+
+const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) => BluePath): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createBluePath(): BluePath {
+        return make(this, this.onBlueApplied);
+      }
+    },
+  );
+
+const withWalks = (make: (replica: Replica) => Walks): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createWalks(): Walks {
+        return make(this);
+      }
+    },
+  );
+
+class BlindBluePath extends BluePath {
+  protected override isVisible(): boolean {
+    return true;
+  }
+}
+
+class SelfishBluePath extends BluePath {
+  protected override onHave(): void {}
+}
+
+class GatelessRedPath extends RedPath {
+  protected override mayPass(): boolean {
+    return true;
+  }
+}
+
+class LocalReadRedPath extends RedPath {
+  override read(_id: string, submission: Submission): void {
+    this.answerRead(submission);
+  }
+}
+
+class HastyConflictRedPath extends RedPath {
+  protected override close(request: RedRequest): void {
+    this.end(request.id, request.failure ?? conflictError(request.attempt));
+  }
+}
+
+/** One site takes every second record before the one that it stands behind. */
+class SwappingRedPath extends RedPath {
+  readonly #isSwapping: boolean;
+  #held: RedRecord | undefined;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#isSwapping = replica.options.site === 1;
+  }
+
+  override deliver(record: RedRecord): void {
+    if (!this.#isSwapping) return super.deliver(record);
+    if (this.#held === undefined) {
+      this.#held = record;
+      return;
+    }
+    super.deliver(record);
+    super.deliver(this.#held);
+    this.#held = undefined;
+  }
+}
+
+class LenientCertifier extends Certifier {
+  protected override conflicts(): boolean {
+    return false;
+  }
+}
+
+class ForgetfulCertifier extends Certifier {
+  protected override isDecided(): boolean {
+    return false;
+  }
+}
+
+/** Trims its table without leaving a watermark: what comes late counts as new. */
+class UnmarkedCertifier extends Certifier {
+  override endingOf(id: OperationId): ReturnType<Certifier['endingOf']> {
+    const ending = super.endingOf(id);
+    return ending === EXPIRED ? undefined : ending;
+  }
+
+  protected override isDecided(id: OperationId): boolean {
+    return this.endingOf(id) !== undefined;
+  }
+}
+
+class EagerLog extends SequencedLog<RedRecord> {
+  protected override sendable(): number {
+    return this.length;
+  }
+}
+
+class ForgetfulLog extends SequencedLog<RedRecord> {
+  override tick(): void {}
+}
+
+class ArrivalOrderState extends SiteState {
+  #arrivals = 0;
+  protected override stampOf(operation: BlueOperation): Stamp {
+    this.#arrivals += 1;
+    return { ...super.stampOf(operation), time: this.#arrivals };
+  }
+}
+
+/** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
+class GreedyWalks extends Walks {
+  readonly #site: number;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#site = replica.options.site;
+  }
+
+  protected override hasMovedOn(): boolean {
+    return false;
+  }
+
+  protected override goTo(walk: Walk): void {
+    super.goTo(walk, { site: this.#site, hop: walk.origin.hop });
+  }
+}
+
+/** Keys entries by the identifier alone: a log in which the operation has been claimed once is closed to it for ever. */
+class HoplessSlots extends Slots {
+  override find(id: OperationId): Slot | typeof EXPIRED | undefined {
+    for (let hop = 0; hop < 50; hop += 1) {
+      const slot = super.find(id, hop);
+      if (slot !== undefined) return slot;
+    }
+    return undefined;
+  }
+}
+
+const STEPS_MAX = 100;
+
+/** Walks over such slots; one that has gone in circles for long is given up, as if it went on for ever. */
+class EndlessWalks extends Walks {
+  readonly #steps = new WeakMap<Walk, number>();
+
+  constructor(replica: Replica) {
+    super(replica, new HoplessSlots());
+  }
+
+  protected override goTo(walk: Walk, to: { readonly site: number; readonly hop: number }): void {
+    const steps = (this.#steps.get(walk) ?? 0) + 1;
+    this.#steps.set(walk, steps);
+    if (steps < STEPS_MAX) super.goTo(walk, to);
+  }
+}
+
+/** Tells what a slot says when the entry is appended, not when it counts. */
+class HastySlots extends Slots {
+  override decide(id: OperationId, hop: number, decision: SlotDecision): Slot {
+    const slot = super.decide(id, hop, decision);
+    this.settle(id, slot);
+    return slot;
+  }
+}
+
+class ReplicaWithoutRecords extends Replica {
+  protected override record({ submission }: Walk, { reply, failure }: AnswerRecord): void {
+    if (failure === undefined && reply !== undefined) this.answerCommitted(submission, reply);
+  }
+}
+
+class ReplicaWithoutHandover extends Replica {
+  protected override handOver({ submission, origin }: Walk, outcome: GeneratorOutcome): void {
+    if (this.red.join(origin.id, submission)) return;
+    this.red.begin(origin.id, submission, outcome, { isHeld: false });
+  }
+}
+
+class ReplicaThatForgetsSlots extends Replica {
+  protected override restoreSlot(): void {}
+}
+
+class ReplicaThatBelievesClocks extends Replica {
+  override acceptsStamp(): boolean {
+    return true;
+  }
+}
+
+class ReplicaAlone extends Replica {
+  override ownBlue(): { readonly applied: number; readonly durable: number } {
+    const { applied } = super.ownBlue();
+    return { applied, durable: applied };
+  }
+}
+
+class SessionlessCoverage extends Coverage {
+  override has(): boolean {
+    return true;
+  }
+}
+
+/** Says at once that all is synced. */
+export class LyingDisk extends SimulatedDisk {
+  protected override written(done: (error: undefined) => void): void {
+    this.options.timeline.after(0, () => done(undefined));
+  }
+  protected override synced(): void {}
+}
+
+/** What a machine can be broken by, by name. */
+export const BROKEN = {
+  blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
+  selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
+  gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
+  localReads: withRedPath((replica) => new LocalReadRedPath(replica)),
+  hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
+  swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
+  lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier())),
+  forgetfulCertifier: withRedPath((replica) => new RedPath(replica, new ForgetfulCertifier())),
+  unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier())),
+  eagerLog: withLog(EagerLog),
+  forgetfulLog: withLog(ForgetfulLog),
+  greedyWalks: withWalks((replica) => new GreedyWalks(replica)),
+  endlessWalks: withWalks((replica) => new EndlessWalks(replica)),
+  hastySlots: withWalks((replica) => new Walks(replica, new HastySlots())),
+  unrecordedAnswers: withReplica(ReplicaWithoutRecords),
+  noHandover: withReplica(ReplicaWithoutHandover),
+  forgottenSlots: withReplica(ReplicaThatForgetsSlots),
+  wildClocks: withReplica(ReplicaThatBelievesClocks),
+  oneSiteIsEnough: withReplica(ReplicaAlone),
+  arrivalOrder: withReplica(
+    class extends Replica {
+      protected override createState(): SiteState {
+        return new ArrivalOrderState(this.options.service, this.options.sites.length);
+      }
+    },
+  ),
+  noSessions: withReplica(
+    class extends Replica {
+      protected override createCoverage(): Coverage {
+        return new SessionlessCoverage(() => this.state.stable);
+      }
+    },
+  ),
+} satisfies Readonly<Record<string, MachineFactory>>;

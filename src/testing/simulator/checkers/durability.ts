@@ -1,0 +1,38 @@
+/**
+ * What was acknowledged is there, at every site that is left. Only a blue operation may be gone, with the site that
+ * answered it, when that is lost for good before another has it.
+ */
+import { isRead, tookEffect } from '../history.ts';
+import { mayBeGone, require } from './checker.ts';
+import type { AnyOperation, Checker, FinalState } from './checker.ts';
+
+export class DurabilityChecker implements Checker {
+  readonly name = 'durability';
+  readonly #shown: Set<string>[];
+
+  constructor(siteCount: number) {
+    this.#shown = Array.from({ length: siteCount }, () => new Set<string>());
+  }
+
+  started(site: number, saved?: ReadonlySet<string>): void {
+    this.#shown[site] = new Set(saved);
+  }
+
+  save(site: number): ReadonlySet<string> {
+    return new Set(this.#shown[site]);
+  }
+
+  applied(site: number, { id }: AnyOperation): void {
+    this.#shown[site]?.add(id);
+  }
+
+  finished({ history, sites, lost }: FinalState): void {
+    for (const operation of history.answered()) {
+      if (isRead(operation) || !tookEffect(operation) || mayBeGone(operation, lost)) continue;
+      for (const { site } of sites) {
+        require(this.#shown[site]?.has(operation.id) === true, () =>
+          `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/** From a run with a fault to a simpler one with the same fault: it tells what the fault needs, and what it does not. */
+import type { Profile, SimulationOptions } from './options.ts';
+import { simulate } from './simulation.ts';
+import type { RunResult, SimulateOptions } from './simulation.ts';
+
+/** What to do without, the most confusing first. */
+const SIMPLER: readonly Partial<SimulationOptions>[] = [
+  { wildClockAheadMs: 0 },
+  { loseSiteAtMs: Infinity },
+  { crashEveryMs: Infinity },
+  { partitionEveryMs: Infinity },
+  { pauseEveryMs: Infinity },
+  { lossChance: 0 },
+  { duplicateChance: 0 },
+  { isOrdered: true },
+  { moveChance: 0 },
+  { sessionChance: 0 },
+  { skewMaxMs: 0 },
+  { syncMeanMs: 0 },
+  { delayMinMs: 0, delayMeanMs: 1 },
+  { siteCount: 1 },
+  { siteCount: 2 },
+  { siteCount: 3 },
+  { queueCount: 1 },
+];
+
+/** Smaller numbers of these, by halves. */
+const FEWER = ['clientCount', 'operationsPerClient'] as const;
+
+/** A simpler run with the same fault, and how it differs from what the seed draws. */
+export interface Shrunken {
+  readonly result: RunResult;
+  readonly overrides: Partial<SimulationOptions>;
+}
+
+/** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
+export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions = {}, runsMax = 60): Shrunken {
+  let best: Shrunken = { result: faulty, overrides: given.overrides ?? {} };
+  let runs = 0;
+  const tries = (change: Partial<SimulationOptions>): boolean => {
+    if (runs >= runsMax || !changes(best.result.options, change)) return false;
+    runs += 1;
+    const overrides = { ...best.overrides, ...change };
+    const result = simulate(faulty.seed, profile, { ...given, overrides });
+    if (result.fault?.checker !== faulty.fault?.checker) return false;
+    best = { result, overrides };
+    return true;
+  };
+  for (const change of SIMPLER) tries(change);
+  for (const name of FEWER) {
+    for (let isSmaller = true; isSmaller;) {
+      isSmaller = tries({ [name]: Math.ceil(best.result.options[name] / 2) });
+    }
+  }
+  return best;
+}
+
+function changes(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
+  if (change.siteCount !== undefined && change.siteCount >= options.siteCount) return false;
+  return Object.entries(change).some(([name, value]) => options[name as keyof SimulationOptions] !== value);
+}
+
+/** Overrides as text for a command line. */
+export function formatOverrides(overrides: Partial<SimulationOptions>): string {
+  return JSON.stringify(overrides, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
+}
+
+/** What `formatOverrides` wrote. Throws when it is no object of options. */
+export function parseOverrides(text: string): Partial<SimulationOptions> {
+  const parsed: unknown = JSON.parse(text, (_, value: unknown) => (value === 'Infinity' ? Infinity : value));
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new Error(`--with must be an object of options, such as '{"siteCount":2}', not ${text}`);
+}

@@ -1,0 +1,38 @@
+/** What clients of a run ask for. */
+import type { ClientOperation } from './history.ts';
+import type { SimulationOptions } from './options.ts';
+import type { Random } from './random.ts';
+
+type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
+type Draw = (random: Random, own: string, queues: number) => Drawn;
+
+const account = (random: Random): string => `account ${random.chance(0.8) ? 1 : 2}`;
+const queueOf = (random: Random, queues: number): string => `queue ${random.between(1, queues)}`;
+
+const WORKLOAD: readonly [Draw, ...Draw[]] = [
+  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
+  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
+  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
+  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
+  (random, _own, queues) => ({ operation: 'size', args: { key: queueOf(random, queues) } }),
+  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => ({ operation: 'balance', args: { key: account(random) } }),
+  (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
+  (random) => ({
+    operation: random.chance(0.5) ? 'tag' : 'untag',
+    args: { key: 'note', text: random.pick(['x', 'y']) },
+  }),
+  (_random, own) => ({ operation: 'note', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'assign', args: { key: 'note', text: own } }),
+  (random) => ({ operation: 'adjust', args: { key: account(random) } }),
+];
+
+/** Draws an operation; `own` is a text that no other operation has. */
+export function drawOperation({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+  const isSpecial = workload !== 'mixed' && random.chance(0.8);
+  const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];
+  const draw = WORKLOAD[random.between(from, to - 1)] ?? WORKLOAD[0];
+  return draw(random, own, queueCount);
+}
