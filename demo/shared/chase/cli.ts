@@ -1,4 +1,5 @@
 /** The program of a demo that chases references: a page, or a contest without one. */
+import { explainPort } from '../../port-taken.ts';
 import { untilInterrupted } from '../../until-interrupted.ts';
 import { parseOptions, UsageError, type Options, type Program } from '../options.ts';
 import { runHeadless, type Deploy } from './headless.ts';
@@ -41,9 +42,13 @@ async function measure({ deploy }: Demo, options: Options): Promise<void> {
 }
 
 async function open({ startPage, greeting }: Demo, options: Options): Promise<void> {
-  const page = await startPage(options);
+  const { port, wan } = options;
+  const page = await startPage(options).catch((failure: unknown) => {
+    throw explainPort(failure, port, '--port N');
+  });
   console.log(`${greeting}: ${page.url}`);
-  console.log('Three sites (irl, frk, vrg) with the delays of the Correctables paper between them. Ctrl-C closes it.');
+  const delays = wan === 'none' ? 'no delays' : 'the delays of the Correctables paper';
+  console.log(`Three sites (irl, frk, vrg) with ${delays} between them. Ctrl-C closes it.`);
   await untilInterrupted();
   await page.close();
 }

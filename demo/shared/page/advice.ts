@@ -4,7 +4,7 @@ import { isCorrectableError } from 'correctables';
 const BUSY = 'The backend has more to do than it can take: wait a moment, then fetch again.';
 const STALE = 'This page and its backend are of different versions: load the page again.';
 const GONE =
-  'Is the backend still there? Start it with “npm run demo”, then fetch again: this page connects by itself.';
+  'The backend does not answer. Fetch again once it is back, or start it with “npm run demo” and open this page from there.';
 
 /** The advice for `failure`. */
 export function adviceFor(failure: unknown): string {
