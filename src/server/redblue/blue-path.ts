@@ -5,6 +5,7 @@
  * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
  * operations alone; heartbeats only tell how long a stream is.
  */
+import type { Choice } from './reply.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { BlueMessage, BlueOperation } from './records.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
@@ -13,6 +14,13 @@ import { isCovered, maxEntry } from './vector.ts';
 
 /** Operations in one message at most. */
 const BATCH_MAX = 256;
+
+/** What a blue operation of this site is made of. */
+export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
+  /** Of a named operation: the slot that it decides. */
+  readonly hop: number | undefined;
+  readonly choice: Choice;
+}
 
 /** Blue operations of this site and of the others. */
 export class BluePath {
@@ -45,11 +53,18 @@ export class BluePath {
   }
 
   /** Commits an operation of this site. It counts once it is synced. */
-  commit(record: Omit<BlueOperation, 'sequence' | 'vector'>): BlueOperation {
+  commit({ id, hop, choice, reply }: BlueDraft): BlueOperation {
     const { state, clock, nowMs, options } = this.core;
-    const vector = [...state.stable];
-    vector[options.site] = clock.next(nowMs, maxEntry(vector));
-    const operation: BlueOperation = { ...record, sequence: this.#own.takeNext(), vector };
+    const vector = state.stable.slice();
+    const { site } = options;
+    vector[site] = clock.next(nowMs, maxEntry(vector));
+    const { shadow, args, effects } = choice;
+    const sequence = this.#own.takeNext();
+    // Literals, since this is the hot path: copying objects costs several times more.
+    const operation: BlueOperation =
+      hop === undefined
+        ? { id, site, shadow, args, effects, reply, sequence, vector }
+        : { id, site, shadow, args, effects, reply, sequence, vector, hop };
     options.observer?.created?.(operation);
     const entry = { kind: 'blue', operation, redDelivered: this.core.redDelivered } as const;
     this.core.store(entry, (position) => this.#onOwnSynced({ operation, position }));

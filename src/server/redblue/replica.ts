@@ -154,7 +154,8 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   submit(submission: Submission, nowMs: number): void {
     this.nowMs = nowMs;
-    const accepted = { ...submission, submittedAtMs: nowMs };
+    const { token, operation, args, origin, after, seed, wants } = submission;
+    const accepted: Accepted = { token, operation, args, origin, after, seed, wants, submittedAtMs: nowMs };
     if (this.blue.isRecovered) this.#start(accepted);
     else this.#early.push(accepted);
     this.#settle();
@@ -353,7 +354,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const { choice, reply } = outcome;
     if (choice === undefined) return this.answer(submission, 'committed', reply);
     if (choice.colour === 'red') return this.red.begin(id, submission, outcome, { isHeld: false });
-    const { sequence } = this.blue.commit({ id, ...this.#shadowOf(outcome) });
+    const { sequence } = this.blue.commit({ id, hop: undefined, choice, reply });
     this.#onVisible.set(sequence, () => this.answer(submission, 'committed', reply));
   }
 
@@ -391,7 +392,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const { choice, reply } = outcome;
     if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: [...vector] });
     if (choice.colour === 'red') return this.handOver(walk, outcome);
-    const operation = this.blue.commit({ id: origin.id, hop, ...this.#shadowOf(outcome) });
+    const operation = this.blue.commit({ id: origin.id, hop, choice, reply });
     const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
     this.#onVisible.set(operation.sequence, () => {
       this.answer(submission, 'committed', reply);
@@ -414,11 +415,6 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
       this.walks.slots.settle(id, slot);
       if (!isKnown) this.red.release(id);
     });
-  }
-
-  #shadowOf({ choice, reply }: GeneratorOutcome): Omit<BlueOperation, 'id' | 'hop' | 'sequence' | 'vector'> {
-    const { shadow, args, effects } = choice as NonNullable<GeneratorOutcome['choice']>;
-    return { site: this.options.site, shadow, args, effects, reply };
   }
 
   /** Runs the generator on the stable snapshot. */
