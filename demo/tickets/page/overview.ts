@@ -4,7 +4,7 @@ import { byId, make, setText } from './dom.ts';
 import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
 import type { OtherTabs } from './other-tabs.ts';
-import { soldTo, type SaleRecord } from './sale-record.ts';
+import { baselineLeft, soldElsewhere, type SaleRecord } from './sale-record.ts';
 import { inviteTo } from './settings.ts';
 import type { Phase, TicketShop } from './ticket-shop.ts';
 
@@ -54,21 +54,21 @@ function stockView(): ShowStock {
   const [left, of] = [byId('left', HTMLSpanElement), byId('tickets', HTMLSpanElement)];
   const [fill, mark] = [byId('bar-fill', HTMLDivElement), byId('bar-threshold', HTMLDivElement)];
   const [elsewhere, baseline] = [byId('elsewhere', HTMLParagraphElement), byId('baseline', HTMLDivElement)];
-  const [baselineLeft, baselineFill] = [byId('baseline-left', HTMLSpanElement), byId('baseline-fill', HTMLDivElement)];
+  const [baselineText, baselineFill] = [byId('baseline-left', HTMLSpanElement), byId('baseline-fill', HTMLDivElement)];
   return (sale, threshold, isOpening) => {
     const share = (tickets: number): string =>
       `${(100 * Math.min(tickets, sale.tickets)) / Math.max(1, sale.tickets)}%`;
-    const soldElsewhere = sale.tickets - sale.left - soldTo(sale.rows);
+    const others = soldElsewhere(sale);
     setText(of, sale.tickets === 0 ? '–' : String(sale.tickets));
     setText(left, isOpening ? '–' : String(sale.left));
     fill.style.width = share(sale.left);
     fill.classList.toggle('few', sale.left <= threshold);
     mark.style.width = share(threshold);
-    elsewhere.hidden = soldElsewhere <= 0;
-    setText(elsewhere, `${soldElsewhere} of them taken in other tabs, or on their way here`);
-    const remaining = sale.tickets - soldTo(sale.baseline);
+    elsewhere.hidden = others === 0;
+    setText(elsewhere, `${others} taken in other tabs, or without an answer`);
+    const remaining = baselineLeft(sale);
     baseline.hidden = sale.baseline.size === 0;
-    setText(baselineLeft, String(remaining));
+    setText(baselineText, String(remaining));
     baselineFill.style.width = share(remaining);
   };
 }

@@ -49,8 +49,27 @@ export class OpenSale implements SaleRecord {
   }
 }
 
+/** Tickets of the baseline that are left, as its views said; whoever else sells of it is in that. */
+export function baselineLeft({ tickets, baseline }: SaleRecord): number {
+  let left = tickets;
+  for (const { ticketsLeft } of baseline.values()) {
+    if (ticketsLeft !== undefined) left = Math.min(left, Math.max(0, ticketsLeft - 1));
+  }
+  return left;
+}
+
+/** Tickets that are gone although no customer here has one, or may yet get one: others have taken them. */
+export function soldElsewhere({ tickets, left, rows }: SaleRecord): number {
+  let here = 0;
+  for (const { finalItem, failure } of rows.values()) {
+    const isUnderWay = finalItem === undefined && failure === undefined;
+    if (isUnderWay || typeof finalItem === 'string') here += 1;
+  }
+  return Math.max(0, tickets - left - here);
+}
+
 /** How many of these customers have a ticket for certain. */
-export function soldTo(rows: ReadonlyMap<string, Row>): number {
+function soldTo(rows: ReadonlyMap<string, Row>): number {
   let sold = 0;
   for (const { finalItem } of rows.values()) if (typeof finalItem === 'string') sold += 1;
   return sold;

@@ -32,13 +32,14 @@ export class TicketShop {
   #phase: Phase = 'connecting';
   #failure: unknown;
   #backend: Backend | undefined;
-  #sale = new OpenSale();
+  #sale: OpenSale;
   #series: { sales: number; finished: SaleRecord[] } = { sales: 1, finished: [] };
   #handBought = 0;
 
   /** @param changed called after every change; several may come in one turn of the event loop */
   constructor(settings: Settings, changed: () => void) {
     this.#settings = settings;
+    this.#sale = new OpenSale(settings.event);
     this.#changed = changed;
     const current = (): Settings => this.#settings;
     this.#policy = {
@@ -95,7 +96,7 @@ export class TicketShop {
 
   /** Connects, and puts tickets on sale or joins the event that is named in the settings. */
   async open(): Promise<void> {
-    await this.#guarded(new OpenSale(this.settings.event), async (sale) => {
+    await this.#guarded(this.#sale, async (sale) => {
       await this.#stock(sale, await this.#connect(sale));
     });
   }
@@ -172,7 +173,7 @@ export class TicketShop {
     sale.tickets = (await Promise.all(opened))[0]?.tickets ?? tickets;
     await Promise.all(reachable.map((site) => tryAgain(() => site.shop.invokeStrong(peek(sale.event)))));
     this.#enter('ready');
-    void this.#follow(sale, backend);
+    this.#follow(sale, backend).catch((error: unknown) => this.#fail(error));
   }
 
   /** One sale of a series, from stock to sold out. */

@@ -1,0 +1,37 @@
+/** What the page says about the stock, from its own purchases and from what the store says. */
+import { expect, test } from 'vitest';
+import { baselineLeft, OpenSale, soldElsewhere, type Row } from '../../../demo/tickets/page/sale-record.ts';
+
+function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readonly Partial<Row>[] = []): OpenSale {
+  const sale = new OpenSale();
+  sale.tickets = tickets;
+  const fill = (map: Map<string, Row>, given: readonly Partial<Row>[]): void => {
+    for (const [n, row] of given.entries()) {
+      map.set(String(n), { customer: String(n), retailer: 0, site: 'frk', byHand: false, ...row });
+    }
+  };
+  fill(sale.rows, rows);
+  fill(sale.baseline, baseline);
+  return sale;
+}
+
+test('left: only what is sold here for certain counts, until the store says less', () => {
+  const sale = saleOf(10, [{ finalItem: '#1' }, { finalItem: null }, { told: 'yes' }]);
+  expect(sale.left).toBe(9);
+  sale.heardLeft = 4;
+  expect(sale.left).toBe(4);
+});
+
+test('sold elsewhere: purchases under way may explain what is gone, failed ones do not', () => {
+  const sale = saleOf(10, [{ finalItem: '#1' }, { told: 'yes' }, { failure: new Error('lost') }]);
+  sale.heardLeft = 8;
+  expect(soldElsewhere(sale)).toBe(0);
+  sale.heardLeft = 5;
+  expect(soldElsewhere(sale)).toBe(3);
+});
+
+test('baseline: left is what its last view said, never less than none', () => {
+  expect(baselineLeft(saleOf(10, [], [{ ticketsLeft: 10 }, { ticketsLeft: 7 }, {}]))).toBe(6);
+  expect(baselineLeft(saleOf(10, [], [{ ticketsLeft: 1 }, { ticketsLeft: 0 }]))).toBe(0);
+  expect(baselineLeft(saleOf(10, []))).toBe(10);
+});
