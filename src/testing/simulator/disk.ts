@@ -67,6 +67,11 @@ export class SimulatedDisk {
     this.#files.set(path, new Uint8Array(sizeBytes));
   }
 
+  /** Puts bytes in place of a file, for tests of what a disk may do to it. */
+  put(path: string, bytes: Uint8Array): void {
+    this.#files.set(path, bytes);
+  }
+
   remove(path: string): void {
     this.#files.delete(path);
   }
@@ -83,7 +88,7 @@ export class SimulatedDisk {
       this.#unsynced.delete(write);
       const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
       const error = isLonger && this.isFull ? noSpace() : undefined;
-      if (error === undefined) this.#put(write, 0, write.bytes.length);
+      if (error === undefined) this.#store(write, 0, write.bytes.length);
       if (isMounted()) this.synced(error, done);
     });
     this.written(done);
@@ -103,12 +108,12 @@ export class SimulatedDisk {
     for (let start = 0; start < write.bytes.length;) {
       const sector = Math.floor((write.position + start) / SECTOR_BYTES) + 1;
       const end = Math.min(write.bytes.length, sector * SECTOR_BYTES - write.position);
-      if (random.chance(keepChance)) this.#put(write, start, end);
+      if (random.chance(keepChance)) this.#store(write, start, end);
       start = end;
     }
   }
 
-  #put({ path, bytes, position }: Write, start: number, end: number): void {
+  #store({ path, bytes, position }: Write, start: number, end: number): void {
     const old = this.#files.get(path);
     if (old === undefined) return;
     let file = old;

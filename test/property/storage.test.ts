@@ -1,0 +1,98 @@
+/** Whatever is cut, torn or lost where nothing was synced: what was synced comes back, in order, and nothing else. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeFrames, encodeFrame } from '../../src/server/storage/frames.ts';
+import { VirtualMachine } from '../unit/storage/virtual-storage.ts';
+
+const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+
+describe('frames', () => {
+  const payloads = fc.array(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 80 }), { maxLength: 12 });
+  const encodeAll = (texts: readonly string[]): Buffer =>
+    Buffer.concat(texts.map((text, index) => encodeFrame(text, { file: 7, index })));
+  const decodeAll = (bytes: Uint8Array, file = 7): string[] => [...decodeFrames(bytes, file)];
+
+  test('any payloads, zeros behind them → the same payloads', () => {
+    fc.assert(
+      fc.property(payloads, fc.nat(200), (texts, zeros) => {
+        expect(decodeAll(Buffer.concat([encodeAll(texts), Buffer.alloc(zeros)]))).toEqual(texts);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('cut anywhere → the frames before the cut', () => {
+    fc.assert(
+      fc.property(payloads, fc.nat(), (texts, draw) => {
+        const bytes = encodeAll(texts);
+        const cut = draw % (bytes.length + 1);
+        const whole = texts.filter((_, index) => encodeAll(texts.slice(0, index + 1)).length <= cut);
+        expect(decodeAll(bytes.subarray(0, cut))).toEqual(whole);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('a byte changed anywhere → the frames before it, never a wrong one', () => {
+    fc.assert(
+      fc.property(payloads, fc.nat(), fc.integer({ min: 1, max: 255 }), (texts, draw, change) => {
+        const bytes = encodeAll(texts);
+        fc.pre(bytes.length > 0);
+        const place = draw % bytes.length;
+        bytes[place] = (bytes[place] as number) ^ change;
+        const before = texts.filter((_, index) => encodeAll(texts.slice(0, index + 1)).length <= place);
+        expect(decodeAll(bytes)).toEqual(before);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('frames of another file → none', () => {
+    expect(decodeAll(encodeAll(['a', 'b']), 8)).toEqual([]);
+  });
+});
+
+describe('durable storage', () => {
+  /** Appends to a log, lets time pass, makes a checkpoint, or crashes. */
+  const step = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        log: fc.constantFrom('local' as const, 'red' as const),
+        count: fc.integer({ min: 1, max: 8 }),
+      }),
+    },
+    { weight: 4, arbitrary: fc.record({ waitMs: fc.integer({ min: 0, max: 30 }) }) },
+    { weight: 1, arbitrary: fc.constant('checkpoint' as const) },
+    { weight: 2, arbitrary: fc.constant('crash' as const) },
+  );
+  const sizes = fc.record({
+    segmentBytes: fc.constantFrom(300, 2000),
+    checkpointBytes: fc.constantFrom(200, 3000, Infinity),
+  });
+
+  test('any steps and crashes, on a disk that tears → all that was synced comes back, and only what was appended', () => {
+    fc.assert(
+      fc.property(fc.nat(), sizes, fc.array(step, { maxLength: 60 }), (seed, given, steps) => {
+        const machine = new VirtualMachine(seed, given);
+        let site = machine.start();
+        let next = 0;
+        for (const each of [...steps, 'crash' as const]) {
+          if (each === 'checkpoint') site.storage.checkpoint();
+          else if (each !== 'crash' && 'waitMs' in each) machine.run(each.waitMs);
+          else if (each !== 'crash') for (let n = 0; n < each.count; n += 1) site.append(each.log, `entry ${next++}`);
+          else {
+            machine.disk.crash();
+            const again = machine.start();
+            for (const log of ['local', 'red'] as const) {
+              expect(again.entries[log].length).toBeGreaterThanOrEqual(site.synced[log]);
+              expect(again.entries[log]).toEqual(site.entries[log].slice(0, again.entries[log].length));
+            }
+            site = again;
+          }
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

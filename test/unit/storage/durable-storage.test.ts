@@ -1,0 +1,280 @@
+/** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
+import { describe, expect, test } from 'vitest';
+import { FOLDER, VirtualMachine } from './virtual-storage.ts';
+
+const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
+const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+describe('durable storage: logs', () => {
+  test('entries of both logs → back after a restart, in order, each log its own', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    site.append('local', { a: 1 }, 'b');
+    site.append('red', [new Date(7), 5n, new Uint8Array([1])]);
+    site.append('local', null);
+    machine.run();
+    expect(site.synced).toEqual({ local: 3, red: 1 });
+    machine.disk.crash();
+    expect(machine.start().entries).toEqual({
+      local: [{ a: 1 }, 'b', null],
+      red: [[new Date(7), 5n, new Uint8Array([1])]],
+    });
+  });
+
+  test('what comes while a write is under way → goes into one write together', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    let writes = 0;
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (...args) => {
+      writes += 1;
+      write(...args);
+    };
+    site.append('local', 0);
+    machine.timeline.run(machine.timeline.nowMs);
+    for (const entry of numbers(100, 1)) site.append('local', entry);
+    expect(writes).toBe(1);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 2, synced: 101 });
+  });
+
+  test('more than a file holds → next files, made in advance; all back after a restart', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    for (const entry of numbers(100)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    machine.run();
+    expect(machine.files('.log').length).toBeGreaterThan(3);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(numbers(100).map((entry) => `entry ${entry}`));
+  });
+
+  test('an entry larger than a file → a file of its own size', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    const large = 'x'.repeat(5000);
+    for (const entry of ['small', large, 'small again']) {
+      site.append('local', entry);
+      machine.run();
+    }
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['small', large, 'small again']);
+  });
+
+  test('restarts without a word → numbers of starts grow, empty files go', () => {
+    const machine = new VirtualMachine(1);
+    const epochs: number[] = [];
+    for (let start = 0; start < 5; start += 1) {
+      epochs.push(machine.start().storage.epoch);
+      machine.disk.crash();
+    }
+    expect(epochs).toEqual([1, 2, 3, 4, 5]);
+    expect(machine.files('.log')).toHaveLength(1);
+  });
+
+  test('close → what was appended is synced first', async () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    site.append('local', 'last words');
+    const closed = site.storage.close();
+    machine.run();
+    await closed;
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['last words']);
+  });
+
+  test('a file missing between two others → UNAVAILABLE that says what is missing', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    for (const entry of numbers(100)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    const [, second] = machine.files('.log');
+    machine.disk.crash();
+    machine.disk.remove(`${FOLDER}/${second}`);
+    expect(() => machine.start()).toThrow(
+      expect.objectContaining({
+        code: 'UNAVAILABLE',
+        message: expect.stringMatching(/entries \d+ to \d+ of the local log/),
+      }),
+    );
+  });
+
+  test('a torn end that would fit again after a restart → does not come back', () => {
+    const machine = new VirtualMachine(1);
+    const first = machine.start();
+    for (const entry of ['a1', 'a2', 'a3']) {
+      first.append('local', entry);
+      machine.run();
+    }
+    machine.disk.crash();
+    // Of three whole frames the second is torn: the third was never reached.
+    const [name] = machine.files('.log');
+    const path = `${FOLDER}/${name}`;
+    const bytes = machine.disk.read(path);
+    const whole = bytes.slice();
+    bytes[Buffer.from(bytes).indexOf('a2')] = 0;
+    machine.disk.put(path, bytes);
+    const second = machine.start();
+    expect(second.entries.local).toEqual(['a1']);
+    second.append('local', 'b2');
+    machine.run();
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['a1', 'b2']);
+    // Not even when the disk reads it again after all.
+    machine.disk.put(path, whole);
+    expect(machine.start().entries.local).toEqual(['a1', 'b2']);
+  });
+});
+
+describe('durable storage: checkpoints', () => {
+  const OFTEN = { segmentBytes: 1000, checkpointBytes: 1500 };
+
+  test('logs that grow → old files go, the state comes back from checkpoint and rest', () => {
+    const machine = new VirtualMachine(1, OFTEN);
+    const site = machine.start();
+    for (const entry of numbers(200)) {
+      site.append(entry % 3 === 0 ? 'red' : 'local', `entry ${entry}`);
+      machine.run(50);
+    }
+    expect(machine.files('.log').length).toBeLessThan(6);
+    expect(machine.files('.checkpoint')).toHaveLength(1);
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.storage.stored.checkpoint).toBeDefined();
+    expect(again.entries).toEqual(site.entries);
+  });
+
+  test('another site needs old entries → their files stay until it does not', () => {
+    const machine = new VirtualMachine(1, OFTEN);
+    const site = machine.start();
+    site.neededFrom = 0;
+    for (const entry of numbers(200)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    expect(machine.files('.log').length).toBeGreaterThan(6);
+    expect(machine.files('.log')[0]).toBe('0000000001.log');
+    site.neededFrom = Infinity;
+    site.append('local', 'one more');
+    machine.run();
+    expect(machine.files('.log').length).toBeLessThan(6);
+  });
+
+  test.each(numbers(15, 1))(
+    'crash %i ms after a checkpoint of several slices began → the state of one moment',
+    (afterMs) => {
+      const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+      const site = machine.start();
+      for (const count of [2000, 700]) {
+        site.append('local', ...numbers(count, site.entries.local.length));
+        machine.run();
+        site.storage.checkpoint();
+        machine.run(count === 2000 ? 10_000 : afterMs);
+      }
+      machine.disk.crash();
+      expect(machine.start().entries.local).toEqual(numbers(2700));
+    },
+  );
+
+  test('a state larger than a slice, changing while it is written → as of the last moment', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(5000));
+    machine.run();
+    site.storage.checkpoint();
+    for (const entry of numbers(300, 5000)) {
+      site.append('local', entry);
+      machine.run(1);
+    }
+    machine.run();
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.storage.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
+    expect(again.entries.local).toEqual(numbers(5300));
+  });
+
+  test('a file mostly out of date → begun anew, the old one removed', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    const text = 'x'.repeat(2000);
+    const seen = new Set<string>();
+    for (let round = 0; round < 12; round += 1) {
+      site.append('local', ...numbers(300).map(() => text));
+      machine.run();
+      site.storage.checkpoint();
+      machine.run();
+      for (const name of machine.files('.checkpoint')) seen.add(name);
+    }
+    expect(seen.size).toBeGreaterThan(1);
+    expect(machine.files('.checkpoint')).toHaveLength(1);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(3600);
+  });
+});
+
+describe('durable storage: a full disk', () => {
+  test('no room for the next file → full while half a file is left; room again → goes on by itself', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    machine.disk.isFull = true;
+    let accepted = 0;
+    while (!site.storage.isFull) {
+      site.append('local', `entry ${accepted}`);
+      accepted += 1;
+      machine.run(50);
+    }
+    // What was accepted before it was full still ends.
+    site.append('local', 'accepted just before');
+    machine.run();
+    expect(site.synced.local).toBe(accepted + 1);
+    expect(site.events).toEqual(['full']);
+    machine.disk.isFull = false;
+    machine.run();
+    expect(site.storage.isFull).toBe(false);
+    expect(site.events).toEqual(['full', 'room']);
+    for (const entry of numbers(50)) {
+      site.append('local', `later ${entry}`);
+      machine.run(50);
+    }
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(accepted + 51);
+  });
+
+  test('no room for a checkpoint → logs stay, tried again until there is', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(50));
+    machine.run();
+    machine.disk.isFull = true;
+    site.storage.checkpoint();
+    machine.run(2500);
+    expect(site.events.length).toBeGreaterThan(1);
+    expect(site.events[0]).toContain('ENOSPC');
+    machine.disk.isFull = false;
+    machine.run();
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.storage.stored.checkpoint).toBeDefined();
+    expect(again.entries.local).toEqual(numbers(50));
+  });
+
+  test('no room at a start → UNAVAILABLE that says so', () => {
+    const machine = new VirtualMachine(1);
+    machine.disk.isFull = true;
+    expect(() => machine.start()).toThrow('there is no room on the disk');
+  });
+
+  test('a write that fails otherwise → the site is told that nothing more counts', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
+    site.append('local', 1);
+    machine.run();
+    expect(site.events).toEqual(['stopped: EIO: i/o error']);
+    expect(site.synced.local).toBe(0);
+  });
+});

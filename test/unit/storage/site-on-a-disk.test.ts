@@ -1,0 +1,114 @@
+/** A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/index.ts';
+import type { Client } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
+import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
+import { SignedTokens } from '../../../src/server/session-tokens.ts';
+import { SiteDriver } from '../../../src/server/site-driver.ts';
+import { notesService } from './notes-service.ts';
+import { virtualStorage, VirtualMachine } from './virtual-storage.ts';
+
+const LIMITS = {
+  attemptsMax: 3,
+  inFlightMax: 1000,
+  backlogMax: 20,
+  maxClockSkewMs: 1000,
+  reachTimeoutMs: 1000,
+  sessionWaitMs: 1000,
+  resendAfterMs: 1000,
+  tickMs: 1000,
+};
+
+let machine: VirtualMachine;
+let drivers: SiteDriver[] = [];
+beforeEach(() => {
+  machine = new VirtualMachine(1, { segmentBytes: 4000, checkpointBytes: Infinity });
+});
+afterEach(() => {
+  for (const driver of drivers) driver.close();
+  drivers = [];
+});
+
+/** A site of a deployment whose other sites are never heard of. */
+function startSite(sites: readonly string[] = ['irl']): Client<RedBlueLevels> {
+  const storage = virtualStorage(machine, { segmentBytes: 4000 });
+  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
+  const service = notesService();
+  const driver = new SiteDriver({ service, site: 0, sites, redLeader: 0, storage, tokens, send: () => {}, ...LIMITS });
+  driver.start();
+  drivers.push(driver);
+  return createClient(new SiteBinding('irl', driver));
+}
+
+/** The outcome of an update, once the disk has had its time. */
+async function write(client: Client<RedBlueLevels>, key: string, value: unknown): Promise<unknown> {
+  const outcome = client.invokeStrong(put(key, value)).then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+  await Promise.resolve();
+  machine.run(100);
+  return outcome;
+}
+
+async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: number; readonly refusal: unknown }> {
+  for (let written = 0; ; written += 1) {
+    const outcome = await write(client, `key ${written}`, 'x'.repeat(100));
+    if (outcome !== 'done') return { written, refusal: outcome };
+  }
+}
+
+describe('a full disk', () => {
+  test('updates → UNAVAILABLE, retryable, that says so; reads are served; room again → updates again', async () => {
+    const client = startSite();
+    machine.disk.isFull = true;
+    const { written, refusal } = await fill(client);
+    expect(written).toBeGreaterThan(1);
+    expect(refusal).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+      message: expect.stringContaining('disk is full'),
+    });
+    expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
+    machine.disk.isFull = false;
+    machine.run(3000);
+    expect(await write(client, 'key 1', 'new')).toBe('done');
+    expect(await client.invokeWeak(get('key 1'))).toBe('new');
+  });
+
+  test('restart after it → all that was answered, nothing that was refused', async () => {
+    const client = startSite();
+    machine.disk.isFull = true;
+    const { written } = await fill(client);
+    machine.disk.isFull = false;
+    machine.disk.crash();
+    const again = startSite();
+    expect(await again.invokeWeak(get(`key ${written - 1}`))).toBe('x'.repeat(100));
+    expect(await again.invokeWeak(get(`key ${written}`))).toBeUndefined();
+  });
+});
+
+describe('a disk that fails', () => {
+  test('a write fails → under way and later: UNAVAILABLE with the cause', async () => {
+    const client = startSite();
+    machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
+    const failed = { code: 'UNAVAILABLE', message: expect.stringContaining('EIO') };
+    expect(await write(client, 'a', 1)).toMatchObject(failed);
+    expect(await write(client, 'b', 1)).toMatchObject(failed);
+  });
+});
+
+describe('a site that is away', () => {
+  test('as many entries wait for it as are kept → updates: OVERLOADED that says why; reads are served', async () => {
+    const client = startSite(['irl', 'away']);
+    const { written, refusal } = await fill(client);
+    expect(written).toBe(LIMITS.backlogMax);
+    expect(refusal).toMatchObject({
+      code: 'OVERLOADED',
+      message: expect.stringContaining('Another site has been away'),
+    });
+    expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
+  });
+});
