@@ -1,0 +1,248 @@
+/**
+ * One TCP connection to one server: handshake, requests answered in order, heartbeats, and the end. A server that is
+ * frozen, not gone, is noticed by its silence.
+ */
+import { connect, type Socket } from 'node:net';
+import { codeOf, ZooKeeperError } from './errors.ts';
+import { FrameSplitter } from './frames.ts';
+import { JuteReader, JuteWriter } from './jute.ts';
+import { OP, type Request } from './requests.ts';
+import { addressText, type ServerAddress } from './server-list.ts';
+
+/** Numbers of frames that answer no request of the application. */
+const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
+/** Request numbers stay below the bits that a server with preliminary replies reads (`engines/zookeeper-czk`). */
+const XID_MAX = 2 ** 29 - 1;
+const LENGTH_BYTES = 4;
+
+/** Writes a request down, its number to be filled in. */
+export function frameOf({ type, write }: Request<unknown>): Buffer {
+  const writer = new JuteWriter().int(0).int(type);
+  write(writer);
+  return writer.frame();
+}
+
+/** A request on its way. */
+export interface Pending<T = unknown> {
+  readonly request: Request<T>;
+  /** As it goes out but for its number: the length, four bytes for the number, the rest. */
+  readonly frame: Buffer;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: ZooKeeperError) => void;
+  /** When it was handed in, by `performance.now()`. */
+  readonly since: number;
+}
+
+/** What a session must remember to be taken up again. */
+export interface Credentials {
+  readonly sessionId: bigint;
+  readonly password: Uint8Array;
+}
+
+export interface Handshake {
+  readonly credentials: Credentials | undefined;
+  readonly lastZxid: bigint;
+  readonly sessionTimeoutMs: number;
+}
+
+/** What the server answered to the handshake. */
+export interface Accepted extends Credentials {
+  /** As negotiated; 0 or less for a session that has expired. */
+  readonly sessionTimeoutMs: number;
+}
+
+export interface ConnectionOptions extends Handshake {
+  readonly server: ServerAddress;
+  /** How long connecting and the handshake may take. */
+  readonly connectTimeoutMs: number;
+  readonly maxReplyBytes: number;
+  readonly onAccepted: (accepted: Accepted) => void;
+  readonly onZxid: (zxid: bigint) => void;
+  readonly onWatchEvent: (reader: JuteReader) => void;
+  readonly onAuthFailed: () => void;
+  readonly onBytes: (direction: 'sent' | 'received', count: number) => void;
+  /** Called once, when the connection is over, with why. */
+  readonly onClosed: (reason: ZooKeeperError) => void;
+}
+
+export class Connection {
+  readonly server: string;
+  readonly #options: ConnectionOptions;
+  readonly #socket: Socket;
+  readonly #frames: FrameSplitter;
+  #sent: { readonly xid: number; readonly pending: Pending }[] = [];
+  #head = 0;
+  #out: Buffer[] = [];
+  #nextXid = 1;
+  #isAccepted = false;
+  #isOver = false;
+  #lastSentAt = performance.now();
+  #lastHeardAt = performance.now();
+  #lastBeatAt = performance.now();
+  #timer: NodeJS.Timeout;
+
+  constructor(options: ConnectionOptions) {
+    const { host, port } = options.server;
+    this.server = addressText(options.server);
+    this.#options = options;
+    this.#frames = new FrameSplitter(options.maxReplyBytes);
+    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket.once('connect', () => this.#greet());
+    this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
+    this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
+    this.#socket.on('close', () => this.#end(this.#loss('the server closed the connection')));
+    this.#timer = setTimeout(() => {
+      this.#end(this.#loss(`no answer within ${options.connectTimeoutMs} ms`));
+    }, options.connectTimeoutMs);
+  }
+
+  /** How many requests wait for their reply. */
+  get waiting(): number {
+    return this.#sent.length - this.#head;
+  }
+
+  /** Sends a request; those of one tick leave together. */
+  send(pending: Pending): void {
+    const xid = this.#nextXid;
+    this.#nextXid = xid === XID_MAX ? 1 : xid + 1;
+    this.#sent.push({ xid, pending });
+    pending.frame.writeInt32BE(xid, LENGTH_BYTES);
+    this.#queue(pending.frame);
+  }
+
+  /** Sends what belongs to the session and answers no caller: identities, watches. */
+  sendSetup(request: Request<void>): void {
+    const frame = frameOf(request);
+    frame.writeInt32BE(request.type === OP.auth ? XID.auth : XID.setWatches, LENGTH_BYTES);
+    this.#queue(frame);
+  }
+
+  /** Cuts the connection without telling the server. */
+  destroy(why: string): void {
+    this.#end(this.#loss(why));
+  }
+
+  #greet(): void {
+    const { lastZxid, sessionTimeoutMs, credentials } = this.#options;
+    const writer = new JuteWriter().int(0).long(lastZxid).int(sessionTimeoutMs);
+    writer
+      .long(credentials?.sessionId ?? 0n)
+      .buffer(credentials?.password ?? new Uint8Array(16))
+      .bool(false);
+    this.#queue(writer.frame());
+  }
+
+  #queue(frame: Buffer): void {
+    this.#out.push(frame);
+    if (this.#out.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#isOver || this.#out.length === 0) return;
+    const bytes = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
+    this.#out = [];
+    this.#lastSentAt = performance.now();
+    this.#options.onBytes('sent', bytes.length);
+    this.#socket.write(bytes);
+  }
+
+  #hear(chunk: Buffer): void {
+    this.#lastHeardAt = performance.now();
+    this.#options.onBytes('received', chunk.length);
+    try {
+      this.#frames.push(chunk, (content) => this.#take(new JuteReader(content)));
+    } catch (error) {
+      this.#end(error instanceof ZooKeeperError ? error : this.#loss('unreadable reply', error));
+    }
+  }
+
+  #take(reader: JuteReader): void {
+    if (this.#isOver) return;
+    if (!this.#isAccepted) return this.#accept(reader);
+    const xid = reader.int();
+    const zxid = reader.long();
+    const error = reader.int();
+    if (xid === XID.watch) return this.#options.onWatchEvent(reader);
+    if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
+    if (xid < 0) return;
+    if (zxid > 0n) this.#options.onZxid(zxid);
+    this.#answer(xid, error, reader);
+  }
+
+  #accept(reader: JuteReader): void {
+    reader.int();
+    const sessionTimeoutMs = reader.int();
+    const sessionId = reader.long();
+    const password = reader.buffer() ?? new Uint8Array(16);
+    this.#isAccepted = true;
+    clearTimeout(this.#timer);
+    if (sessionTimeoutMs > 0) this.#keepAlive(sessionTimeoutMs);
+    this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
+  }
+
+  #answer(xid: number, error: number, reader: JuteReader): void {
+    const expected = this.#sent[this.#head];
+    if (expected === undefined || expected.xid !== xid) {
+      const hint = `reply ${xid} where ${expected?.xid ?? 'none'} was due`;
+      return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
+    }
+    const { request, resolve, reject } = expected.pending;
+    request.answered?.(error);
+    let failure: ZooKeeperError | undefined;
+    let value: unknown;
+    if (error === 0) {
+      try {
+        value = request.read(reader);
+      } catch (thrown) {
+        if (!(thrown instanceof ZooKeeperError) || thrown.code === 'PROTOCOL_ERROR') throw thrown;
+        failure = thrown;
+      }
+    } else failure = new ZooKeeperError(codeOf(error), { path: request.path });
+    this.#head += 1;
+    if (this.#head === this.#sent.length) {
+      this.#sent = [];
+      this.#head = 0;
+    }
+    if (failure === undefined) resolve(value);
+    else reject(failure);
+  }
+
+  /** A ping after a third of the session's time without a word, the end after two thirds without an answer. */
+  #keepAlive(sessionTimeoutMs: number): void {
+    const beatMs = sessionTimeoutMs / 6;
+    this.#lastBeatAt = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      const wasAsleep = now - this.#lastBeatAt > 2 * beatMs;
+      this.#lastBeatAt = now;
+      // After a stall of our own, what the server said meanwhile has yet to be read.
+      if (wasAsleep) this.#lastHeardAt = Math.max(this.#lastHeardAt, now - sessionTimeoutMs / 2);
+      if (now - this.#lastHeardAt > (2 * sessionTimeoutMs) / 3) {
+        return this.#end(this.#loss(`silent for ${Math.round(now - this.#lastHeardAt)} ms`));
+      }
+      const isQuiet = now - this.#lastSentAt >= sessionTimeoutMs / 3 - beatMs;
+      const isUnanswered = now - this.#lastHeardAt >= sessionTimeoutMs / 3;
+      if (isQuiet || isUnanswered) this.#queue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
+    }, beatMs);
+  }
+
+  #loss(why: string, cause?: unknown): ZooKeeperError {
+    return new ZooKeeperError('CONNECTION_LOSS', { hint: `${this.server}: ${why}`, cause });
+  }
+
+  #end(reason: ZooKeeperError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
+    this.#socket.destroy();
+    this.#options.onClosed(reason);
+    const lost = this.#sent.slice(this.#head);
+    this.#sent = [];
+    for (const { pending } of lost) {
+      const { path, isUpdate } = pending.request;
+      const details = { path, mayHaveTakenEffect: isUpdate, hint: reason.hint, cause: reason };
+      pending.reject(new ZooKeeperError('CONNECTION_LOSS', details));
+    }
+  }
+}

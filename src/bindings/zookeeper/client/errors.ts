@@ -1,0 +1,113 @@
+/** What can go wrong with a request, as a code with the path that it is about and a hint at what to do. */
+
+const CODES = {
+  [-1]: 'SYSTEM_ERROR',
+  [-2]: 'RUNTIME_INCONSISTENCY',
+  [-3]: 'DATA_INCONSISTENCY',
+  [-5]: 'MARSHALLING_ERROR',
+  [-6]: 'UNIMPLEMENTED',
+  [-7]: 'OPERATION_TIMEOUT',
+  [-8]: 'BAD_ARGUMENTS',
+  [-101]: 'NO_NODE',
+  [-102]: 'NO_AUTH',
+  [-103]: 'BAD_VERSION',
+  [-108]: 'NO_CHILDREN_FOR_EPHEMERALS',
+  [-110]: 'NODE_EXISTS',
+  [-111]: 'NOT_EMPTY',
+  [-112]: 'SESSION_EXPIRED',
+  [-114]: 'INVALID_ACL',
+  [-115]: 'AUTH_FAILED',
+  [-118]: 'SESSION_MOVED',
+  [-119]: 'NOT_READ_ONLY',
+  [-121]: 'NO_WATCHER',
+  [-122]: 'REQUEST_TIMEOUT',
+  [-124]: 'AUTH_REQUIRED',
+  [-125]: 'QUOTA_EXCEEDED',
+  [-127]: 'THROTTLED',
+} as const;
+
+/** A stable name of a failure. The last ones are this client's own. */
+export type ZooKeeperErrorCode =
+  | (typeof CODES)[keyof typeof CODES]
+  | 'UNKNOWN_ERROR'
+  | 'CONNECTION_LOSS'
+  | 'PROTOCOL_ERROR'
+  | 'TOO_MANY_REQUESTS'
+  | 'CLIENT_CLOSED';
+
+const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
+  NO_NODE: 'create it, or its parent, first',
+  NO_AUTH: 'add the identity that the ACL names with addAuth()',
+  BAD_VERSION: 'somebody changed it: read it again, then decide again',
+  NO_CHILDREN_FOR_EPHEMERALS: 'ephemeral nodes have no children: choose a persistent parent',
+  NODE_EXISTS: 'somebody made it before: take it as it is, or choose another name',
+  NOT_EMPTY: 'delete its children first',
+  SESSION_EXPIRED: 'the ensemble gave the session up, with its ephemeral nodes: make a new client',
+  INVALID_ACL: 'give at least one entry with a known scheme, and addAuth() before the scheme "auth"',
+  AUTH_FAILED: 'the server refused the identity of addAuth()',
+  SESSION_MOVED: 'the session has been taken over by another connection: repeat the request',
+  UNIMPLEMENTED: 'the server is too old, or the feature is switched off (time to live: extendedTypesEnabled)',
+  CONNECTION_LOSS: 'the client reconnects by itself; repeat what may be repeated',
+  TOO_MANY_REQUESTS: 'wait for some of the requests under way',
+  CLIENT_CLOSED: 'make a new client',
+  QUOTA_EXCEEDED: 'the path has a quota (zookeeper.enforceQuota)',
+  THROTTLED: 'the server is overloaded: repeat it later',
+};
+
+export interface ZooKeeperErrorDetails {
+  readonly path?: string | undefined;
+  /** Which part of a `multi` failed, from 0. */
+  readonly part?: number | undefined;
+  /** Whether the request was sent and may have been executed although no reply came. */
+  readonly mayHaveTakenEffect?: boolean | undefined;
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * A failed request.
+ *
+ * @example
+ * try {
+ *   await zk.delete('/jobs/7', { version: 0 });
+ * } catch (error) {
+ *   if (isZooKeeperError(error, 'BAD_VERSION')) console.log(error.path, error.hint);
+ *   else throw error;
+ * }
+ */
+export class ZooKeeperError extends Error {
+  override readonly name = 'ZooKeeperError';
+  readonly code: ZooKeeperErrorCode;
+  readonly path: string | undefined;
+  readonly part: number | undefined;
+  readonly hint: string | undefined;
+  /** True when an update was sent and no reply came: it may have been executed, or may still be. */
+  readonly mayHaveTakenEffect: boolean;
+
+  constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
+    const hint = details.hint ?? HINTS[code];
+    const where = details.path === undefined ? '' : ` ${details.path}`;
+    const part = details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
+    super(`${code}${where}${part}${hint === undefined ? '' : `: ${hint}`}`, { cause: details.cause });
+    this.code = code;
+    this.path = details.path;
+    this.part = details.part;
+    this.hint = hint;
+    this.mayHaveTakenEffect = details.mayHaveTakenEffect ?? false;
+  }
+}
+
+/** Whether `error` is a `ZooKeeperError`, of `code` if one is given; holds across copies of the package. */
+export function isZooKeeperError(error: unknown, code?: ZooKeeperErrorCode): error is ZooKeeperError {
+  return (
+    error instanceof Error &&
+    error.name === 'ZooKeeperError' &&
+    'code' in error &&
+    (code === undefined || error.code === code)
+  );
+}
+
+/** The code of a number in a reply. */
+export function codeOf(number: number): ZooKeeperErrorCode {
+  return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';
+}

@@ -1,0 +1,121 @@
+/** Several updates in one transaction: all of them take effect, or none. */
+import { codeOf, ZooKeeperError } from './errors.ts';
+import type { JuteReader, JuteWriter } from './jute.ts';
+import { readStat, type Acl, type Stat } from './records.ts';
+import {
+  createType,
+  OP,
+  readCreated,
+  writeCreate,
+  writePathAndVersion,
+  type Created,
+  type CreateMode,
+} from './requests.ts';
+
+/** One part of a transaction. A `version` is the one that the node must have; any unless given. */
+export type MultiPart =
+  | {
+      readonly type: 'create';
+      readonly path: string;
+      readonly data?: Uint8Array | string | null;
+      readonly mode?: CreateMode;
+      readonly acl?: readonly Acl[];
+      readonly ttlMs?: number;
+    }
+  | {
+      readonly type: 'set';
+      readonly path: string;
+      readonly data: Uint8Array | string | null;
+      readonly version?: number;
+    }
+  | { readonly type: 'delete'; readonly path: string; readonly version?: number }
+  | { readonly type: 'check'; readonly path: string; readonly version: number };
+
+/** What became of one part, in the order of the parts. */
+export type MultiResult =
+  | ({ readonly type: 'create' } & Created)
+  | { readonly type: 'set'; readonly stat: Stat }
+  | { readonly type: 'delete' | 'check' };
+
+/** A part with the path and data as the server gets them. */
+export type ResolvedPart = MultiPart & {
+  readonly serverPath: string;
+  readonly bytes: Uint8Array | null;
+  readonly resolvedAcl: readonly Acl[];
+};
+
+const ANY_VERSION = -1;
+const ERROR_TYPE = -1;
+/** What parts get that were not to blame. */
+const NOT_TO_BLAME: readonly number[] = [0, -2];
+
+export function writeMulti(writer: JuteWriter, parts: readonly ResolvedPart[]): void {
+  for (const part of parts) {
+    writer.int(typeOf(part)).bool(false).int(-1);
+    writePart(writer, part);
+  }
+  writer.int(-1).bool(true).int(-1);
+}
+
+function typeOf(part: ResolvedPart): number {
+  switch (part.type) {
+    case 'create':
+      return createType(part.mode ?? 'persistent', true);
+    case 'set':
+      return OP.setData;
+    case 'delete':
+      return OP.delete;
+    case 'check':
+      return OP.check;
+  }
+}
+
+function writePart(writer: JuteWriter, part: ResolvedPart): void {
+  switch (part.type) {
+    case 'create': {
+      const { serverPath: path, bytes: data, resolvedAcl: acl, mode = 'persistent', ttlMs = 0 } = part;
+      return writeCreate(writer, { path, data, acl, mode, ttlMs });
+    }
+    case 'set':
+      writer
+        .string(part.serverPath)
+        .buffer(part.bytes)
+        .int(part.version ?? ANY_VERSION);
+      return;
+    case 'delete':
+    case 'check':
+      // Version 0 is version 0: only an absent one means any.
+      return writePathAndVersion(writer, part.serverPath, part.version ?? ANY_VERSION);
+  }
+}
+
+/** @throws ZooKeeperError of the part that failed, with its number and path */
+export function readMulti(reader: JuteReader, parts: readonly MultiPart[]): MultiResult[] {
+  const results: MultiResult[] = [];
+  const failures: number[] = [];
+  for (;;) {
+    const type = reader.int();
+    const isDone = reader.bool();
+    reader.int();
+    if (isDone) break;
+    if (type === ERROR_TYPE) failures.push(reader.int());
+    else results.push(readResult(reader, type));
+  }
+  const at = failures.findIndex((number) => !NOT_TO_BLAME.includes(number));
+  if (at >= 0) throw new ZooKeeperError(codeOf(failures[at] as number), { part: at, path: parts[at]?.path });
+  if (failures.length > 0) throw new ZooKeeperError('RUNTIME_INCONSISTENCY');
+  return results;
+}
+
+function readResult(reader: JuteReader, type: number): MultiResult {
+  switch (type) {
+    case OP.setData:
+      return { type: 'set', stat: readStat(reader) };
+    case OP.delete:
+      return { type: 'delete' };
+    case OP.check:
+      return { type: 'check' };
+    default:
+      return { type: 'create', ...readCreated(reader, type) };
+  }
+}

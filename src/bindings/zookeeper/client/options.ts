@@ -1,0 +1,52 @@
+/** How a client is made. */
+import { ZooKeeperError } from './errors.ts';
+
+export interface ZooKeeperOptions {
+  /** How long the ensemble keeps the session without hearing of it, in milliseconds; the servers may change it. 12 000. */
+  readonly sessionTimeoutMs?: number;
+  /** A server, `host:port`, to be connected to whenever it can be. */
+  readonly preferredServer?: string;
+  /** Most requests under way or waiting at once; more are refused. 10 000. */
+  readonly requestsMax?: number;
+  /** Largest request in bytes: the server closes the connection over its `jute.maxbuffer`. 1 000 000. */
+  readonly maxRequestBytes?: number;
+  /** Largest reply in bytes. 16 MiB. */
+  readonly maxReplyBytes?: number;
+  /** A transaction that the client must not fall behind, beside its own: another session that it reads for. */
+  readonly zxidFloor?: () => bigint;
+  /** Gets what listeners throw. An uncaught exception unless given. */
+  readonly onUncaught?: (error: unknown) => void;
+}
+
+export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer'>> & {
+  readonly preferredServer: string | undefined;
+};
+
+const MIB = 1024 * 1024;
+
+/** @throws ZooKeeperError `BAD_ARGUMENTS` that names the field */
+export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
+  return {
+    sessionTimeoutMs: positive(options, 'sessionTimeoutMs', 12_000),
+    preferredServer: options.preferredServer,
+    requestsMax: positive(options, 'requestsMax', 10_000),
+    maxRequestBytes: positive(options, 'maxRequestBytes', 1_000_000),
+    maxReplyBytes: positive(options, 'maxReplyBytes', 16 * MIB),
+    zxidFloor: options.zxidFloor ?? (() => 0n),
+    onUncaught: options.onUncaught ?? throwLater,
+  };
+}
+
+type NumberField = 'sessionTimeoutMs' | 'requestsMax' | 'maxRequestBytes' | 'maxReplyBytes';
+
+function positive(options: ZooKeeperOptions, field: NumberField, unlessGiven: number): number {
+  const value = options[field] ?? unlessGiven;
+  if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
+  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give a whole number above 0` });
+}
+
+function throwLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

@@ -1,0 +1,124 @@
+/** Requests: how each kind is written and its reply read. Paths are those of the server, the client's chroot included. */
+import type { JuteReader, JuteWriter } from './jute.ts';
+import { readAcl, readStat, writeAcl, type Acl, type Stat } from './records.ts';
+
+/** Numbers of the operations on the wire. */
+export const OP = {
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getAcl: 6,
+  setAcl: 7,
+  sync: 9,
+  ping: 11,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  create2: 15,
+  createContainer: 19,
+  createTtl: 21,
+  removeWatches: 18,
+  auth: 100,
+  setWatches: 101,
+  setWatches2: 105,
+  addWatch: 106,
+  closeSession: -11,
+} as const;
+
+/** One request. */
+export interface Request<T> {
+  readonly type: number;
+  /** The path for error messages, as the application gave it. */
+  readonly path: string | undefined;
+  readonly isUpdate: boolean;
+  write(writer: JuteWriter): void;
+  read(reader: JuteReader): T;
+  /** Called when the reply comes, before anything that came after it, with its error number (0: none). */
+  answered?(error: number): void;
+}
+
+/** Error numbers that requests look at themselves. */
+export const NO_NODE = -101;
+
+/** How a node lives: until deleted, with its session, until its last child goes, or until it was idle for a time. */
+export type CreateMode =
+  | 'persistent'
+  | 'persistent-sequential'
+  | 'ephemeral'
+  | 'ephemeral-sequential'
+  | 'container'
+  | 'ttl'
+  | 'ttl-sequential';
+
+const FLAGS: Readonly<Record<CreateMode, number>> = {
+  persistent: 0,
+  ephemeral: 1,
+  'persistent-sequential': 2,
+  'ephemeral-sequential': 3,
+  container: 4,
+  ttl: 5,
+  'ttl-sequential': 6,
+};
+
+export interface CreateFields {
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  readonly acl: readonly Acl[];
+  readonly mode: CreateMode;
+  /** For the modes with a time to live. */
+  readonly ttlMs: number;
+}
+
+export interface Created {
+  readonly path: string;
+  /** Present if asked for, and for containers and nodes with a time to live. */
+  readonly stat: Stat | undefined;
+}
+
+/** The number of a create request: only the plain ones may leave out the stat. */
+export function createType(mode: CreateMode, withStat: boolean): number {
+  if (mode === 'container') return OP.createContainer;
+  if (mode === 'ttl' || mode === 'ttl-sequential') return OP.createTtl;
+  return withStat ? OP.create2 : OP.create;
+}
+
+export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }: CreateFields): void {
+  writer.string(path).buffer(data).list(acl, writeAcl).int(FLAGS[mode]);
+  if (createType(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
+}
+
+export function readCreated(reader: JuteReader, type: number): Created {
+  const path = reader.string();
+  return { path, stat: type === OP.create ? undefined : readStat(reader) };
+}
+
+export function writePathAndVersion(writer: JuteWriter, path: string, version: number): void {
+  writer.string(path).int(version);
+}
+
+export interface NodeData {
+  readonly data: Uint8Array | null;
+  readonly stat: Stat;
+}
+
+export interface NodeChildren {
+  /** Names, without the path of the parent, in no order. */
+  readonly children: readonly string[];
+  readonly stat: Stat;
+}
+
+export interface NodeAcl {
+  readonly acl: readonly Acl[];
+  readonly stat: Stat;
+}
+
+export const readData = (reader: JuteReader): NodeData => ({ data: reader.buffer(), stat: readStat(reader) });
+
+export const readChildren = (reader: JuteReader): NodeChildren => ({
+  children: reader.list((each) => each.string()),
+  stat: readStat(reader),
+});
+
+export const readAcls = (reader: JuteReader): NodeAcl => ({ acl: reader.list(readAcl), stat: readStat(reader) });

@@ -1,0 +1,88 @@
+/** The servers of an ensemble, and which one to try next. */
+import { ZooKeeperError } from './errors.ts';
+
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const DEFAULT_PORT = 2181;
+
+export interface ConnectString {
+  readonly servers: readonly ServerAddress[];
+  /** The subtree that the client is confined to; `/` for all. */
+  readonly chroot: string;
+}
+
+/**
+ * Parses `host:port,host:port/chroot`. IPv6 addresses stand in brackets.
+ *
+ * @throws ZooKeeperError `BAD_ARGUMENTS` that names the part that makes no sense
+ */
+export function parseConnectString(text: string): ConnectString {
+  const slash = text.indexOf('/');
+  const hosts = slash < 0 ? text : text.slice(0, slash);
+  return {
+    servers: hosts.split(',').map((part) => parseAddress(part.trim())),
+    chroot: slash < 0 || slash === text.length - 1 ? '/' : text.slice(slash),
+  };
+}
+
+export function parseAddress(text: string): ServerAddress {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]\s]+))(?::(\d+))?$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3]);
+  if (host !== undefined && port > 0 && port < 65_536) return { host, port };
+  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port, not "${text}"` });
+}
+
+export function addressText({ host, port }: ServerAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Goes round the servers; where one is preferred, every round begins with it. */
+export class ServerRing {
+  readonly #servers: readonly ServerAddress[];
+  #preferred: string | undefined;
+  #next = 0;
+  #triedInRound = new Set<string>();
+
+  /** `preferred` need not be one of the servers: it is tried all the same. */
+  constructor(servers: readonly ServerAddress[], preferred: string | undefined) {
+    this.#servers = servers;
+    this.#preferred = preferred;
+  }
+
+  get size(): number {
+    return this.#servers.length;
+  }
+
+  prefer(server: string | undefined): void {
+    this.#preferred = server;
+    this.#triedInRound.clear();
+  }
+
+  /** The next server to try; `isNewRound` when all have been tried since the last success. */
+  next(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
+    const candidates = this.#candidates();
+    const isNewRound = candidates.every((each) => this.#triedInRound.has(addressText(each)));
+    if (isNewRound) this.#triedInRound.clear();
+    const server = candidates.find((each) => !this.#triedInRound.has(addressText(each))) as ServerAddress;
+    this.#triedInRound.add(addressText(server));
+    return { server, isNewRound };
+  }
+
+  /** A connection stands: the next round begins after this server. */
+  succeeded(server: string): void {
+    this.#triedInRound.clear();
+    const at = this.#servers.findIndex((each) => addressText(each) === server);
+    this.#next = at + 1;
+  }
+
+  #candidates(): readonly ServerAddress[] {
+    const turned = this.#servers.map((_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress);
+    if (this.#preferred === undefined) return turned;
+    const preferred = this.#preferred;
+    return [parseAddress(preferred), ...turned.filter((each) => addressText(each) !== preferred)];
+  }
+}

@@ -1,0 +1,139 @@
+/** Who wants to hear of which node. Kept by the client, so that a new connection can ask for the same again. */
+import type { Chroot } from './path.ts';
+import type { JuteReader, JuteWriter } from './jute.ts';
+
+/** Something happened to a node that is watched. */
+export interface WatchEvent {
+  readonly type: 'created' | 'deleted' | 'data-changed' | 'children-changed';
+  readonly path: string;
+}
+
+export type WatchListener = (event: WatchEvent) => void;
+
+/** What is watched: once each (`data`, `exists`, `children`) or until removed. */
+export type WatchKind = 'data' | 'exists' | 'children' | 'persistent' | 'recursive';
+
+const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
+  1: 'created',
+  2: 'deleted',
+  3: 'data-changed',
+  4: 'children-changed',
+};
+
+/** Which one-time watches an event uses up. */
+const USED_UP: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
+  created: ['data', 'exists'],
+  deleted: ['data', 'exists', 'children'],
+  'data-changed': ['data', 'exists'],
+  'children-changed': ['children'],
+};
+
+const KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+/** Paths of about this many bytes go into one request to watch again. */
+const REARM_BYTES = 128 * 1024;
+
+export class Watches {
+  readonly #listeners: Readonly<Record<WatchKind, Map<string, Set<WatchListener>>>> = {
+    data: new Map(),
+    exists: new Map(),
+    children: new Map(),
+    persistent: new Map(),
+    recursive: new Map(),
+  };
+  readonly #onUncaught: (error: unknown) => void;
+
+  constructor(onUncaught: (error: unknown) => void) {
+    this.#onUncaught = onUncaught;
+  }
+
+  add(kind: WatchKind, path: string, listener: WatchListener): void {
+    const listeners = this.#listeners[kind].get(path);
+    if (listeners === undefined) this.#listeners[kind].set(path, new Set([listener]));
+    else listeners.add(listener);
+  }
+
+  remove(kind: WatchKind, path: string, listener: WatchListener): void {
+    const listeners = this.#listeners[kind].get(path);
+    if (listeners?.delete(listener) === true && listeners.size === 0) this.#listeners[kind].delete(path);
+  }
+
+  /** Whether anybody watches the path: in this way, or in any. */
+  isWatched(path: string, kind?: WatchKind): boolean {
+    const kinds = kind === undefined ? KINDS : [kind];
+    return kinds.some((each) => this.#listeners[each].has(path));
+  }
+
+  /** Tells those who watch. Paths are the application's. */
+  dispatch(event: WatchEvent): void {
+    const told = new Set<WatchListener>();
+    for (const kind of USED_UP[event.type]) {
+      for (const listener of this.#listeners[kind].get(event.path) ?? []) told.add(listener);
+      this.#listeners[kind].delete(event.path);
+    }
+    for (const listener of this.#listeners.persistent.get(event.path) ?? []) told.add(listener);
+    // A recursive watch hears of nodes, not of their being in a list.
+    if (event.type !== 'children-changed') {
+      for (const path of selfAndAncestors(event.path)) {
+        for (const listener of this.#listeners.recursive.get(path) ?? []) told.add(listener);
+      }
+    }
+    for (const listener of told) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#onUncaught(error);
+      }
+    }
+  }
+
+  /** All watched paths in portions that fit a request: one list a kind. */
+  *portions(): Generator<Readonly<Record<WatchKind, string[]>>> {
+    let portion = emptyPortion();
+    let bytes = 0;
+    for (const kind of KINDS) {
+      for (const path of this.#listeners[kind].keys()) {
+        portion[kind].push(path);
+        bytes += path.length + 4;
+        if (bytes < REARM_BYTES) continue;
+        yield portion;
+        portion = emptyPortion();
+        bytes = 0;
+      }
+    }
+    if (bytes > 0) yield portion;
+  }
+}
+
+function emptyPortion(): Record<WatchKind, string[]> {
+  return { data: [], exists: [], children: [], persistent: [], recursive: [] };
+}
+
+function selfAndAncestors(path: string): string[] {
+  const paths = [path];
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) paths.push(path.slice(0, at));
+  if (path !== '/') paths.push('/');
+  return paths;
+}
+
+/** Reads a notification; undefined for one of a kind that says nothing about a node. */
+export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent | undefined {
+  const type = EVENT_TYPES[reader.int()];
+  reader.int();
+  const path = chroot.inner(reader.string());
+  return type === undefined ? undefined : { type, path };
+}
+
+/** Writes a request to watch again: whatever changed since `zxid` is told at once. */
+export function writeRearm(
+  writer: JuteWriter,
+  portion: Readonly<Record<WatchKind, readonly string[]>>,
+  {
+    zxid,
+    chroot,
+    withPersistent,
+  }: { readonly zxid: bigint; readonly chroot: Chroot; readonly withPersistent: boolean },
+): void {
+  writer.long(zxid);
+  const kinds: readonly WatchKind[] = withPersistent ? KINDS : ['data', 'exists', 'children'];
+  for (const kind of kinds) writer.list(portion[kind], (to, path) => to.string(chroot.outer(path)));
+}

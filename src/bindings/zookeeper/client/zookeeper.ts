@@ -1,0 +1,320 @@
+/** The client: ZooKeeper's operations over a session. */
+import { isZooKeeperError, ZooKeeperError } from './errors.ts';
+import type { JuteReader, JuteWriter } from './jute.ts';
+import { readMulti, writeMulti, type MultiPart, type MultiResult, type ResolvedPart } from './multi.ts';
+import { resolveOptions, type ZooKeeperOptions } from './options.ts';
+import { checkPath } from './path.ts';
+import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './records.ts';
+import * as requests from './requests.ts';
+import { OP, type CreateMode, type NodeAcl, type NodeChildren, type NodeData } from './requests.ts';
+import { parseConnectString } from './server-list.ts';
+import { Session, type SessionListener, type SessionState } from './session.ts';
+import type { WatchListener } from './watches.ts';
+
+export interface CreateOptions {
+  /** `persistent` unless given. */
+  readonly mode?: CreateMode;
+  /** Everybody may do everything, unless given. */
+  readonly acl?: readonly Acl[];
+  /** For the modes with a time to live: how long the node stays without a change and without children. */
+  readonly ttlMs?: number;
+}
+
+/** A condition: the version that the node must have. `0` is version 0; any version unless given. */
+export interface VersionOption {
+  readonly version?: number;
+}
+
+/** A listener that hears of the next change, once. */
+export interface WatchOption {
+  readonly watch?: WatchListener;
+}
+
+type Data = Uint8Array | string | null;
+
+const ANY_VERSION = -1;
+const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
+const ANY_WATCHER = 3;
+
+/**
+ * A session with a ZooKeeper ensemble. It connects by itself, keeps itself alive, and goes on at another server when a
+ * connection is lost. Requests are answered in the order in which they were made; those of one tick travel together.
+ *
+ * A request that was sent and lost fails with `CONNECTION_LOSS`, and `mayHaveTakenEffect` says whether it could have been
+ * executed. Requests made between two connections wait, for as long as the session could last.
+ *
+ * @example
+ * const zk = new ZooKeeper('127.0.0.1:2181,127.0.0.2:2181/my-application');
+ * await zk.create('/jobs', null);
+ * const path = await zk.create('/jobs/job-', 'first', { mode: 'persistent-sequential' });
+ * const { data, stat } = await zk.get(path);
+ * await zk.delete(path, { version: stat.version });
+ * await zk.close();
+ */
+export class ZooKeeper implements AsyncDisposable {
+  readonly #session: Session;
+
+  /**
+   * @param connectString `host:port,host:port/chroot`
+   * @throws ZooKeeperError `BAD_ARGUMENTS` for an address, a path or an option that makes no sense
+   */
+  constructor(connectString: string, options: ZooKeeperOptions = {}) {
+    this.#session = new Session(parseConnectString(connectString), resolveOptions(options));
+  }
+
+  get state(): SessionState {
+    return this.#session.state;
+  }
+
+  /** The session's number; 0 before it has begun. */
+  get sessionId(): bigint {
+    return this.#session.id;
+  }
+
+  /** As negotiated with the server. */
+  get sessionTimeoutMs(): number {
+    return this.#session.timeoutMs;
+  }
+
+  /** The server at the other end, `host:port`; undefined between connections. */
+  get server(): string | undefined {
+    return this.#session.server;
+  }
+
+  /** The last transaction that this session has seen. */
+  get lastZxid(): bigint {
+    return this.#session.lastZxid;
+  }
+
+  /** Payload bytes sent and received so far, heartbeats included. */
+  get bytes(): { readonly sent: number; readonly received: number } {
+    return { sent: this.#session.bytesSent, received: this.#session.bytesReceived };
+  }
+
+  /** Hears of what happens to the session. Returns how to stop hearing. */
+  onSession(listener: SessionListener): () => void {
+    return this.#session.listen(listener);
+  }
+
+  /** Resolves when the session is connected; rejects when it is over. */
+  connected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): boolean => {
+        const { state } = this.#session;
+        if (state === 'connecting') return false;
+        if (state === 'connected') resolve();
+        else reject(new ZooKeeperError(state === 'expired' ? 'SESSION_EXPIRED' : 'CLIENT_CLOSED'));
+        return true;
+      };
+      if (settle()) return;
+      const stop = this.#session.listen(() => {
+        if (settle()) stop();
+      });
+    });
+  }
+
+  /** Makes a node and returns its path, which has a number at its end in the sequential modes. */
+  async create(path: string, data: Data, options: CreateOptions = {}): Promise<string> {
+    const { mode = 'persistent', acl = OPEN_ACL, ttlMs = 0 } = options;
+    checkPath(path, mode.endsWith('sequential'));
+    checkTtl(path, mode, ttlMs);
+    const type = requests.createType(mode, false);
+    const fields = { path: this.#session.chroot.outer(path), data: bytesOf(data), acl, mode, ttlMs };
+    const created = await this.#submit({
+      type,
+      path,
+      isUpdate: true,
+      write: (writer) => requests.writeCreate(writer, fields),
+      read: (reader) => requests.readCreated(reader, type),
+    });
+    return this.#session.chroot.inner(created.path);
+  }
+
+  /** What is known about a node; `null` where there is none. */
+  async exists(path: string, { watch }: WatchOption = {}): Promise<Stat | null> {
+    try {
+      return await this.#submit(this.#read(OP.exists, path, { watch, read: readStat }));
+    } catch (error) {
+      if (isZooKeeperError(error, 'NO_NODE')) return null;
+      throw error;
+    }
+  }
+
+  /** The data of a node. */
+  get(path: string, { watch }: WatchOption = {}): Promise<NodeData> {
+    return this.#submit(this.#read(OP.getData, path, { watch, read: requests.readData }));
+  }
+
+  /** The names of a node's children. */
+  children(path: string, { watch }: WatchOption = {}): Promise<NodeChildren> {
+    return this.#submit(this.#read(OP.getChildren2, path, { watch, read: requests.readChildren }));
+  }
+
+  /** Changes the data of a node. */
+  set(path: string, data: Data, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
+    const outer = this.#outer(path);
+    const write = (writer: JuteWriter): void => void writer.string(outer).buffer(bytesOf(data)).int(version);
+    return this.#submit({ type: OP.setData, path, isUpdate: true, write, read: readStat });
+  }
+
+  delete(path: string, { version = ANY_VERSION }: VersionOption = {}): Promise<void> {
+    const outer = this.#outer(path);
+    const write = (writer: JuteWriter): void => requests.writePathAndVersion(writer, outer, version);
+    return this.#submit({ type: OP.delete, path, isUpdate: true, write, read: () => {} });
+  }
+
+  /** Waits until the server has caught up with the leader: reads that follow see all that was committed before. */
+  sync(path = '/'): Promise<void> {
+    const outer = this.#outer(path);
+    return this.#submit({
+      type: OP.sync,
+      path,
+      isUpdate: false,
+      write: (writer) => void writer.string(outer),
+      read: (reader) => void reader.string(),
+    });
+  }
+
+  /**
+   * Executes all parts or none.
+   *
+   * @throws ZooKeeperError with `part`, the number of the part that failed
+   */
+  async multi(parts: readonly MultiPart[]): Promise<readonly MultiResult[]> {
+    const resolved = parts.map((part): ResolvedPart => this.#resolve(part));
+    const results = await this.#submit({
+      type: OP.multi,
+      path: undefined,
+      isUpdate: true,
+      write: (writer) => writeMulti(writer, resolved),
+      read: (reader) => readMulti(reader, parts),
+    });
+    const { chroot } = this.#session;
+    return results.map((each) => (each.type === 'create' ? { ...each, path: chroot.inner(each.path) } : each));
+  }
+
+  getAcl(path: string): Promise<NodeAcl> {
+    const outer = this.#outer(path);
+    const write = (writer: JuteWriter): void => void writer.string(outer);
+    return this.#submit({ type: OP.getAcl, path, isUpdate: false, write, read: requests.readAcls });
+  }
+
+  /** Changes who may do what. The version is that of the ACL (`aversion`). */
+  setAcl(path: string, acl: readonly Acl[], { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
+    const outer = this.#outer(path);
+    const write = (writer: JuteWriter): void => void writer.string(outer).list(acl, writeAcl).int(version);
+    return this.#submit({ type: OP.setAcl, path, isUpdate: true, write, read: readStat });
+  }
+
+  /**
+   * Hears of every change of a node, or of a node and all below it, until the returned function is called. Re-armed by
+   * itself after a reconnection.
+   */
+  async watch(path: string, listener: WatchListener, { isRecursive = false } = {}): Promise<() => Promise<void>> {
+    const { watches } = this.#session;
+    const [kind, other] = isRecursive ? (['recursive', 'persistent'] as const) : (['persistent', 'recursive'] as const);
+    const outer = this.#outer(path);
+    if (watches.isWatched(path, other)) {
+      throw new ZooKeeperError('BAD_ARGUMENTS', {
+        path,
+        hint: `it has a ${other} watch: ZooKeeper keeps one of the two`,
+      });
+    }
+    const write = (writer: JuteWriter): void => void writer.string(outer).int(WATCH_MODE[kind]);
+    watches.add(kind, path, listener);
+    try {
+      await this.#submit({ type: OP.addWatch, path, isUpdate: false, write, read: () => {} });
+    } catch (error) {
+      watches.remove(kind, path, listener);
+      throw error;
+    }
+    return async () => {
+      watches.remove(kind, path, listener);
+      // The server would take away the path's other watches too: as long as there are some, it goes on telling.
+      if (!watches.isWatched(path)) await this.#forgetWatch(path);
+    };
+  }
+
+  /** Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Repeated on every new connection. */
+  addAuth(scheme: string, secret: string): void {
+    this.#session.addIdentity({ scheme, secret: Buffer.from(secret) });
+  }
+
+  /** Prefers a server from now on, `host:port`, and goes there if connected to another; `undefined` for any. */
+  prefer(server: string | undefined): void {
+    this.#session.prefer(server);
+  }
+
+  /** Cuts the connection as a failing network would: for tests of what happens then. */
+  cut(): void {
+    this.#session.cut();
+  }
+
+  /** Ends the session, its ephemeral nodes with it. Requests under way are answered first. */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A read that may leave a watch behind. The watch stands from the reply on, before what comes after it. */
+  #read<T>(
+    type: number,
+    path: string,
+    { watch, read }: { readonly watch: WatchListener | undefined; readonly read: (reader: JuteReader) => T },
+  ): requests.Request<T> {
+    const outer = this.#outer(path);
+    const hasWatch = watch !== undefined;
+    const write = (writer: JuteWriter): void => void writer.string(outer).bool(hasWatch);
+    if (!hasWatch) return { type, path, isUpdate: false, write, read };
+    const answered = (error: number): void => {
+      const { watches } = this.#session;
+      if (error === 0) watches.add(type === OP.getChildren2 ? 'children' : 'data', path, watch);
+      else if (error === requests.NO_NODE && type === OP.exists) watches.add('exists', path, watch);
+    };
+    return { type, path, isUpdate: false, write, read, answered };
+  }
+
+  async #forgetWatch(path: string): Promise<void> {
+    const outer = this.#outer(path);
+    const write = (writer: JuteWriter): void => void writer.string(outer).int(ANY_WATCHER);
+    try {
+      await this.#submit({ type: OP.removeWatches, path, isUpdate: false, write, read: () => {} });
+    } catch (error) {
+      if (!isZooKeeperError(error, 'NO_WATCHER')) throw error;
+    }
+  }
+
+  #outer(path: string): string {
+    return this.#session.chroot.outer(checkPath(path));
+  }
+
+  #resolve(part: MultiPart): ResolvedPart {
+    const isSequential = part.type === 'create' && (part.mode ?? '').endsWith('sequential');
+    checkPath(part.path, isSequential);
+    if (part.type === 'create') checkTtl(part.path, part.mode ?? 'persistent', part.ttlMs ?? 0);
+    return {
+      ...part,
+      serverPath: this.#session.chroot.outer(part.path),
+      bytes: 'data' in part ? bytesOf(part.data ?? null) : null,
+      resolvedAcl: part.type === 'create' ? (part.acl ?? OPEN_ACL) : OPEN_ACL,
+    };
+  }
+
+  #submit<T>(request: requests.Request<T>): Promise<T> {
+    return this.#session.submit(request);
+  }
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(data: Data): Uint8Array | null {
+  return typeof data === 'string' ? encoder.encode(data) : data;
+}
+
+function checkTtl(path: string, mode: CreateMode, ttlMs: number): void {
+  if (!mode.startsWith('ttl') || (Number.isInteger(ttlMs) && ttlMs > 0)) return;
+  throw new ZooKeeperError('BAD_ARGUMENTS', { path, hint: 'ttlMs: give a whole number of milliseconds above 0' });
+}
