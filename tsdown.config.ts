@@ -11,6 +11,7 @@ export default defineConfig({
     'bindings/cache/node': 'src/bindings/cache/node.ts',
     'bindings/remote/index': 'src/bindings/remote/index.ts',
     'bindings/redblue/index': 'src/bindings/redblue/index.ts',
+    'bindings/zookeeper/index': 'src/bindings/zookeeper/index.ts',
     'rxjs/index': 'src/rxjs/index.ts',
     'server/index': 'src/server/index.ts',
     'testing/index': 'src/testing/index.ts',

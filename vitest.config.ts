@@ -15,6 +15,8 @@ export default defineConfig({
       project('simulation', { testTimeout: 120_000 }),
       project('integration', { testTimeout: 60_000 }),
       project('e2e', { testTimeout: 120_000, fileParallelism: false }),
+      // The real stores, started by the tests: `npm run test:engines`.
+      project('engines', { testTimeout: 180_000, hookTimeout: 180_000, fileParallelism: false }),
       {
         test: {
           name: 'types',

@@ -1,5 +1,5 @@
 /**
- * `npm test [-- vitest arguments]`: every test that needs Node alone. The last line is `N passed, N failed`, with
+ * `npm test [-- vitest arguments]`: every test that needs Node alone, unless a `--project` is named. The last line is `N passed, N failed`, with
  * `, N skipped` where some were; a skipped test prints its reason.
  */
 import { readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { run } from './run.mjs';
 
 const report = join(tmpdir(), `correctables-tests-${process.pid}.json`);
 const args = ['run', '--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`];
-const { code } = await run('vitest', [...args, ...process.argv.slice(2)], { echo: true });
+const given = process.argv.slice(2);
+if (!given.some((argument) => argument.startsWith('--project'))) args.push('--project=!engines');
+const { code } = await run('vitest', [...args, ...given], { echo: true });
 
 let failed = 0;
 let passed = 0;

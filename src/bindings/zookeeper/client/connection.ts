@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { codeOf, ZooKeeperError } from './errors.ts';
 import { FrameSplitter } from './frames.ts';
 import { JuteReader, JuteWriter } from './jute.ts';
+import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
 import { addressText, type ServerAddress } from './server-list.ts';
 
@@ -14,6 +15,8 @@ const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /** Request numbers stay below the bits that a server with preliminary replies reads (`engines/zookeeper-czk`). */
 const XID_MAX = 2 ** 29 - 1;
 const LENGTH_BYTES = 4;
+/** No server keeps a session for so long: a week. */
+const TIMEOUT_MAX_MS = 7 * 24 * 3_600_000;
 
 /** Writes a request down, its number to be filled in. */
 export function frameOf({ type, write }: Request<unknown>): Buffer {
@@ -31,12 +34,6 @@ export interface Pending<T = unknown> {
   readonly reject: (error: ZooKeeperError) => void;
   /** When it was handed in, by `performance.now()`. */
   readonly since: number;
-}
-
-/** What a session must remember to be taken up again. */
-export interface Credentials {
-  readonly sessionId: bigint;
-  readonly password: Uint8Array;
 }
 
 export interface Handshake {
@@ -176,6 +173,10 @@ export class Connection {
     const password = reader.buffer() ?? new Uint8Array(16);
     this.#isAccepted = true;
     clearTimeout(this.#timer);
+    if (sessionTimeoutMs > TIMEOUT_MAX_MS) {
+      const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
+      return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
+    }
     if (sessionTimeoutMs > 0) this.#keepAlive(sessionTimeoutMs);
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }

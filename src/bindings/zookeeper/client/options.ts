@@ -1,6 +1,12 @@
 /** How a client is made. */
 import { ZooKeeperError } from './errors.ts';
 
+/** What it takes to take up a session again. The password is a secret. */
+export interface Credentials {
+  readonly sessionId: bigint;
+  readonly password: Uint8Array;
+}
+
 export interface ZooKeeperOptions {
   /** How long the ensemble keeps the session without hearing of it, in milliseconds; the servers may change it. 12 000. */
   readonly sessionTimeoutMs?: number;
@@ -12,13 +18,16 @@ export interface ZooKeeperOptions {
   readonly maxRequestBytes?: number;
   /** Largest reply in bytes. 16 MiB. */
   readonly maxReplyBytes?: number;
+  /** A session to go on with, of a client that was not closed; a new one unless given. */
+  readonly credentials?: Credentials;
   /** A transaction that the client must not fall behind, beside its own: another session that it reads for. */
   readonly zxidFloor?: () => bigint;
   /** Gets what listeners throw. An uncaught exception unless given. */
   readonly onUncaught?: (error: unknown) => void;
 }
 
-export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer'>> & {
+export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer' | 'credentials'>> & {
+  readonly credentials: Credentials | undefined;
   readonly preferredServer: string | undefined;
 };
 
@@ -29,6 +38,7 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
   return {
     sessionTimeoutMs: positive(options, 'sessionTimeoutMs', 12_000),
     preferredServer: options.preferredServer,
+    credentials: options.credentials,
     requestsMax: positive(options, 'requestsMax', 10_000),
     maxRequestBytes: positive(options, 'maxRequestBytes', 1_000_000),
     maxReplyBytes: positive(options, 'maxReplyBytes', 16 * MIB),

@@ -2,10 +2,10 @@
  * A session with an ensemble: outlives connections, is taken up again at another server, and ends when the ensemble says
  * so or when it is closed.
  */
-import { Connection, frameOf, type Accepted, type Credentials, type Pending } from './connection.ts';
+import { Connection, frameOf, type Accepted, type Pending } from './connection.ts';
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader } from './jute.ts';
-import type { ResolvedOptions } from './options.ts';
+import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerRing, type ConnectString } from './server-list.ts';
@@ -59,6 +59,7 @@ export class Session {
 
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
     this.#options = options;
+    this.#credentials = options.credentials;
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#ring = new ServerRing(servers, options.preferredServer);
@@ -73,6 +74,10 @@ export class Session {
   /** The session's number; 0 before it has begun. */
   get id(): bigint {
     return this.#credentials?.sessionId ?? 0n;
+  }
+
+  get credentials(): Credentials | undefined {
+    return this.#credentials;
   }
 
   get timeoutMs(): number {

@@ -2,7 +2,7 @@
 import { isZooKeeperError, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readMulti, writeMulti, type MultiPart, type MultiResult, type ResolvedPart } from './multi.ts';
-import { resolveOptions, type ZooKeeperOptions } from './options.ts';
+import { resolveOptions, type Credentials, type ZooKeeperOptions } from './options.ts';
 import { checkPath } from './path.ts';
 import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './records.ts';
 import * as requests from './requests.ts';
@@ -69,6 +69,11 @@ export class ZooKeeper implements AsyncDisposable {
   /** The session's number; 0 before it has begun. */
   get sessionId(): bigint {
     return this.#session.id;
+  }
+
+  /** What another client would need to go on with this session; undefined before it has begun. */
+  get credentials(): Credentials | undefined {
+    return this.#session.credentials;
   }
 
   /** As negotiated with the server. */

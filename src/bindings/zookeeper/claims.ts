@@ -1,0 +1,67 @@
+/**
+ * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
+ * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
+ */
+import { isLost } from './failures.ts';
+import { numberOf, type QueuePaths } from './paths.ts';
+import type { Sessions } from './sessions.ts';
+
+/** A claim that the ensemble has accepted. */
+export interface Claim {
+  /** The item that it takes. */
+  readonly number: number;
+  /** The name of its node. */
+  readonly name: string;
+}
+
+export class Claims {
+  readonly #sessions: Sessions;
+  readonly #paths: QueuePaths;
+  #listing: Promise<readonly string[]> | undefined;
+  #sequence = 0;
+
+  constructor(sessions: Sessions, paths: QueuePaths) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+  }
+
+  /**
+   * Makes a claim. Where the connection is lost meanwhile, looks afterwards whether it was made: claims carry the name of
+   * the binding and a number of its own.
+   *
+   * @param isWanted asked before a claim that was not made is made again
+   */
+  async make(isWanted: () => boolean): Promise<Claim> {
+    this.#sequence += 1;
+    const prefix = `${this.#sessions.consumer}.${this.#sequence}-`;
+    for (;;) {
+      try {
+        const path = await this.#sessions.writer.create(this.#paths.claim(prefix), null, {
+          mode: 'persistent-sequential',
+        });
+        return claimOf(path.slice(path.lastIndexOf('/') + 1));
+      } catch (error) {
+        if (!isLost(error) || this.#sessions.isClosed) throw error;
+        const mine = (await this.#list()).find((name) => name.startsWith(prefix));
+        if (mine !== undefined) return claimOf(mine);
+        if (!isWanted()) throw error;
+      }
+    }
+  }
+
+  /** All claims, after a `sync`. Those who ask at the same time, as after a lost connection, share one list. */
+  #list(): Promise<readonly string[]> {
+    this.#listing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#listing = undefined;
+      return this.#sessions.persist('writer', async (zk) => {
+        const [, { children }] = await Promise.all([zk.sync(this.#paths.base), zk.children(this.#paths.claims)]);
+        return children;
+      });
+    });
+    return this.#listing;
+  }
+}
+
+export function claimOf(name: string): Claim {
+  return { number: numberOf(name), name };
+}

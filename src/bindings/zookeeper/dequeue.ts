@@ -1,0 +1,144 @@
+/**
+ * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
+ * Final view: the item of the claim that the ensemble has ordered.
+ */
+import type { Claim } from './claims.ts';
+import { closedError, correctableError } from './failures.ts';
+import type { QueueAccess } from './queue-access.ts';
+import type { Counts, Item, UnderWay } from './queue.ts';
+import { wants, type Call } from './run.ts';
+
+/** How often a guess is made again whose item was gone before it could be read. */
+const GUESSES_MAX = 3;
+
+/** The number of the item that an empty queue gives. */
+const NONE = -1;
+
+/** What the preliminary view said. */
+interface Guess {
+  readonly number: number;
+  readonly seq: number;
+}
+
+export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
+  const { sessions, window } = access;
+  const room = window.enter();
+  if (room !== undefined) await room;
+  try {
+    if (sessions.isClosed) throw closedError();
+    await sessions.register();
+    await new Dequeue(access, call).run();
+  } finally {
+    window.leave();
+  }
+}
+
+class Dequeue {
+  readonly #access: QueueAccess;
+  readonly #call: Call;
+  #isGuessing = false;
+  #isOver = false;
+  /** The preliminary view, once it has been told. */
+  #guess: Guess | undefined;
+
+  constructor(access: QueueAccess, call: Call) {
+    this.#access = access;
+    this.#call = call;
+  }
+
+  async run(): Promise<void> {
+    const { queue } = this.#access;
+    for (;;) {
+      // By what was seen last there is something left: the claim goes out at once, beside the question for the estimate.
+      if ((queue.left ?? 0) <= 0 && (await this.#isEmpty())) return this.#finish(undefined);
+      const underWay = queue.beginClaim();
+      let claim: Claim | undefined;
+      try {
+        const claiming = this.#access.track(this.#access.claims.make(() => !this.#call.context.signal.aborted));
+        this.#guessOnce(underWay);
+        claim = await claiming;
+      } finally {
+        queue.endClaim(underWay, claim?.number);
+      }
+      const item = await this.#itemOf(claim);
+      queue.forget(claim.number);
+      if (item !== undefined && !item.isFiller) {
+        this.#finish(item);
+        this.#access.cleaner.add(claim);
+        return;
+      }
+      // Somebody's filler, or a janitor took the claim for a dead one's: it is spent, and there may be other items.
+      this.#access.cleaner.add(claim);
+    }
+  }
+
+  /** Asks whether nothing is left: first the server as it is, then, if so, after it has caught up. */
+  async #isEmpty(): Promise<boolean> {
+    const { queue, sessions } = this.#access;
+    const counts = sessions.persist('reader', (zk) => queue.count(zk));
+    this.#guessOnce(undefined, counts);
+    const { tail, head } = await counts;
+    if (tail - head - queue.claimsBefore(undefined) > 0) return false;
+    // Our own claims under way may take what is left: only when they have is it known that nothing is.
+    await this.#access.settled();
+    const synced = await sessions.persist('writer', (zk) => queue.countSynced(zk));
+    return synced.tail - synced.head <= 0;
+  }
+
+  #guessOnce(underWay: UnderWay | undefined, counts?: Promise<Counts>): void {
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return;
+    this.#isGuessing = true;
+    const { queue, sessions } = this.#access;
+    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => {
+      this.#call.sink.fail(correctableError(error), 'weak');
+    });
+  }
+
+  async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
+    const { queue, sessions, codec } = this.#access;
+    let counts = await first;
+    for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
+      const number = counts.head + queue.claimsBefore(underWay);
+      const remaining = counts.tail - number - 1;
+      const item = remaining < 0 ? undefined : await queue.readAhead(sessions.reader, number);
+      if (this.#isOver) return;
+      if (remaining < 0) {
+        this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+        return;
+      }
+      if (item !== undefined && !item.isFiller) {
+        const value = { item: codec.decode(item.bytes) };
+        this.#guess = { number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+        return;
+      }
+      // Taken and removed meanwhile: look again.
+      counts = await queue.count(sessions.reader);
+    }
+  }
+
+  /** The item of our claim. Where there is none yet its number is filled, so that every claim has an item to end with. */
+  async #itemOf({ number }: Claim): Promise<Item | undefined> {
+    const { queue, sessions } = this.#access;
+    const ahead = await queue.known(number)?.catch(() => undefined);
+    if (ahead !== undefined) return ahead;
+    const read = (): Promise<Item | undefined> => sessions.persist('writer', (zk) => queue.readItem(zk, number));
+    const item = await read();
+    if (item !== undefined) return item;
+    for (;;) {
+      const { tail } = await sessions.persist('writer', (zk) => queue.count(zk));
+      if (tail > number) return await read();
+      await this.#access.fill(number - tail + 1);
+    }
+  }
+
+  #finish(item: Item | undefined): void {
+    const { queue, codec, sessions } = this.#access;
+    const { sink, session } = this.#call;
+    this.#isOver = true;
+    session?.advanceTo(sessions.writer.lastZxid);
+    if (!wants(this.#call, 'strong')) return;
+    const meta = { remaining: item === undefined ? 0 : queue.after(item.number) };
+    if (this.#guess?.number === (item?.number ?? NONE)) sink.confirm('strong', this.#guess.seq, { meta });
+    else sink.update(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
+  }
+}

@@ -1,0 +1,36 @@
+/** One enqueue. Preliminary view: the number that the item would get; final view: the number that it has. */
+import { correctableError } from './failures.ts';
+import type { QueueAccess } from './queue-access.ts';
+import type { UnderWay } from './queue.ts';
+import { wants, type Call } from './run.ts';
+
+export async function enqueue(access: QueueAccess, item: unknown, call: Call): Promise<void> {
+  const { queue, sessions, codec } = access;
+  const bytes = codec.encode(item);
+  const underWay = queue.beginEnqueue();
+  let number: number | undefined;
+  let seq: number | undefined;
+  try {
+    const appending = access.append(bytes);
+    if (wants(call, 'weak')) {
+      guess(access, underWay).then(
+        (predicted) => {
+          if (number === undefined) seq = call.sink.update(undefined, 'weak', { meta: { number: predicted } });
+        },
+        (error: unknown) => call.sink.fail(correctableError(error), 'weak'),
+      );
+    }
+    number = await appending;
+  } finally {
+    queue.endEnqueue(underWay, number);
+  }
+  call.session?.advanceTo(sessions.writer.lastZxid);
+  if (!wants(call, 'strong')) return;
+  if (seq === undefined) call.sink.update(undefined, 'strong', { meta: { number } });
+  else call.sink.confirm('strong', seq, { meta: { number } });
+}
+
+/** The number after those of the follower and of our own enqueues under way. */
+async function guess({ queue, sessions }: QueueAccess, underWay: UnderWay): Promise<number> {
+  return (await queue.countItems(sessions.reader)) + queue.enqueuesBefore(underWay);
+}

@@ -1,0 +1,21 @@
+/** `correctables/bindings/zookeeper`: replicated queues and values on Apache ZooKeeper, and the client below. Node only. */
+export { zookeeper } from './zookeeper-binding.ts';
+export type { ZooKeeperBinding } from './zookeeper-binding.ts';
+export type { Delivery, JanitorOptions, ZooKeeperBindingOptions } from './options.ts';
+export type { ZooKeeperLevels } from './run.ts';
+export { length } from './operations.ts';
+export { minimumThreshold, requireThreshold } from './threshold.ts';
+export type { SellersOptions } from './threshold.ts';
+export { jsonCodec } from './values.ts';
+export type { ValueCodec } from './values.ts';
+export { ZooKeeper } from './client/zookeeper.ts';
+export type { CreateOptions, VersionOption, WatchOption } from './client/zookeeper.ts';
+export { isZooKeeperError, ZooKeeperError } from './client/errors.ts';
+export type { ZooKeeperErrorCode, ZooKeeperErrorDetails } from './client/errors.ts';
+export type { Credentials, ZooKeeperOptions } from './client/options.ts';
+export { CREATOR_ALL_ACL, OPEN_ACL, READ_ACL } from './client/records.ts';
+export type { Acl, Permission, Stat } from './client/records.ts';
+export type { Created, CreateMode, NodeAcl, NodeChildren, NodeData } from './client/requests.ts';
+export type { MultiPart, MultiResult } from './client/multi.ts';
+export type { SessionEvent, SessionListener, SessionState } from './client/session.ts';
+export type { WatchEvent, WatchListener } from './client/watches.ts';

@@ -1,0 +1,84 @@
+/** How a ZooKeeper binding is made. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { checkPath } from './client/path.ts';
+import { parseConnectString } from './client/server-list.ts';
+import { jsonCodec, type ValueCodec } from './values.ts';
+
+/**
+ * What becomes of items whose consumer died between taking them and cleaning up: nobody knows whether they were delivered.
+ * `at-most-once` drops them, `at-least-once` puts them back.
+ */
+export type Delivery = 'at-most-once' | 'at-least-once';
+
+export interface ZooKeeperBindingOptions {
+  /** `host:port,host:port/chroot`: the nearest server first, which is the one that answers preliminary views. */
+  readonly servers: string;
+  /** The node below which everything is kept; `/correctables` unless given. */
+  readonly root?: string;
+  /** How long the ensemble keeps a session that it does not hear from, in milliseconds; 12 000 unless given. */
+  readonly sessionTimeoutMs?: number;
+  /**
+   * Most dequeues of this binding under way at once in one queue; others wait. An estimate knows this binding's own, and
+   * cannot know those of others: see `minimumThreshold`. 100 unless given.
+   */
+  readonly window?: number;
+  /** Recovers the items of dead consumers; nobody does unless given. */
+  readonly janitor?: JanitorOptions;
+  /** How values become bytes; JSON unless given. */
+  readonly codec?: ValueCodec;
+  /** An identity to present, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
+  readonly auth?: { readonly scheme: string; readonly secret: string };
+  /** Gets failures of work that nobody waits for: cleaning up, the janitor. A process warning unless given. */
+  readonly onBackgroundError?: (error: unknown) => void;
+}
+
+export interface JanitorOptions {
+  readonly delivery: Delivery;
+  /** How often to look, in milliseconds; 5 000 unless given. */
+  readonly everyMs?: number;
+}
+
+export interface ResolvedBindingOptions {
+  readonly servers: string;
+  readonly root: string;
+  readonly sessionTimeoutMs: number;
+  readonly window: number;
+  readonly janitor: Required<JanitorOptions> | undefined;
+  readonly codec: ValueCodec;
+  readonly auth: { readonly scheme: string; readonly secret: string } | undefined;
+  readonly onBackgroundError: (error: unknown) => void;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
+export function resolveBindingOptions(options: ZooKeeperBindingOptions): ResolvedBindingOptions {
+  const { servers, root = '/correctables', janitor } = options;
+  checked('servers', () => parseConnectString(servers));
+  checked('root', () => checkPath(root));
+  return {
+    servers,
+    root: root === '/' ? '' : root,
+    sessionTimeoutMs: count('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
+    window: count('window', options.window ?? 100),
+    janitor: janitor && { delivery: janitor.delivery, everyMs: count('janitor.everyMs', janitor.everyMs ?? 5_000) },
+    codec: options.codec ?? jsonCodec,
+    auth: options.auth,
+    onBackgroundError: options.onBackgroundError ?? warn,
+  };
+}
+
+function checked(field: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (cause) {
+    throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${(cause as Error).message}`, { field, cause });
+  }
+}
+
+function count(field: string, value: number): number {
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}

@@ -1,0 +1,71 @@
+/**
+ * Where things are kept: `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for the items and claims of a queue, and
+ * `ROOT/consumers/ID` for those who are alive. Below `i` and `c` all nodes are sequential: their numbers are the recipe.
+ */
+export class Paths {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  key(key: string): string {
+    return `${this.root}/keys/${nodeName(key)}`;
+  }
+
+  get queues(): string {
+    return `${this.root}/queues`;
+  }
+
+  queue(queue: string): QueuePaths {
+    return this.encodedQueue(nodeName(queue));
+  }
+
+  /** A queue by the name of its node. */
+  encodedQueue(name: string): QueuePaths {
+    return new QueuePaths(`${this.queues}/${name}`);
+  }
+
+  get consumers(): string {
+    return `${this.root}/consumers`;
+  }
+
+  consumer(id: string): string {
+    return `${this.consumers}/${id}`;
+  }
+}
+
+export class QueuePaths {
+  readonly base: string;
+  readonly items: string;
+  readonly claims: string;
+
+  constructor(base: string) {
+    this.base = base;
+    this.items = `${base}/i`;
+    this.claims = `${base}/c`;
+  }
+
+  item(number: number): string {
+    return `${this.items}/-${padded(number)}`;
+  }
+
+  claim(name: string): string {
+    return `${this.claims}/${name}`;
+  }
+}
+
+/** The number at the end of a sequential node's name or path. */
+export function numberOf(name: string): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1));
+}
+
+/** A name as one part of a path. */
+export function nodeName(name: string): string {
+  const encoded = encodeURIComponent(name);
+  return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
+}
+
+export function padded(number: number): string {
+  return String(number).padStart(10, '0');
+}

@@ -1,0 +1,178 @@
+/**
+ * One queue as this binding knows it. The number that the next child of a node gets is (cversion + numChildren) / 2 of its
+ * parent: two answers of constant size tell where a queue begins and ends, however long it is.
+ */
+import type { ZooKeeper } from './client/zookeeper.ts';
+import { isZooKeeperError } from './client/errors.ts';
+import type { QueuePaths } from './paths.ts';
+
+/** Where a queue begins and ends, in the state of one server. */
+export interface Counts {
+  /** The number of the next item. */
+  readonly tail: number;
+  /** The number of the next claim: that of the first item which nobody has taken. */
+  readonly head: number;
+  /** No server that answered had applied less than this. */
+  readonly zxid: bigint;
+}
+
+/** An item. `isFiller`: it only takes up a number. */
+export interface Item {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+  readonly isFiller: boolean;
+}
+
+/** An update of this binding that is under way: `number` once the server has given it one. */
+export interface UnderWay {
+  readonly order: number;
+  number: number | undefined;
+}
+
+/** So many items are remembered that were read ahead of their claim. */
+const READ_AHEAD_MAX = 1024;
+
+export class QueueState {
+  readonly paths: QueuePaths;
+  readonly #claims = new Set<UnderWay>();
+  readonly #enqueues = new Set<UnderWay>();
+  readonly #readAhead = new Map<number, Promise<Item | undefined>>();
+  #order = 0;
+  #tail: number | undefined;
+  #head = 0;
+
+  constructor(paths: QueuePaths) {
+    this.paths = paths;
+  }
+
+  beginClaim(): UnderWay {
+    return this.#begin(this.#claims);
+  }
+
+  beginEnqueue(): UnderWay {
+    return this.#begin(this.#enqueues);
+  }
+
+  /** The update has its number: an estimate may count it as executed. */
+  endClaim(claim: UnderWay, number?: number): void {
+    this.#claims.delete(claim);
+    if (number !== undefined && number >= this.#head) this.#head = number + 1;
+  }
+
+  endEnqueue(enqueue: UnderWay, number?: number): void {
+    this.#enqueues.delete(enqueue);
+    if (number !== undefined && this.#tail !== undefined && number >= this.#tail) this.#tail = number + 1;
+  }
+
+  /** Claims of this binding under way that were begun before `claim`, which the server may not have executed yet. */
+  claimsBefore(claim: UnderWay | undefined): number {
+    return countBefore(this.#claims, claim);
+  }
+
+  enqueuesBefore(enqueue: UnderWay | undefined): number {
+    return countBefore(this.#enqueues, enqueue);
+  }
+
+  /** How many items are left by what was seen last, all claims under way counted; undefined if nothing was seen yet. */
+  get left(): number | undefined {
+    return this.#tail === undefined ? undefined : this.#tail - this.#head - this.#claims.size;
+  }
+
+  /** How many items came after number `number`, by what was seen last. */
+  after(number: number): number {
+    return Math.max(0, (this.#tail ?? 0) - number - 1);
+  }
+
+  /**
+   * Asks where the queue begins and ends, and knows as much as any answer before. The tail is read first: what happens
+   * in between makes the queue look shorter than it is, never longer.
+   */
+  async count(zk: ZooKeeper): Promise<Counts> {
+    const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
+    this.#saw(nextNumber(items), nextNumber(claims));
+    return { tail: this.#tail as number, head: this.#head, zxid: zk.lastZxid };
+  }
+
+  /** The number of the next item. */
+  async countItems(zk: ZooKeeper): Promise<number> {
+    const tail = nextNumber(await zk.exists(this.paths.items));
+    this.#saw(tail, 0);
+    return this.#tail as number;
+  }
+
+  /**
+   * `count` after the server has caught up with all that was committed before. The head is read first: if it has reached
+   * the tail then, the queue was empty at that moment.
+   */
+  async countSynced(zk: ZooKeeper): Promise<Counts> {
+    const { paths } = this;
+    const [, claims, items] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claims), zk.exists(paths.items)]);
+    const counts = { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
+    this.#saw(counts.tail, counts.head);
+    return counts;
+  }
+
+  /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */
+  readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
+    const known = this.#readAhead.get(number);
+    if (known !== undefined) return known;
+    const reading = this.readItem(zk, number);
+    this.#readAhead.set(number, reading);
+    const forget = (): void => {
+      if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
+    };
+    reading.then((item) => item === undefined && forget(), forget);
+    for (const oldest of this.#readAhead.keys()) {
+      if (this.#readAhead.size <= READ_AHEAD_MAX) break;
+      this.#readAhead.delete(oldest);
+    }
+    return reading;
+  }
+
+  /** The item if it has been read ahead, or is being read. */
+  known(number: number): Promise<Item | undefined> | undefined {
+    return this.#readAhead.get(number);
+  }
+
+  forget(number: number): void {
+    this.#readAhead.delete(number);
+  }
+
+  async readItem(zk: ZooKeeper, number: number): Promise<Item | undefined> {
+    try {
+      const { data } = await zk.get(this.paths.item(number));
+      const bytes = data ?? new Uint8Array(0);
+      return { number, bytes, isFiller: bytes.length === 0 };
+    } catch (error) {
+      if (isZooKeeperError(error, 'NO_NODE')) return undefined;
+      throw error;
+    }
+  }
+
+  #begin(underWay: Set<UnderWay>): UnderWay {
+    this.#order += 1;
+    const update: UnderWay = { order: this.#order, number: undefined };
+    underWay.add(update);
+    return update;
+  }
+
+  #saw(tail: number, head: number): void {
+    this.#tail = Math.max(tail, this.#tail ?? 0);
+    this.#head = Math.max(head, this.#head);
+  }
+}
+
+/** The updates are in the order in which they were begun. */
+function countBefore(underWay: ReadonlySet<UnderWay>, update: UnderWay | undefined): number {
+  if (update === undefined) return underWay.size;
+  let count = 0;
+  for (const each of underWay) {
+    if (each.order >= update.order) break;
+    count += 1;
+  }
+  return count;
+}
+
+function nextNumber(stat: { readonly cversion: number; readonly numChildren: number } | null): number {
+  return stat === null ? 0 : (stat.cversion + stat.numChildren) / 2;
+}

@@ -1,0 +1,37 @@
+/** A read at both levels: from the follower as it is, and after it has caught up (`sync`). */
+import type { ViewDetails } from '../../correctable/binding.ts';
+import type { ZooKeeper } from './client/zookeeper.ts';
+import { correctableError } from './failures.ts';
+import { wants, type Call } from './run.ts';
+import type { Sessions } from './sessions.ts';
+
+/** What a read gave. */
+export interface Reading extends ViewDetails {
+  readonly value: unknown;
+}
+
+/** How to read: from a session's server as it is, or after a `sync`. */
+export type Read = (zk: ZooKeeper, isSynced: boolean) => Promise<Reading>;
+
+/** A synced read goes with the updates: on the other session, preliminary views would wait behind it. */
+export async function readBoth({ reader, writer }: Sessions, call: Call, read: Read): Promise<void> {
+  const { sink, session } = call;
+  let isOver = false;
+  const tellWeak = async (): Promise<boolean> => {
+    const { value, ...details } = await read(reader, false);
+    if (isOver || session?.admits(reader.lastZxid) === false) return false;
+    session?.advanceTo(reader.lastZxid);
+    sink.update(value, 'weak', details);
+    return true;
+  };
+  if (!wants(call, 'strong')) {
+    // Where the server is behind the session, the next stronger level answers.
+    if (await tellWeak()) return;
+  } else if (wants(call, 'weak')) {
+    tellWeak().catch((error: unknown) => sink.fail(correctableError(error), 'weak'));
+  }
+  const { value, ...details } = await read(writer, true);
+  isOver = true;
+  session?.advanceTo(writer.lastZxid);
+  sink.update(value, 'strong', details);
+}

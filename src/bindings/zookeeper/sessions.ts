@@ -1,0 +1,134 @@
+/**
+ * The two sessions of a binding, both at the same server. ZooKeeper answers each session in order, so that a read behind
+ * an update of the same session waits for it: preliminary views need a session of their own.
+ */
+import { randomBytes } from 'node:crypto';
+import { isZooKeeperError } from './client/errors.ts';
+import { ZooKeeper } from './client/zookeeper.ts';
+import { isLost } from './failures.ts';
+import type { ResolvedBindingOptions } from './options.ts';
+import type { Paths } from './paths.ts';
+
+const ID_BYTES = 6;
+
+type Role = 'reader' | 'writer';
+
+export class Sessions {
+  /** Names this binding in claims. */
+  readonly consumer: string = randomBytes(ID_BYTES).toString('base64url').replaceAll(/[-_]/g, '0');
+  readonly #options: ResolvedBindingOptions;
+  readonly #paths: Paths;
+  #reader: ZooKeeper;
+  #writer: ZooKeeper;
+  #registered: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: ResolvedBindingOptions, paths: Paths) {
+    this.#options = options;
+    this.#paths = paths;
+    this.#writer = this.#open('writer');
+    this.#reader = this.#open('reader');
+  }
+
+  /** For preliminary views: it waits for nothing. */
+  get reader(): ZooKeeper {
+    return this.#reader;
+  }
+
+  /** For updates and for reads after a `sync`, in the order in which they were made. */
+  get writer(): ZooKeeper {
+    return this.#writer;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Payload bytes of both sessions so far. */
+  get bytes(): { readonly sent: number; readonly received: number } {
+    const [reader, writer] = [this.#reader.bytes, this.#writer.bytes];
+    return { sent: reader.sent + writer.sent, received: reader.received + writer.received };
+  }
+
+  /** Repeats what may be repeated, over other connections and sessions, until it is answered or the binding closes. */
+  async persist<T>(role: Role, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await request(role === 'reader' ? this.#reader : this.#writer);
+      } catch (error) {
+        if (!isLost(error) || this.#isClosed) throw error;
+      }
+    }
+  }
+
+  /** Registers the binding as alive, once a session: a claim whose consumer is not registered is the janitor's. */
+  register(): Promise<void> {
+    this.#registered ??= this.#registerNow().catch((error: unknown) => {
+      this.#registered = undefined;
+      throw error;
+    });
+    return this.#registered;
+  }
+
+  /** Makes a persistent node and its ancestors, unless they are there. */
+  async makePath(path: string): Promise<void> {
+    const names = path.slice(1).split('/');
+    const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
+    await this.persist('writer', async (zk) => {
+      const made = await Promise.allSettled(paths.map((each) => zk.create(each, null)));
+      for (const each of made) {
+        if (each.status === 'rejected' && !isZooKeeperError(each.reason, 'NODE_EXISTS')) throw each.reason;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#reader.close(), this.#writer.close()]);
+  }
+
+  async #registerNow(): Promise<void> {
+    const path = this.#paths.consumer(this.consumer);
+    await this.persist('writer', async (zk) => {
+      try {
+        await zk.create(path, null, { mode: 'ephemeral' });
+      } catch (error) {
+        if (isZooKeeperError(error, 'NO_NODE')) {
+          await this.makePath(this.#paths.consumers);
+          await this.#registerNow();
+        } else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
+        // A node of our own session that expired goes away on its own, later: it must be replaced.
+        else if ((await zk.exists(path))?.ephemeralOwner !== zk.sessionId)
+          await zk.delete(path).then(() => this.#registerNow());
+      }
+    });
+  }
+
+  #open(role: Role): ZooKeeper {
+    const { servers, sessionTimeoutMs, auth, onBackgroundError } = this.#options;
+    const other = (): ZooKeeper | undefined => (role === 'reader' ? this.#writer : this.#reader);
+    const zk = new ZooKeeper(servers, {
+      sessionTimeoutMs,
+      // What one session has seen the other sees too, wherever it connects.
+      zxidFloor: () => other()?.lastZxid ?? 0n,
+      onUncaught: onBackgroundError,
+    });
+    if (auth !== undefined) zk.addAuth(auth.scheme, auth.secret);
+    zk.onSession((event) => {
+      if (event.type === 'expired') this.#replace(role);
+      else if (event.type === 'connected' && role === 'writer') this.#reader?.prefer(event.server);
+    });
+    return zk;
+  }
+
+  #replace(role: Role): void {
+    if (this.#isClosed) return;
+    if (role === 'reader') this.#reader = this.#open('reader');
+    else {
+      this.#writer = this.#open('writer');
+      const wasRegistered = this.#registered !== undefined;
+      this.#registered = undefined;
+      if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** How values become the bytes of a node. */
+import { CorrectableError } from '../../correctable/errors.ts';
+
+/** Never gives no bytes at all: an empty node of a queue is a filler, not an item. */
+export interface ValueCodec {
+  encode(value: unknown): Uint8Array;
+  decode(bytes: Uint8Array): unknown;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** JSON as UTF-8: what JSON cannot say is refused, what it says differently (a date) comes back as JSON has it. */
+export const jsonCodec: ValueCodec = {
+  encode(value) {
+    let text: string | undefined;
+    try {
+      text = JSON.stringify(value);
+    } catch (cause) {
+      throw new CorrectableError('INVALID_VALUE', `the value cannot be written as JSON: ${String(cause)}`, { cause });
+    }
+    if (text !== undefined) return encoder.encode(text);
+    throw new CorrectableError('INVALID_VALUE', 'the value cannot be written as JSON: give another, or a codec');
+  },
+  decode: (bytes) => JSON.parse(decoder.decode(bytes)),
+};

@@ -1,0 +1,41 @@
+/** A real ZooKeeper ensemble for the tests of one file, apart from the one that a person may have started. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { EngineUnavailable } from '../../../engines/engine.ts';
+import { runFolder } from '../../../engines/folders.ts';
+import { requireCommand } from '../../../engines/maven.ts';
+import { Ensemble, type EnsembleOptions } from '../../../engines/zookeeper/ensemble.ts';
+
+/**
+ * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is missing the tests are
+ * skipped, with the reason; with REQUIRE_ENGINES=1 they fail.
+ */
+export function withEnsemble(options: Partial<EnsembleOptions> = {}): { readonly ensemble: Ensemble } {
+  let ensemble: Ensemble | undefined;
+  let missing: string | undefined;
+  beforeAll(async () => {
+    missing = whatIsMissing();
+    if (missing !== undefined) return;
+    const folder = join(runFolder('zookeeper'), `test-${process.pid}`);
+    ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan: 'none', progress: () => {}, folder, ...options });
+  });
+  beforeEach((context) => context.skip(missing !== undefined, missing));
+  afterAll(async () => await ensemble?.stop());
+  return {
+    get ensemble() {
+      if (ensemble === undefined) throw new Error('the ensemble has not been started');
+      return ensemble;
+    },
+  };
+}
+
+function whatIsMissing(): string | undefined {
+  try {
+    requireCommand('java', 'install a JDK, version 11 or later');
+    requireCommand('mvn', 'install Maven 3.6 or later');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable) || process.env['REQUIRE_ENGINES'] === '1') throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,93 @@
+/** What the ZooKeeper client and binding refuse before anything is sent. */
+import { expect, test } from 'vitest';
+import { checkPath, Chroot } from '../../../../src/bindings/zookeeper/client/path.ts';
+import { parseConnectString, ServerRing } from '../../../../src/bindings/zookeeper/client/server-list.ts';
+import { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
+import { nodeName, numberOf, Paths } from '../../../../src/bindings/zookeeper/paths.ts';
+import { minimumThreshold, requireThreshold, zookeeper } from '../../../../src/bindings/zookeeper/index.ts';
+
+test.each(['', 'a', '/a/', '//', '/a//b', '/./a', '/a/..', '/\u0000', '/a\ud83d\ude00'])(
+  'path: %j → BAD_ARGUMENTS',
+  (path) => {
+    expect(() => checkPath(path)).toThrow(/BAD_ARGUMENTS/);
+  },
+);
+
+test.each(['/', '/a', '/a b', '/ä/ö', '/a.b', '/...'])('path: %j → taken', (path) => {
+  expect(checkPath(path)).toBe(path);
+});
+
+test('path: sequential with an empty name → taken, the number follows', () => {
+  expect(checkPath('/queue/', true)).toBe('/queue/');
+});
+
+test('connect string: hosts, ports, IPv6, chroot → parsed', () => {
+  expect(parseConnectString('a:1, b,[::1]:3/app/x')).toEqual({
+    servers: [
+      { host: 'a', port: 1 },
+      { host: 'b', port: 2181 },
+      { host: '::1', port: 3 },
+    ],
+    chroot: '/app/x',
+  });
+});
+
+test.each(['', 'a:0', 'a:b', 'a,,b', 'a:99999', 'http://a:1'])('connect string: %j → BAD_ARGUMENTS', (text) => {
+  expect(() => parseConnectString(text)).toThrow(/BAD_ARGUMENTS/);
+});
+
+test('chroot: there and back → the same path, and only below it', () => {
+  const chroot = new Chroot('/app');
+  expect(chroot.outer('/')).toBe('/app');
+  expect(chroot.inner('/app')).toBe('/');
+  expect(chroot.inner(chroot.outer('/a/b'))).toBe('/a/b');
+  expect(chroot.inner('/application')).toBe('/application');
+});
+
+test('servers: a failing one → the next; a preferred one → first in each round', () => {
+  const { servers } = parseConnectString('a:1,b:2,c:3');
+  const ring = new ServerRing(servers, undefined);
+  const ports = (count: number): number[] => Array.from({ length: count }, () => ring.next().server.port);
+  expect(ports(4)).toEqual([1, 2, 3, 1]);
+  ring.succeeded('b:2');
+  expect(ports(3)).toEqual([3, 1, 2]);
+  ring.prefer('c:3');
+  expect(ports(3)).toEqual([3, 1, 2].toSorted((x, y) => Number(y === 3) - Number(x === 3)));
+  expect(ring.next().isNewRound).toBe(true);
+});
+
+test('client: options and times to live that make no sense → named', async () => {
+  expect(() => new ZooKeeper('a:1', { sessionTimeoutMs: 0 })).toThrow(/sessionTimeoutMs/);
+  await using zk = new ZooKeeper('127.0.0.1:1');
+  await expect(zk.create('/a', null, { mode: 'ttl' })).rejects.toThrow(/ttlMs/);
+  await expect(zk.multi([{ type: 'delete', path: 'a' }])).rejects.toThrow(/starts with/);
+});
+
+test('client: more than a request may hold → refused, not cut off by the server', async () => {
+  await using zk = new ZooKeeper('127.0.0.1:1', { maxRequestBytes: 1000 });
+  await expect(zk.create('/a', new Uint8Array(2000))).rejects.toThrow(/jute\.maxbuffer/);
+});
+
+test('client: nobody answers → the request fails unsent, once the session would have expired', async () => {
+  await using zk = new ZooKeeper('127.0.0.1:1', { sessionTimeoutMs: 50 });
+  await expect(zk.create('/a', null)).rejects.toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: false });
+});
+
+test('names: any → one part of a path', () => {
+  expect(['a/b', '.', '..', 'ä', 'a b'].map(nodeName)).toEqual(['a%2Fb', '%2E', '%2E%2E', '%C3%A4', 'a%20b']);
+  expect(new Paths('/r').queue('a/b').item(7)).toBe('/r/queues/a%2Fb/i/-0000000007');
+  expect(numberOf('id.3-0000000042')).toBe(42);
+});
+
+test('binding: options that make no sense → the field named', () => {
+  expect(() => zookeeper({ servers: 'a:b' })).toThrow(/^servers/);
+  expect(() => zookeeper({ servers: 'a', root: 'x' })).toThrow(/^root/);
+  expect(() => zookeeper({ servers: 'a', window: 0 })).toThrow(/^window/);
+});
+
+test('threshold: smaller than what others may have under way → refused with what would do', () => {
+  expect(minimumThreshold({ sellers: 4, window: 5 })).toBe(15);
+  expect(minimumThreshold({ sellers: 1, window: 100 })).toBe(0);
+  expect(() => requireThreshold(15, { sellers: 4, window: 5 })).not.toThrow();
+  expect(() => requireThreshold(14, { sellers: 4, window: 5 })).toThrow(/at least 15, or a window of at most 4/);
+});
