@@ -10,7 +10,7 @@ import type { Site } from '../../demo/shared/options.ts';
 import { atLeast, atMost, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { labelOf, planOf, UNLOADED_WORKERS, type Plan, type Setting } from './settings.ts';
+import { labelOf, planOf, UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -18,11 +18,6 @@ export interface ChaseBench {
   /** Titles of the plots begin with it. */
   readonly title: string;
   readonly deploy: Deploy;
-}
-
-/** A setting with its comparison in each round. */
-export interface Measured extends Setting {
-  readonly rounds: readonly Comparison[];
 }
 
 const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;

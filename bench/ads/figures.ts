@@ -4,8 +4,7 @@ import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
 import { figure } from '../harness/figure.ts';
 import { median } from '../harness/statistics.ts';
-import type { Measured } from './chase-bench.ts';
-import { UNLOADED_WORKERS } from './settings.ts';
+import { UNLOADED_WORKERS, type Measured } from './settings.ts';
 
 const COLOURS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
 const NAMES: Readonly<Record<Way, string>> = { baseline: 'without speculation', correctable: 'with speculation' };

@@ -1,5 +1,6 @@
 /** Under which circumstances an application that chases references is measured. */
 import type { Site } from '../../demo/shared/options.ts';
+import type { Comparison } from '../../demo/shared/chase/report.ts';
 import type { Workload } from '../../demo/shared/chase/workload.ts';
 
 /** One row of the report. */
@@ -9,6 +10,11 @@ export interface Setting {
   readonly workload: Workload;
   /** Requests under way at a time. */
   readonly workers: number;
+}
+
+/** A setting with its comparison in each round. */
+export interface Measured extends Setting {
+  readonly rounds: readonly Comparison[];
 }
 
 /** Few enough that nobody queues: latencies are compared here. */

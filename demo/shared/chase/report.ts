@@ -52,6 +52,7 @@ export function compare(contest: Contest): Comparison {
   const F = mean(plain.map(({ finalMs }) => finalMs));
   const t = mean(plain.map(({ finalMs, deliveredMs }) => deliveredMs - finalMs));
   const [baseline, correctable] = [performanceOf(contest, 'baseline'), performanceOf(contest, 'correctable')];
+  const { divergence, wrongDeliveries } = count(contest.history);
   return {
     P: round(P),
     F: round(F),
@@ -61,8 +62,9 @@ export function compare(contest: Contest): Comparison {
     correctable,
     latencyReduction: round(1 - correctable.avgMs / baseline.avgMs),
     throughputChange: round(correctable.opsPerSec / baseline.opsPerSec - 1),
-    ...count(contest.history),
+    divergence,
     misspeculations: incremental.reduce((sum, { runs }) => sum + runs - 1, 0),
+    wrongDeliveries,
   };
 }
 
