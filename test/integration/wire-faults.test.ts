@@ -148,6 +148,36 @@ describe('wire: connection sick', () => {
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
   });
 
+  test('stall that ends before the heartbeat gives up → answered over the same connection, nothing is submitted twice', async () => {
+    // Much longer than the stall can last: that the answer comes over the first connection is the point.
+    await using wire = await line({ heartbeatMs: 30_000, pongTimeoutMs: 30_000 });
+    await wire.store.ready;
+    const held = wire.proxy.hold();
+    const sinks = Array.from({ length: 50 }, () => submit(wire.store));
+    await held;
+    wire.proxy.release();
+    for (let n = 0; n < sinks.length; n++) (await wire.server.store.next()).sink.update(n, 'strong');
+    expect(await Promise.all(sinks.map((sink) => sink.call(0)))).toHaveLength(50);
+    expect(wire.proxy.connections).toBe(1);
+    expect(wire.server.store.submitted).toHaveLength(50);
+  });
+
+  test('stall beyond the heartbeat → over a new connection; what the stalled one still delivers is executed once', async () => {
+    await using wire = await line({ heartbeatMs: 30, pongTimeoutMs: 30 });
+    await wire.store.ready;
+    const held = wire.proxy.hold();
+    const sink = submit(wire.store);
+    await held;
+    await wire.proxy.connected(2);
+    wire.proxy.release();
+    (await wire.server.store.next()).sink.update('v', 'strong');
+    expect(await sink.call(0)).toMatchObject({ value: 'v' });
+    const after = submit(wire.store);
+    (await wire.server.store.next()).sink.update('w', 'strong');
+    expect(await after.call(0)).toMatchObject({ value: 'w' });
+    expect(wire.server.store.submitted).toHaveLength(2);
+  });
+
   test('bytes arrive one by one → read all the same', async () => {
     await using wire = await line();
     wire.proxy.crumble();

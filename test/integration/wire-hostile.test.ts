@@ -211,6 +211,25 @@ describe('wire: operations', () => {
     expect(server.store.submitted).toHaveLength(1);
   });
 
+  test('numbers in any order, over and over, acknowledged in between → each executed at most once', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ operation, sink }) => sink.update(operation.args, 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    const order = [9, 3, 7, 3, 12, 9, 1, 12, 5, 7, 1, 20, 3];
+    for (const id of order) client.send([id, 'submit', 'put', 'update', 2, id]);
+    client.send([7, 'ack']);
+    for (const id of order) client.send([id, 'submit', 'put', 'update', 2, id]);
+    for (const id of order) expect(await client.row()).toEqual([id, 'view', 1, 0, id]);
+    for (const id of order) {
+      const row = await client.row();
+      if (id <= 7) expect(row.slice(0, 3)).toEqual([id, 'fail', 'EXPIRED_ID']);
+      else expect(row).toEqual([id, 'view', 1, 0, id]);
+    }
+    const executed = server.store.submitted.map(({ operation }) => operation.args as number);
+    expect(executed.toSorted((a, b) => a - b)).toEqual([1, 3, 5, 7, 9, 12, 20]);
+  });
+
   test('number that was acknowledged → EXPIRED_ID, not executed again', async () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.update('v', 'strong');

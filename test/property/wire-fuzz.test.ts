@@ -1,0 +1,131 @@
+/**
+ * A million hostile rows through what every inbound byte passes: the codecs and the check of rows. Half are well-formed
+ * rows that were damaged where their schemas say something, half are frames with random bytes in them.
+ *
+ * `FUZZ_SEED=7 FUZZ_ROWS=100000` repeats a run, or makes it longer.
+ */
+import { Packr } from 'msgpackr';
+import { expect, test } from 'vitest';
+import { isCorrectableError } from '../../src/correctable/errors.ts';
+import { clientKinds } from '../../src/protocol/client-kinds.ts';
+import { UndecodableRow, type Codec, type Encoded } from '../../src/protocol/codec.ts';
+import { jsonCodec } from '../../src/protocol/json-codec.ts';
+import { msgpackCodec } from '../../src/protocol/msgpack-codec.ts';
+import { isPlainView } from '../../src/protocol/plain-view.ts';
+import { createRowCheck } from '../../src/protocol/row-check.ts';
+import type { Row } from '../../src/protocol/rows.ts';
+import { serverKinds } from '../../src/protocol/server-kinds.ts';
+import { compileSchema } from '../../src/server/gateway/compile-schema.ts';
+
+const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const ROWS = Number(process.env['FUZZ_ROWS'] ?? 1_000_000);
+const ROWS_A_FRAME = 20;
+
+const kinds = [...clientKinds, ...serverKinds];
+const check = createRowCheck<Row>(kinds, compileSchema);
+const checkSlowly = createRowCheck<Row>(kinds);
+const packr = new Packr({ useRecords: false });
+
+const GOOD: readonly (readonly unknown[])[] = [
+  [0, 'hello', { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'], token: 't' }],
+  [0, 'welcome', { version: 1, levels: ['weak'], limits: { frameBytesMax: 1, inFlightMax: 1 } }],
+  [7, 'submit', 'put', 'update', 3, { key: 'x', value: [1, { $date: 5 }, { $bigint: '9' }] }, 'x', 1000, 'trace'],
+  [7, 'submit', 'get', 'read', 1, { key: 'x' }],
+  [7, 'view', 0, 0, { a: [null, true, 'text', 1.5] }, 7, { remaining: 1 }],
+  [7, 'confirm', 1, 0, 5],
+  [7, 'fail', 'CONFLICT', 'again', null, { retryable: true, retryAfterMs: 5, field: 'args.x' }],
+  [7, 'cancel'],
+  [7, 'ack'],
+  [0, 'goaway', 500],
+];
+
+const ODD: readonly unknown[] = [
+  ...[null, true, -1, 0, 1.5, 2 ** 31, 2 ** 53, 1e300, '', 'submit', 'x'.repeat(2000), [], [[]], {}],
+  { $undefined: true },
+  { $bytes: '%%%' },
+  { $bigint: '12x' },
+  { $date: 'now' },
+  { $: 1 },
+  JSON.parse('{"__proto__":{"admin":true}}'),
+];
+
+/** Repeatable random numbers (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+const random = randomOf(SEED);
+const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
+
+/** A row with one place, at any depth, replaced, removed or added. */
+function damaged(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || random(3) === 0) return pick(ODD);
+  if (Array.isArray(value)) {
+    const copy: unknown[] = [...(value as unknown[])];
+    const at = random(copy.length + 1);
+    if (random(4) === 0) copy.splice(at, 1);
+    else copy[at] = damaged(copy[at]);
+    return copy;
+  }
+  const keys = Object.keys(value);
+  const key = random(4) === 0 ? pick(['extra', '$x', 'constructor', 'toString']) : (keys[random(keys.length)] ?? 'k');
+  return { ...value, [key]: damaged((value as Record<string, unknown>)[key]) };
+}
+
+function frameOf(codec: Codec): Encoded {
+  const rows = Array.from({ length: ROWS_A_FRAME }, () => (random(10) === 0 ? pick(GOOD) : damaged(pick(GOOD))));
+  if (codec === jsonCodec) return JSON.stringify(rows);
+  return new Uint8Array(packr.pack(rows));
+}
+
+/** Flips bytes of a frame, or cuts it. */
+function spoilt(frame: Encoded): Encoded {
+  const bytes = new Uint8Array(Buffer.from(frame as Uint8Array));
+  for (let n = random(3); n >= 0; n--) bytes[random(bytes.length)] = random(256);
+  const rest = random(4) === 0 ? bytes.slice(0, random(bytes.length)) : bytes;
+  return typeof frame === 'string' ? Buffer.from(rest).toString() : rest;
+}
+
+interface Tally {
+  accepted: number;
+  refused: number;
+  undecodable: number;
+  brokenFrames: number;
+}
+
+function read(codec: Codec, frame: Encoded, tally: Tally): void {
+  let rows: unknown[];
+  try {
+    rows = codec.decode(frame);
+  } catch (error) {
+    if (!isCorrectableError(error) || error.code !== 'PROTOCOL') throw error;
+    tally.brokenFrames++;
+    return;
+  }
+  for (const row of rows) {
+    const { problem } = check(row);
+    if (row instanceof UndecodableRow) tally.undecodable++;
+    else if (problem === undefined) tally.accepted++;
+    else tally.refused++;
+    if (problem === undefined || random(50) === 0) expect(checkSlowly(row).problem).toEqual(problem);
+    if (isPlainView(row)) expect(problem).toBeUndefined();
+  }
+}
+
+test(`wire: a million damaged rows, seed ${SEED} → each is served or refused with PROTOCOL, none gets further`, () => {
+  const tally: Tally = { accepted: 0, refused: 0, undecodable: 0, brokenFrames: 0 };
+  for (let rows = 0; rows < ROWS; rows += ROWS_A_FRAME) {
+    const codec = random(2) === 0 ? jsonCodec : msgpackCodec;
+    const frame = frameOf(codec);
+    read(codec, random(2) === 0 ? frame : spoilt(frame), tally);
+  }
+  // The test has teeth only while all four happen often.
+  for (const count of Object.values(tally)) expect(count).toBeGreaterThan(ROWS / 1000);
+  expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
+}, 120_000);
