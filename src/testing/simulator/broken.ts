@@ -1,6 +1,8 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
+import type { Section } from '../../server/redblue/checkpoint.ts';
+import type { SavedStream } from '../../server/redblue/streams.ts';
 import { BluePath } from '../../server/redblue/blue-path.ts';
 import { Certifier } from '../../server/redblue/certifier.ts';
 import { Coverage } from '../../server/redblue/coverage.ts';
@@ -20,7 +22,7 @@ import { Replica } from '../../server/redblue/replica.ts';
 import type { StoredReplica } from '../../server/redblue/replica.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteOptions } from '../../server/redblue/site-machine.ts';
+import type { LogPlaces, SiteOptions } from '../../server/redblue/site-machine.ts';
 import { SiteState } from '../../server/redblue/site-state.ts';
 import { Slots } from '../../server/redblue/slots.ts';
 import type { Slot } from '../../server/redblue/slots.ts';
@@ -264,6 +266,28 @@ class SessionlessCoverage extends Coverage {
   }
 }
 
+/** Leaves the identifiers of operations out of checkpoints. */
+class ReplicaWithoutSavedIds extends Replica {
+  override get sections(): Readonly<Record<string, Section>> {
+    const { rows, commits } = super.sections;
+    return { ...(rows && { rows }), ...(commits && { commits }) };
+  }
+}
+
+/** Leaves what has arrived and is not visible yet out of checkpoints. */
+class ForgetfulBluePath extends BluePath {
+  override save(): SavedStream[] {
+    return super.save().map((stream) => ({ ...stream, waiting: [] }));
+  }
+}
+
+/** Gives away entries that a checkpoint contains, whoever may lack them. */
+class HastyMachine extends SiteMachine {
+  override get keptFrom(): LogPlaces {
+    return { local: Infinity, red: Infinity };
+  }
+}
+
 /** Says at once that all is synced. */
 export class LyingDisk extends SimulatedDisk {
   protected override written(done: (error: undefined) => void): void {
@@ -291,6 +315,9 @@ export const BROKEN = {
   unrecordedAnswers: withReplica(ReplicaWithoutRecords),
   noHandover: withReplica(ReplicaWithoutHandover),
   forgottenSlots: withReplica(ReplicaThatForgetsSlots),
+  unsavedIds: withReplica(ReplicaWithoutSavedIds),
+  unsavedWaiting: withBluePath((...args) => new ForgetfulBluePath(...args)),
+  hastyCompaction: (...args: Parameters<MachineFactory>) => new HastyMachine(...args),
   wildClocks: withReplica(ReplicaThatBelievesClocks),
   oneSiteIsEnough: withReplica(ReplicaAlone),
   arrivalOrder: withReplica(

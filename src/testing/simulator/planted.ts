@@ -157,6 +157,27 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'crashes',
     makeMachine: BROKEN.forgottenSlots,
   },
+  'checkpoint-without-identifiers': {
+    rule: 'checkpoints carry the tables of identifiers (hole 10)',
+    caughtBy: ['exactly once', 'progress', 'convergence', 'red total order'],
+    profile: 'crashes',
+    overrides: { checkpointBytes: 500 },
+    makeMachine: BROKEN.unsavedIds,
+  },
+  'checkpoint-without-what-waits': {
+    rule: 'checkpoints carry what has arrived and is not visible yet',
+    caughtBy: ['durability', 'progress', 'convergence', 'causal order', 'exactly once', 'red total order'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
+    makeMachine: BROKEN.unsavedWaiting,
+  },
+  'compacted-too-early': {
+    rule: 'logs keep what another site may lack',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, checkpointBytes: 500, segmentBytes: 1000 },
+    makeMachine: BROKEN.hastyCompaction,
+  },
   'no-sessions': {
     rule: 'a site waits until it has what a session has seen',
     caughtBy: ['sessions'],
