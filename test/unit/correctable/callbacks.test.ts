@@ -38,6 +38,35 @@ test('C4: subscribe → every view, then complete', () => {
   expect(subscription.closed).toBe(true);
 });
 
+test('C4: callbacks, observers and promises in turn → told in the order in which they were attached', async () => {
+  const { c, sink } = manual<number>();
+  const seen: string[] = [];
+  c.onFinal(() => seen.push('first'));
+  c.subscribe(() => seen.push('second'));
+  c.onFinal(() => seen.push('third'));
+  c.setCallbacks({ onUpdate: () => seen.push('fourth, early'), onFinal: () => seen.push('fourth') });
+  void c.then(() => seen.push('then'));
+  sink.update(1, 'weak');
+  expect(seen).toEqual(['second', 'fourth, early']);
+  sink.update(2, 'strong');
+  expect(seen.slice(2)).toEqual(['first', 'second', 'third', 'fourth']);
+  await settled();
+  expect(seen.at(-1)).toBe('then');
+});
+
+test('C4: callbacks → called without a receiver, so that they cannot reach the sink', () => {
+  const { c, sink } = manual<number>();
+  const receivers: unknown[] = [];
+  const callback = function (this: unknown): void {
+    receivers.push(this);
+  };
+  c.onUpdate(callback).onFinal(callback);
+  c.onFinal(callback);
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(receivers).toEqual([undefined, undefined, undefined]);
+});
+
 test('C4: attached late while updating → the latest view, then what follows', async () => {
   const { c, sink } = manual<number>();
   sink.update(1, 'weak');

@@ -85,6 +85,25 @@ test('C1: many operations with one limit → one timer, each closes at its own t
   expect(clock.pending).toBe(0);
 });
 
+test('C1: one of several operations with one limit closes in time → only the others time out', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding, { clock, timeoutMs: 10 });
+  const lines: string[] = [];
+  for (const name of ['first', 'second', 'third']) {
+    const read = client.invoke(get(name));
+    read.onFinal(() => lines.push(`${name} final`)).onError(({ code }) => lines.push(`${name} ${code}`));
+    const call = await binding.next();
+    if (name === 'second') call.view(1, 'strong');
+    await clock.advance(1);
+  }
+  await clock.advance(7);
+  expect(lines).toEqual(['second final', 'first TIMEOUT']);
+  await clock.runAll();
+  expect(lines).toEqual(['second final', 'first TIMEOUT', 'third TIMEOUT']);
+  expect(clock.pending).toBe(0);
+});
+
 test('C1: a level has its own limit → that level fails, the operation goes on', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
