@@ -195,17 +195,14 @@ export abstract class Audience<T> {
   }
 
   private callFirst(view: AnyView<T> | undefined): void {
+    const { onUpdate, onFinal, onError } = this;
     try {
-      if (view === undefined) this.callOnError();
-      else (view.final ? this.onFinal : this.onUpdate)?.(view.value, view);
+      if (view === undefined) onError?.(this.error!);
+      else if (view.final) onFinal?.(view.value, view);
+      else onUpdate?.(view.value, view);
     } catch (error) {
       this.environment.uncaught(error);
     }
-  }
-
-  private callOnError(): void {
-    const { onError } = this;
-    onError?.(this.error!);
   }
 
   private tell(listener: Listener<T>, view: AnyView<T> | undefined): void {

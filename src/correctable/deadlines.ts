@@ -4,9 +4,11 @@
  */
 import type { Clock, Timer } from './clock.ts';
 
-/** What has a deadline. */
+/** What has a deadline: a link of the list for its time limit. */
 export interface Limited {
   readonly deadlineAt: number | undefined;
+  earlier: Limited | undefined;
+  later: Limited | undefined;
   /** Called once the deadline has passed; expected to leave the list. */
   expire(): void;
 }
@@ -16,7 +18,8 @@ export class DeadlineList {
   readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #onIdle: () => void;
-  readonly #waiting = new Set<Limited>();
+  #first: Limited | undefined;
+  #last: Limited | undefined;
   #timer: Timer | undefined;
 
   constructor(clock: Clock, limitMs: number, onIdle: () => void) {
@@ -26,15 +29,28 @@ export class DeadlineList {
   }
 
   add(limited: Limited): void {
-    this.#waiting.add(limited);
-    if (this.#timer === undefined) this.#arm(this.#limitMs);
-    else if (this.#waiting.size === 1) this.#timer.hold?.(true);
+    const last = this.#last;
+    this.#last = limited;
+    limited.earlier = last;
+    if (last !== undefined) last.later = limited;
+    else {
+      this.#first = limited;
+      if (this.#timer === undefined) this.#arm(this.#limitMs);
+      else this.#timer.hold?.(true);
+    }
   }
 
+  /** To be called once. */
   remove(limited: Limited): void {
-    this.#waiting.delete(limited);
+    const { earlier, later } = limited;
+    // Who keeps a closed one must not keep its neighbours, and theirs.
+    limited.earlier = limited.later = undefined;
+    if (earlier === undefined) this.#first = later;
+    else earlier.later = later;
+    if (later === undefined) this.#last = earlier;
+    else later.earlier = earlier;
     // The timer stays for the operations to come, but an idle client must not keep the process alive.
-    if (this.#waiting.size === 0) this.#timer?.hold?.(false);
+    if (this.#first === undefined) this.#timer?.hold?.(false);
   }
 
   #arm(delayMs: number): void {
@@ -44,14 +60,10 @@ export class DeadlineList {
   #fire(): void {
     this.#timer = undefined;
     const now = this.#clock.now();
-    for (const limited of this.#waiting) {
-      const remainingMs = limited.deadlineAt! - now;
-      if (remainingMs > 0) {
-        if (this.#timer === undefined) this.#arm(remainingMs);
-        return;
-      }
-      limited.expire();
-    }
-    if (this.#timer === undefined) this.#onIdle();
+    let first = this.#first;
+    for (; first !== undefined && first.deadlineAt! <= now; first = this.#first) first.expire();
+    if (this.#timer !== undefined) return;
+    if (first === undefined) this.#onIdle();
+    else this.#arm(first.deadlineAt! - now);
   }
 }

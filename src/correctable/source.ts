@@ -6,7 +6,7 @@
 import type { Extras, KeptValue } from './audience.ts';
 import { Audience } from './audience.ts';
 import type { Sink, ViewDetails } from './binding.ts';
-import type { DeadlineList } from './deadlines.ts';
+import type { DeadlineList, Limited } from './deadlines.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
 import type { ErrorCode } from './errors.ts';
@@ -26,13 +26,15 @@ export interface SourceOptions<T> {
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
 }
 
-export class Source<T> extends Audience<T> implements Sink<T> {
+export class Source<T> extends Audience<T> implements Sink<T>, Limited {
   readonly environment: Environment;
   readonly ladder: Ladder;
   readonly options: SourceOptions<T> | undefined;
   private values = 0;
   /** When the operation times out: milliseconds since the epoch. */
   deadlineAt: number | undefined = undefined;
+  earlier: Limited | undefined = undefined;
+  later: Limited | undefined = undefined;
   private deadlines: DeadlineList | undefined = undefined;
 
   constructor(ladder: Ladder, environment: Environment, options?: SourceOptions<T>) {
