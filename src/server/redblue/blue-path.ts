@@ -44,7 +44,10 @@ export class BluePath {
   }
 
   get busy(): boolean {
-    return this.#outgoing.some(({ isBehind }) => isBehind) || this.#incoming.some(({ waiting }) => waiting.size > 0);
+    // Asked after every input: loops, since callbacks would be made anew each time.
+    for (const { isBehind } of this.#outgoing) if (isBehind) return true;
+    for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
+    return false;
   }
 
   /** Whether the operations that a log held at the start are all applied again. */
@@ -89,8 +92,11 @@ export class BluePath {
 
   /** Where in the site's own log the operations begin that other sites may lack. */
   get keptFrom(): number | undefined {
-    const from = this.#outgoing.flatMap(({ keptFrom }) => keptFrom ?? []);
-    return from.length === 0 ? undefined : Math.min(...from);
+    let first: number | undefined;
+    for (const { keptFrom } of this.#outgoing) {
+      if (keptFrom !== undefined && (first === undefined || keptFrom < first)) first = keptFrom;
+    }
+    return first;
   }
 
   /** Takes an operation from the site's own log after a restart. */
@@ -119,7 +125,8 @@ export class BluePath {
   /** Applies what has become visible; says whether anything has. */
   pump(): boolean {
     let moved = false;
-    for (const [site, { waiting }] of this.#incoming.entries()) {
+    for (let site = 0; site < this.#incoming.length; site += 1) {
+      const { waiting } = this.#stream(site);
       for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
         waiting.shift();
         this.core.state.applyBlue(next);
@@ -138,6 +145,7 @@ export class BluePath {
       this.#unsent = [];
       this.#toOthers({ kind: 'blue.operations', operations });
     }
+    if (this.#unconfirmed.size === 0) return;
     for (const site of this.#unconfirmed) this.#confirm(site);
     this.#unconfirmed.clear();
   }

@@ -5,6 +5,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadNotes } from './table-readers.ts';
 import type { ReadRange } from './key-range.ts';
+import type { ReadSet } from './read-set.ts';
 
 /** Bounds of a run, and how often a run is repeated to see whether it gives the same. */
 export interface GeneratorLimits {
@@ -32,13 +33,15 @@ export interface GeneratorPorts {
   readonly guard?: ((run: () => unknown, timeMaxMs: number) => unknown) | undefined;
 }
 
+const NOTHING_READ: ReadSet = { names: new Set(), ranges: [] };
+
 /** Steps between two looks at the clock. */
 const STEPS_PER_LOOK = 64;
 
 /** Counts one run at a time, and notes what it reads. */
 export class GeneratorBudget implements ReadNotes {
-  names = new Set<string>();
-  ranges: ReadRange[] = [];
+  #names: Set<string> | undefined;
+  #ranges: ReadRange[] | undefined;
   readonly #limits: GeneratorLimits;
   readonly #elapsedMs: (() => number) | undefined;
   #operation = '';
@@ -51,20 +54,26 @@ export class GeneratorBudget implements ReadNotes {
   }
 
   begin(operation: string): void {
-    this.names = new Set();
-    this.ranges = [];
+    this.#names = undefined;
+    this.#ranges = undefined;
     this.#operation = operation;
     this.#steps = 0;
     if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
   }
 
+  /** What the run has read. */
+  get reads(): ReadSet {
+    if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;
+    return { names: this.#names ?? NOTHING_READ.names, ranges: this.#ranges ?? NOTHING_READ.ranges };
+  }
+
   name(name: string): void {
-    this.names.add(name);
+    (this.#names ??= new Set()).add(name);
     this.step();
   }
 
   range(range: ReadRange): void {
-    this.ranges.push(range);
+    (this.#ranges ??= []).push(range);
     this.step();
   }
 

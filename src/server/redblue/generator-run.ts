@@ -10,26 +10,15 @@ import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import type { ReadSet } from './read-set.ts';
 import { Chosen } from './reply.ts';
 import type { Choice, Reply } from './reply.ts';
+import { RunContext } from './generator-context.ts';
+import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
 import { ScratchState } from './scratch-state.ts';
 import type { GeneratorContext, Service } from './service.ts';
 import type { ShadowOperations } from './shadow-operation.ts';
 import type { StateReader } from './store.ts';
 import { tablesReader } from './table-readers.ts';
-import type { TablesReader } from './table-readers.ts';
 import { isRedOnly } from './tables.ts';
 import type { Tables } from './tables.ts';
-
-/** What a generator run is a function of, beside the state. */
-export interface GeneratorInput {
-  readonly operation: string;
-  readonly args: unknown;
-  /** When the operation was submitted, in milliseconds since the epoch. */
-  readonly now: number;
-  /** Unique to the operation over all sites and restarts. */
-  readonly uniqueId: string;
-  /** Seeds `random`: an unsigned 32-bit number. */
-  readonly seed: number;
-}
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -58,7 +47,8 @@ export class GeneratorRunner {
   readonly #guard: GeneratorPorts['guard'];
   readonly #budget: GeneratorBudget;
   readonly #scratch: ScratchState;
-  readonly #tables: TablesReader<Tables>;
+  /** What all runs have in common. */
+  readonly #world: GeneratorWorld;
 
   constructor(service: Service, state: StateReader, { limits, elapsedMs, guard }: GeneratorOptions = {}) {
     this.#service = service;
@@ -66,7 +56,8 @@ export class GeneratorRunner {
     this.#guard = guard;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state);
-    this.#tables = tablesReader(service.tables, this.#scratch, this.#budget);
+    const tables = tablesReader(service.tables, this.#scratch, this.#budget);
+    this.#world = { tables, shadow: service.shadowBuilders, scratchpad: this.#scratch, budget: this.#budget };
   }
 
   /**
@@ -85,8 +76,7 @@ export class GeneratorRunner {
     const { operation } = input;
     const returned = this.#call(input);
     this.#budget.checkTime();
-    const { names, ranges } = this.#budget;
-    const reads = { names, ranges };
+    const { reads } = this.#budget;
     if (!(returned instanceof Chosen)) {
       return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
     }
@@ -122,23 +112,7 @@ export class GeneratorRunner {
   }
 
   #contextOf(input: GeneratorInput): GeneratorContext<Tables, ShadowOperations> {
-    const budget = this.#budget;
-    let ids = 0;
-    let state = input.seed;
-    return {
-      tables: this.#tables,
-      shadow: this.#service.shadowBuilders,
-      scratchpad: this.#scratch,
-      now: input.now,
-      uniqueId: () => {
-        budget.step();
-        return `${input.uniqueId}.${ids++}`;
-      },
-      random: () => {
-        budget.step();
-        return mixed((state = (state + 0x6d2b79f5) >>> 0)) / 2 ** 32;
-      },
-    };
+    return new RunContext(input, this.#world);
   }
 
   /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
@@ -172,11 +146,4 @@ export class GeneratorRunner {
 function portable(reply: Reply): Reply {
   checkPortable(reply, 'result');
   return reply;
-}
-
-/** The output function of the Mulberry generator: an unsigned 32-bit number. */
-function mixed(state: number): number {
-  let bits = Math.imul(state ^ (state >>> 15), state | 1);
-  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-  return (bits ^ (bits >>> 14)) >>> 0;
 }

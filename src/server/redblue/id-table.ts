@@ -40,8 +40,10 @@ interface ClientEntry<T> {
   place: number;
 }
 
-interface InOrder {
-  readonly id: OperationId;
+interface InOrder<T> {
+  readonly client: string;
+  readonly entry: ClientEntry<T>;
+  readonly sequence: number;
   readonly place: number;
 }
 
@@ -60,7 +62,7 @@ export class IdTable<T> {
   readonly #codec: ValueCodec<T>;
   readonly #clients = new Map<string, ClientEntry<T>>();
   readonly #clientOrder = new Fifo<string>();
-  #order = new Fifo<InOrder>();
+  #order = new Fifo<InOrder<T>>();
   #nextPlace = 0;
   #nextClientPlace = 0;
   #size = 0;
@@ -89,14 +91,15 @@ export class IdTable<T> {
 
   /** Remembers an operation, unless its identifier has expired. */
   set(id: OperationId, value: T): void {
-    const entry = this.#open(clientOf(id));
+    const client = clientOf(id);
+    const entry = this.#open(client);
     const sequence = sequenceOf(id);
     if (sequence <= entry.watermark) return;
     let place = entry.operations.get(sequence)?.place;
     if (place === undefined) {
       place = this.#nextPlace++;
       this.#size += 1;
-      this.#order.push({ id, place });
+      this.#order.push({ client, entry, sequence, place });
     }
     entry.operations.set(sequence, { value, place });
     this.#changedOperations.add(id);
@@ -182,8 +185,11 @@ export class IdTable<T> {
   #loadOperations(rows: SectionRows): void {
     const saved = [...rows] as [OperationId, [place: number, value: unknown]][];
     for (const [id, [place, value]] of saved.toSorted(byPlace)) {
-      this.#clients.get(clientOf(id))?.operations.set(sequenceOf(id), { place, value: this.#codec.load(value) });
-      this.#order.push({ id, place });
+      const [client, sequence] = [clientOf(id), sequenceOf(id)];
+      const entry = this.#clients.get(client);
+      if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
+      entry.operations.set(sequence, { place, value: this.#codec.load(value) });
+      this.#order.push({ client, entry, sequence, place });
       this.#nextPlace = place + 1;
       this.#size += 1;
     }
@@ -206,20 +212,18 @@ export class IdTable<T> {
   #trim(): void {
     const { operationsMax } = this.#limits;
     while (this.#size > operationsMax) {
-      const { id, place } = this.#order.shift() as InOrder;
-      const entry = this.#clients.get(clientOf(id));
-      if (entry?.operations.get(sequenceOf(id))?.place !== place) continue;
-      this.expire(clientOf(id), sequenceOf(id));
+      const oldest = this.#order.shift() as InOrder<T>;
+      if (!isHeld(oldest)) continue;
+      const { client, entry, sequence } = oldest;
+      this.expire(client, sequence);
       // One that came in another order than its number: `expire` may have passed it over.
-      this.#remove(entry, id);
+      this.#remove(entry, operationId(client, sequence));
     }
-    // What has left otherwise is still in the order: taken out in bunches. The order of the others stays.
-    if (this.#order.size > 2 * operationsMax)
-      this.#order = new Fifo(this.#order.slice().filter((each) => this.#isHeld(each)));
-  }
-
-  #isHeld({ id, place }: InOrder): boolean {
-    return this.#clients.get(clientOf(id))?.operations.get(sequenceOf(id))?.place === place;
+    // What has left otherwise is still in the order: at its front mostly, where it is taken out at once.
+    for (let next = this.#order.at(0); next !== undefined && !isHeld(next); next = this.#order.at(0)) {
+      this.#order.shift();
+    }
+    if (this.#order.size > 2 * operationsMax) this.#order = new Fifo(this.#order.slice().filter(isHeld));
   }
 
   #remove(entry: ClientEntry<T>, id: OperationId): void {
@@ -244,6 +248,10 @@ export class IdTable<T> {
       this.#clientOrder.push(client);
     }
   }
+}
+
+function isHeld<T>({ entry, sequence, place }: InOrder<T>): boolean {
+  return entry.operations.get(sequence)?.place === place;
 }
 
 function byPlace(

@@ -8,12 +8,24 @@ export function operationId(client: string, sequence: number): OperationId {
   return `${client}${SEPARATOR}${sequence}`;
 }
 
+/** The identifier that was taken apart last: an operation's is, several times in a row. */
+const last = { id: '', client: '', sequence: NaN };
+
+function takeApart(id: OperationId): void {
+  const end = id.lastIndexOf(SEPARATOR);
+  last.id = id;
+  last.client = id.slice(0, end);
+  last.sequence = Number(id.slice(end + 1));
+}
+
 /** Whose operation it is. */
 export function clientOf(id: OperationId): string {
-  return id.slice(0, id.lastIndexOf(SEPARATOR));
+  if (last.id !== id) takeApart(id);
+  return last.client;
 }
 
 /** Which of its client's operations it is. */
 export function sequenceOf(id: OperationId): number {
-  return Number(id.slice(id.lastIndexOf(SEPARATOR) + 1));
+  if (last.id !== id) takeApart(id);
+  return last.sequence;
 }

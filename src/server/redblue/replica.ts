@@ -10,7 +10,8 @@ import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { failureOf, sessionBehindError } from './failure.ts';
-import type { GeneratorInput, GeneratorOutcome } from './generator-run.ts';
+import type { GeneratorInput } from './generator-context.ts';
+import type { GeneratorOutcome } from './generator-run.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
@@ -74,6 +75,8 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   readonly walks: Walks;
   readonly coverage: Coverage;
   readonly #quarantine: Quarantine;
+  /** The site at this start: whose operation one without a name is. */
+  readonly #name: string;
   nowMs = 0;
   #outputs: ReplicaOutput[] = [];
   readonly #unsynced = new Fifo<Unsynced>();
@@ -88,6 +91,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0) {
     this.options = options;
+    this.#name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
     this.nowMs = nowMs;
     this.state = this.createState();
     this.coverage = this.createCoverage();
@@ -437,8 +441,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   /** Unique over all sites and starts. */
   #idOf(token: number): string {
-    const { sites, site, epoch } = this.options;
-    return operationId(`${String(sites[site])}-${epoch.toString(36)}`, token);
+    return operationId(this.#name, token);
   }
 }
 

@@ -5,7 +5,8 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
-import type { GeneratorInput, GeneratorOptions } from './generator-run.ts';
+import type { GeneratorInput } from './generator-context.ts';
+import type { GeneratorOptions } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
 import type { BlueOperation, RedOperation } from './records.ts';
 import type { Choice, Reply } from './reply.ts';

@@ -1,0 +1,79 @@
+/** What a generator is given. */
+import type { GeneratorBudget } from './generator-budget.ts';
+import type { Scratchpad } from './scratchpad.ts';
+import type { GeneratorContext } from './service.ts';
+import type { ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+import type { TablesReader } from './table-readers.ts';
+import type { Tables } from './tables.ts';
+
+/** What a generator run is a function of, beside the state. */
+export interface GeneratorInput {
+  readonly operation: string;
+  readonly args: unknown;
+  /** When the operation was submitted, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Unique to the operation over all sites and restarts. */
+  readonly uniqueId: string;
+  /** Seeds `random`: an unsigned 32-bit number. */
+  readonly seed: number;
+}
+
+/** What all runs on one state have in common. */
+export interface GeneratorWorld {
+  readonly tables: TablesReader<Tables>;
+  readonly shadow: ShadowBuilders<ShadowOperations>;
+  readonly scratchpad: Scratchpad;
+  readonly budget: GeneratorBudget;
+}
+
+/** The context of one run. Its functions can be taken out of it, and are made only where they are. */
+export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
+  readonly #input: GeneratorInput;
+  readonly #world: GeneratorWorld;
+  #ids = 0;
+  #state: number;
+
+  constructor(input: GeneratorInput, world: GeneratorWorld) {
+    this.#input = input;
+    this.#world = world;
+    this.#state = input.seed;
+  }
+
+  get tables(): TablesReader<Tables> {
+    return this.#world.tables;
+  }
+
+  get shadow(): ShadowBuilders<ShadowOperations> {
+    return this.#world.shadow;
+  }
+
+  get scratchpad(): Scratchpad {
+    return this.#world.scratchpad;
+  }
+
+  get now(): number {
+    return this.#input.now;
+  }
+
+  get uniqueId(): () => string {
+    return () => {
+      this.#world.budget.step();
+      return `${this.#input.uniqueId}.${this.#ids++}`;
+    };
+  }
+
+  get random(): () => number {
+    return () => {
+      this.#world.budget.step();
+      this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+      return mixed(this.#state) / 2 ** 32;
+    };
+  }
+}
+
+/** The output function of the Mulberry generator: an unsigned 32-bit number. */
+function mixed(state: number): number {
+  let bits = Math.imul(state ^ (state >>> 15), state | 1);
+  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+  return (bits ^ (bits >>> 14)) >>> 0;
+}
