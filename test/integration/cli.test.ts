@@ -51,6 +51,7 @@ describe('correctables serve', () => {
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
     expect(code).toBe(0);
-    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--ephemeral']) expect(stdout).toContain(flag);
+    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--ephemeral'])
+      expect(stdout).toContain(flag);
   });
 });
