@@ -4,6 +4,7 @@ import type { CheckpointSource, SiteStorage, StorageListener } from '../log/stor
 import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { StorageEvents } from '../site-alarm.ts';
+import { EntryTexts } from './entry-texts.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
 import { recover } from './recovery.ts';
@@ -20,6 +21,8 @@ export interface DurableStorageOptions {
   readonly segmentBytes?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
+  /** Shared by the sites of a process. */
+  readonly texts?: EntryTexts;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
 }
@@ -50,7 +53,7 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
   constructor(options: DurableStorageOptions) {
-    const { files, timing, folder, segmentBytes = SEGMENT_BYTES } = options;
+    const { files, timing, folder, segmentBytes = SEGMENT_BYTES, texts = new EntryTexts() } = options;
     this.#options = options;
     files.makeFolder(folder);
     this.#recovered = recover(files, folder);
@@ -77,6 +80,7 @@ export class DurableStorage implements SiteStorage {
         segmentBytes,
         listener,
         fullChanged,
+        texts,
       });
       for (const path of this.#recovered.empty) files.remove(path);
     } catch (error) {
@@ -131,9 +135,10 @@ export class DurableStorage implements SiteStorage {
 
   /** Those that the checkpoint contains and no other site needs. */
   #removeOldSegments(): void {
-    if (this.#log.segmentCount === 1 || this.#source === undefined) return;
-    const { keptFrom } = this.#source;
     const { local, red } = this.#contained;
+    const end = this.#log.oldestEnd;
+    if (this.#source === undefined || end === undefined || end.local > local || end.red > red) return;
+    const { keptFrom } = this.#source;
     this.#log.removeBefore({ local: Math.min(local, keptFrom.local), red: Math.min(red, keptFrom.red) });
   }
 

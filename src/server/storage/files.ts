@@ -22,6 +22,7 @@ export interface Files {
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void;
   /** Puts a small file in place of another or of none: on the disk on return, whole or not at all. */
   replace(path: string, bytes: Uint8Array): void;
+  /** Begins to remove a file; it may be there again after a crash. */
   remove(path: string): void;
 }
 

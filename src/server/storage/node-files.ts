@@ -64,7 +64,8 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    fs.rmSync(join(this.#root, path), { force: true });
+    // One that cannot be removed only takes room, and is seen again at the next start.
+    fs.rm(join(this.#root, path), { force: true }, ignore);
   }
 }
 
@@ -116,7 +117,7 @@ async function createInBackground(path: string, sizeBytes: number): Promise<Sync
     } finally {
       await file.close();
     }
-    syncFolder(dirname(path));
+    await syncFolderInBackground(dirname(path));
     return new NodeFile(fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL)));
   } catch (error) {
     await fs.promises.rm(path, { force: true });
@@ -132,6 +133,16 @@ function syncFolder(path: string): void {
     fs.fsyncSync(descriptor);
   } finally {
     fs.closeSync(descriptor);
+  }
+}
+
+async function syncFolderInBackground(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await fs.promises.open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }
 

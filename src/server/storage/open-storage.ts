@@ -5,6 +5,7 @@ import type { OnAlarm } from '../site-alarm.ts';
 import { openDataFolder } from './data-folder.ts';
 import { DurableStorage } from './durable-storage.ts';
 import type { Deployment } from './manifest.ts';
+import { EntryTexts } from './entry-texts.ts';
 import { nodeTiming } from './node-files.ts';
 import { VolatileStorage } from './volatile-storage.ts';
 
@@ -38,6 +39,7 @@ function volatile({ sites }: Deployment): DeploymentStorage {
 function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: OnAlarm }): DeploymentStorage {
   const folder = openDataFolder(dataDir, deployment);
   const sites: DurableStorage[] = [];
+  const texts = new EntryTexts(deployment.sites.length > 1);
   const close = async (): Promise<void> => {
     await Promise.all(sites.map((storage) => storage.close()));
     folder.close();
@@ -45,7 +47,7 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
   try {
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
-      const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name) };
+      const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), texts };
       sites.push(new DurableStorage({ ...place, events }));
     }
   } catch (error) {

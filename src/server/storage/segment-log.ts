@@ -7,12 +7,12 @@
  */
 import type { LogPlaces, SiteLogName } from '../redblue/site-machine.ts';
 import type { StorageListener } from '../log/storage.ts';
+import type { EntryTexts } from './entry-texts.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
 import { encodeFrame } from './frames.ts';
-import { FORMAT, LOG_NUMBERS, segmentName } from './names.ts';
+import { FORMAT, segmentName } from './names.ts';
 import type { SegmentHeader } from './names.ts';
-import { toText } from './plain-text.ts';
 
 /** A segment that is complete, and where its entries begin in the logs. */
 export interface Segment {
@@ -33,6 +33,7 @@ export interface SegmentLogOptions {
   /** The files that hold them. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
+  readonly texts: EntryTexts;
   readonly listener: StorageListener;
   /** There is no room for another file, or there is again. */
   fullChanged(isFull: boolean): void;
@@ -43,8 +44,16 @@ interface Pending {
   readonly text: string;
 }
 
+interface NextFile {
+  readonly number: number;
+  readonly file: SyncedFile;
+  readonly sizeBytes: number;
+}
+
 /** Characters in one frame, about: a longer entry has a frame of its own. */
 const FRAME_CHARACTERS = 512 * 1024;
+/** The first file of a start is made while everybody waits. */
+const FIRST_BYTES_MAX = 1024 * 1024;
 /** How long after a refusal for lack of room the disk is tried again. */
 export const FULL_RETRY_MS = 1000;
 
@@ -59,7 +68,9 @@ export class SegmentLog {
   #position = 0;
   #frames = 0;
   #number: number;
-  #next: { readonly file: SyncedFile; readonly sizeBytes: number } | undefined;
+  /** The largest number that a file was made with. */
+  #lastNumber: number;
+  #next: NextFile | undefined;
   #isMaking = false;
   #isWriting = false;
   #isPlanned = false;
@@ -75,7 +86,8 @@ export class SegmentLog {
     this.#lengths = { ...options.lengths };
     this.#segments = [...options.segments];
     this.#number = options.number;
-    this.#fileBytes = options.segmentBytes;
+    this.#lastNumber = options.number;
+    this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
     this.#file = options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
   }
@@ -94,8 +106,13 @@ export class SegmentLog {
     return this.#segments.length;
   }
 
+  /** Where the entries of the oldest file end; `undefined` where it is the one being written. */
+  get oldestEnd(): LogPlaces | undefined {
+    return this.#segments[1];
+  }
+
   append(log: SiteLogName, entries: readonly unknown[]): void {
-    for (const entry of entries) this.#pending.push({ log, text: `[${LOG_NUMBERS[log]},${toText(entry)}]` });
+    for (const entry of entries) this.#pending.push({ log, text: this.#options.texts.of(log, entry) });
     if (this.#isWriting || this.#isPlanned) return;
     this.#isPlanned = true;
     this.#options.timing.soon(() => {
@@ -201,9 +218,9 @@ export class SegmentLog {
     }
     this.#file.close();
     this.#file = this.#next.file;
+    this.#number = this.#next.number;
     this.#fileBytes = this.#next.sizeBytes;
     this.#next = undefined;
-    this.#number += 1;
     this.#position = 0;
     this.#frames = 0;
     this.#segments.push({ number: this.#number, ...this.#lengths });
@@ -214,24 +231,26 @@ export class SegmentLog {
   #dropNext(): void {
     if (this.#next === undefined) return;
     this.#next.file.close();
+    this.#options.files.remove(this.#pathOf(this.#next.number));
     this.#next = undefined;
-    this.#options.files.remove(this.#pathOf(this.#number + 1));
   }
 
   #makeNext(sizeBytes: number): void {
     if (this.#isMaking || this.#next !== undefined || this.#isOver) return;
     this.#isMaking = true;
-    this.#options.files.create(this.#pathOf(this.#number + 1), sizeBytes, (error, file) => {
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    this.#options.files.create(this.#pathOf(number), sizeBytes, (error, file) => {
       this.#isMaking = false;
       if (this.#isOver) file?.close();
-      else if (file !== undefined) this.#onMade(file, sizeBytes);
+      else if (file !== undefined) this.#onMade({ number, file, sizeBytes });
       else this.#onRefused(error as Error, sizeBytes);
     });
   }
 
-  #onMade(file: SyncedFile, sizeBytes: number): void {
+  #onMade(next: NextFile): void {
     this.#lacksNext = false;
-    this.#next = { file, sizeBytes };
+    this.#next = next;
     this.#setFull(false);
     this.#write();
   }

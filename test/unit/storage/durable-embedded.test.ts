@@ -62,9 +62,10 @@ describe('data folder', () => {
       expect(await createClient(embedded.site('vrg')).invokeStrong(get('round'))).toBeDefined();
       await stop(embedded);
     }
-    const names = readdirSync(join(dataDir, 'sites', 'irl'));
-    expect(names.filter((name) => name.endsWith('.checkpoint'))).toHaveLength(1);
-    expect(names.filter((name) => name.endsWith('.log')).length).toBeLessThan(7);
+    const files = (ending: string): number =>
+      readdirSync(join(dataDir, 'sites', 'irl')).filter((name) => name.endsWith(ending)).length;
+    await expect.poll(() => files('.checkpoint')).toBe(1);
+    await expect.poll(() => files('.log')).toBeLessThan(7);
   });
 
   test('opened twice → UNAVAILABLE that names the process; after close → opens', async () => {
