@@ -6,11 +6,11 @@ import { contend } from '../../demo/shared/chase/contend.ts';
 import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
-import type { Site } from '../../demo/shared/options.ts';
-import { atLeast, atMost, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { barsOf, vsPossible } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { labelOf, planOf, UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './settings.ts';
+import { labelOf, planOf, type Measured, type Plan, type Setting } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -20,7 +20,6 @@ export interface ChaseBench {
   readonly deploy: Deploy;
 }
 
-const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;
 const SEED = 1;
 
 /** A benchmark of an application; its figures and bars are named after it. */
@@ -117,43 +116,4 @@ function rowOf({ rounds, client, workload, workers }: Measured): Record<string, 
     divergence: of(({ divergence }) => divergence),
     wrongDeliveries: rounds.reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0),
   };
-}
-
-/** Each bar is that of the worst setting that it is about. */
-function barsOf(name: string, measured: readonly Measured[]): Bar[] {
-  const unloaded = measured.filter(({ workers }) => workers === UNLOADED_WORKERS);
-  const colocated = unloaded.filter(({ client }) => client === ('frk' satisfies Site));
-  const worst = (settings: readonly Measured[], value: (comparison: Comparison) => number): number =>
-    rounded(Math.min(...settings.map(({ rounds }) => median(rounds.map(value)))));
-  const wrong = measured.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.wrongDeliveries, 0);
-  return [
-    atLeast(`${name}-reduction-vs-possible`, worst(unloaded, vsPossible), AIMS.vsPossible, 'fraction'),
-    atLeast(
-      `${name}-reduction-colocated`,
-      worst(colocated, ({ latencyReduction }) => latencyReduction),
-      AIMS.colocated,
-      'fraction',
-    ),
-    atLeast('throughput-change', rounded(peakChange(measured)), AIMS.throughput, 'fraction'),
-    atMost('wrong-deliveries', wrong, AIMS.wrongDeliveries, 'requests'),
-  ];
-}
-
-function vsPossible({ latencyReduction, possibleReduction }: Comparison): number {
-  return latencyReduction / possibleReduction;
-}
-
-/** The change of the peak throughput over all loads: the median of the rounds, of the workload that loses most. */
-function peakChange(measured: readonly Measured[]): number {
-  const sweeps = new Map<string, Measured[]>();
-  for (const setting of measured.filter(({ client }) => client === ('frk' satisfies Site))) {
-    sweeps.set(setting.workload, [...(sweeps.get(setting.workload) ?? []), setting]);
-  }
-  const changes = [...sweeps.values()].map((sweep) => {
-    const rounds = (sweep[0] as Measured).rounds.keys();
-    const peak = (way: 'baseline' | 'correctable', round: number): number =>
-      Math.max(...sweep.map((setting) => (setting.rounds[round] as Comparison)[way].opsPerSec));
-    return median([...rounds].map((round) => peak('correctable', round) / peak('baseline', round) - 1));
-  });
-  return Math.min(...changes);
 }

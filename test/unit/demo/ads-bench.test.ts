@@ -1,0 +1,89 @@
+/** The goals of the benchmark: the worst setting decides, and each fault shows. */
+import { expect, test } from 'vitest';
+import { barsOf } from '../../../bench/ads/bars.ts';
+import { planOf, UNLOADED_WORKERS, type Measured, type Setting } from '../../../bench/ads/settings.ts';
+import type { Comparison } from '../../../demo/shared/chase/report.ts';
+
+interface Planted {
+  readonly reduction?: number;
+  readonly plainOps?: number;
+  readonly speculatedOps?: number;
+  readonly wrong?: number;
+}
+
+function round({ reduction = 0.44, plainOps = 100, speculatedOps = 170, wrong = 0 }: Planted): Comparison {
+  const performance = { avgMs: 1, p50Ms: 1, p95Ms: 1, p99Ms: 1 };
+  return {
+    P: 1,
+    F: 20,
+    t: 22,
+    possibleReduction: 0.45,
+    baseline: { ...performance, opsPerSec: plainOps },
+    correctable: { ...performance, opsPerSec: speculatedOps },
+    latencyReduction: reduction,
+    throughputChange: speculatedOps / plainOps - 1,
+    divergence: 0,
+    misspeculations: 0,
+    wrongDeliveries: wrong,
+  };
+}
+
+const CLOSE: Setting = { client: 'frk', workload: 'B', workers: UNLOADED_WORKERS };
+const FAR: Setting = { client: 'vrg', workload: 'B', workers: UNLOADED_WORKERS };
+
+function measured(setting: Setting, ...rounds: Planted[]): Measured {
+  return { ...setting, rounds: rounds.map(round) };
+}
+
+function bar(name: string, ...settings: Measured[]): { value: number; ok: boolean | null } {
+  const found = barsOf('ads', settings).find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no bar ${name}`);
+  return { value: found.value, ok: found.ok };
+}
+
+test('bars: a good run → all met', () => {
+  const bars = barsOf('ads', [measured(CLOSE, {}, {}, {}), measured(FAR, {}, {}, {})]);
+  expect(bars.map(({ name }) => name)).toEqual([
+    'ads-reduction-vs-possible',
+    'ads-reduction-colocated',
+    'throughput-change',
+    'wrong-deliveries',
+  ]);
+  expect(bars.every(({ ok }) => ok === true)).toBe(true);
+});
+
+test('bars: one workload that gains less → it decides, by the median of its rounds', () => {
+  const poor = measured({ ...CLOSE, workload: 'A' }, { reduction: 0.1 }, { reduction: 0.36 }, { reduction: 0.5 });
+  expect(bar('ads-reduction-colocated', measured(CLOSE, {}, {}, {}), poor)).toEqual({ value: 0.36, ok: false });
+  expect(bar('ads-reduction-vs-possible', measured(CLOSE, {}, {}, {}), poor)).toEqual({ value: 0.8, ok: false });
+});
+
+test('bars: a client far away gains less → counts against what is possible, not against the colocated goal', () => {
+  const far = measured(FAR, { reduction: 0.27 });
+  expect(bar('ads-reduction-colocated', measured(CLOSE, {}), far).ok).toBe(true);
+  expect(bar('ads-reduction-vs-possible', measured(CLOSE, {}), far)).toEqual({ value: 0.6, ok: false });
+});
+
+test('bars: less throughput at the peak → shown, though there is more of it below', () => {
+  const loaded = measured({ ...CLOSE, workers: 96 }, { plainOps: 1000, speculatedOps: 900 });
+  expect(bar('throughput-change', measured(CLOSE, {}), loaded)).toEqual({ value: -0.1, ok: false });
+});
+
+test('bars: a loaded setting → does not count as a latency', () => {
+  const loaded = measured({ ...CLOSE, workers: 96 }, { reduction: -0.2, plainOps: 1000, speculatedOps: 1000 });
+  expect(bar('ads-reduction-colocated', measured(CLOSE, {}), loaded).value).toBe(0.44);
+});
+
+test('bars: wrong deliveries anywhere → added up', () => {
+  expect(bar('wrong-deliveries', measured(CLOSE, {}, { wrong: 2 }), measured(FAR, { wrong: 1 }))).toEqual({
+    value: 3,
+    ok: false,
+  });
+});
+
+test('plan: the whole one → all workloads, loads up to the peak, the paper’s data, five rounds', () => {
+  const { settings, rounds, scale } = planOf(false);
+  expect({ rounds, scale }).toEqual({ rounds: 5, scale: 1 });
+  expect(new Set(settings.map(({ workload }) => workload))).toEqual(new Set(['A', 'B', 'C']));
+  expect(Math.max(...settings.map(({ workers }) => workers))).toBeGreaterThan(UNLOADED_WORKERS * 10);
+});
