@@ -1,8 +1,16 @@
 /** `confirm`: the value of an earlier view holds at a stronger level: no payload (Correctables, OSDI 2016, §5.2). */
 import * as z from 'zod/mini';
-import { count, levelIndex, maybe, metaRecord, operationNumber, type MessageKind } from './message-kind.ts';
+import {
+  count,
+  levelIndex,
+  maybe,
+  metaRecord,
+  operationNumber,
+  sessionToken,
+  type MessageKind,
+} from './message-kind.ts';
 
-/** `[id, 'confirm', level, seq, version?, meta?]`, from the server; `seq` is that of a `view` of the same submission. */
+/** `[id, 'confirm', level, seq, version?, meta?, token?]`, from the server; `seq` is that of a `view` of the same submission. */
 export type ConfirmRow = readonly [
   id: number,
   kind: 'confirm',
@@ -10,12 +18,13 @@ export type ConfirmRow = readonly [
   seq: number,
   version?: unknown,
   meta?: Readonly<Record<string, unknown>> | null | undefined,
+  token?: string | undefined,
 ];
 
 /** The kind `confirm`. */
 export const confirm: MessageKind<ConfirmRow> = {
   kind: 'confirm',
-  fields: ['id', 'kind', 'level', 'seq', 'version', 'meta'],
+  fields: ['id', 'kind', 'level', 'seq', 'version', 'meta', 'token'],
   schema: z.tuple([
     operationNumber,
     z.literal('confirm'),
@@ -23,5 +32,6 @@ export const confirm: MessageKind<ConfirmRow> = {
     count,
     z.optional(z.unknown()),
     maybe(metaRecord),
+    z.optional(sessionToken),
   ]),
 };

@@ -23,6 +23,8 @@ export const levelIndex: z.ZodMiniType<number> = z.int().check(z.minimum(0), z.m
 export const shortText: z.ZodMiniType<string> = z.string().check(z.minLength(1), z.maxLength(NAME_LENGTH_MAX));
 /** The names of the levels, weakest first. */
 export const levelNames: z.ZodMiniType<string[]> = z.array(shortText).check(z.minLength(1), z.maxLength(31));
+/** A session's token, as opaque text. */
+export const sessionToken: z.ZodMiniType<string> = z.string().check(z.minLength(1), z.maxLength(4096));
 /** Extra facts about a view. */
 export const metaRecord: z.ZodMiniType<Record<string, unknown>> = z.record(z.string(), z.unknown());
 

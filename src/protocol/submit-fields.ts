@@ -9,4 +9,6 @@ export const submitFields: readonly string[] = [
   'key',
   'timeoutMs',
   'trace',
+  'session',
+  'move',
 ];

@@ -1,13 +1,15 @@
 /** `submit`: one operation, which will be answered by a view at each requested level (Correctables, OSDI 2016, §5.1). */
 import * as z from 'zod/mini';
-import { count, maybe, operationNumber, shortText, type MessageKind } from './message-kind.ts';
+import { count, maybe, operationNumber, sessionToken, shortText, type MessageKind } from './message-kind.ts';
 import { submitFields } from './submit-fields.ts';
 
 /**
- * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?]`, from the client.
+ * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?, session?, move?]`, from the client.
  *
  * `levels` is a set of bits: bit `i` requests the level with index `i`. A submission that is repeated after a reconnect
- * has the same `id`. `timeoutMs` is how long the client will still wait.
+ * has the same `id`. `timeoutMs` is how long the client will still wait. `session` are the tokens that a session has, at
+ * most one a site; empty when it is new. `move` says of an update that was sent to another site before: which was the
+ * first, and how often the client has changed sites with it.
  */
 export type SubmitRow = readonly [
   id: number,
@@ -19,7 +21,15 @@ export type SubmitRow = readonly [
   key?: string | null | undefined,
   timeoutMs?: number | null | undefined,
   trace?: unknown,
+  session?: readonly string[] | null | undefined,
+  move?: Move | null | undefined,
 ];
+
+/** The first site that an update was sent to, and how often the client has changed sites since. */
+export type Move = readonly [home: string, hop: number];
+
+/** Tokens in one submission at most: one a site. */
+const TOKENS_MAX = 64;
 
 /** The kind `submit`. */
 export const submit: MessageKind<SubmitRow> = {
@@ -35,5 +45,7 @@ export const submit: MessageKind<SubmitRow> = {
     maybe(z.string()),
     maybe(count),
     z.optional(z.unknown()),
+    maybe(z.array(sessionToken).check(z.maxLength(TOKENS_MAX))),
+    maybe(z.tuple([shortText, z.int().check(z.minimum(1))])),
   ]),
 };

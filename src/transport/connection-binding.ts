@@ -4,6 +4,7 @@ import type { Levels } from '../correctable/level.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionState } from './connection-state.ts';
+import { WireSession } from './wire-session.ts';
 
 /** A binding with a connection to a gateway behind it. */
 export interface RemoteBinding<L extends Levels> extends Binding<L> {
@@ -21,13 +22,15 @@ export interface ConnectionBindingParts<L extends Levels> {
   readonly levels: L;
   readonly connection: Connection;
   readonly supports: (operation: Operation) => boolean;
+  /** Whether the store keeps sessions whose tokens travel. */
+  readonly sessions: boolean;
   /** Checks an operation before it is sent; what it throws fails the operation. */
   readonly check: <T>(operation: Operation<T>) => Operation<T>;
 }
 
 /** Makes the binding. */
 export function bindConnection<L extends Levels>(parts: ConnectionBindingParts<L>): RemoteBinding<L> {
-  const { name, levels, connection, supports, check } = parts;
+  const { name, levels, connection, supports, sessions, check } = parts;
   return {
     name,
     ready: connection.ready,
@@ -39,6 +42,7 @@ export function bindConnection<L extends Levels>(parts: ConnectionBindingParts<L
     submitOperation(operation, requested, sink, context) {
       connection.submit(check(operation), requested, sink, context);
     },
+    ...(sessions && { openSession: (tokens?: readonly string[]) => new WireSession(tokens) }),
     wake: () => connection.wake(),
     close: () => connection.close(),
   };

@@ -8,6 +8,7 @@ import type { FailRow } from '../protocol/fail.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { ViewRow } from '../protocol/view.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
+import { WireSession } from './wire-session.ts';
 
 /** One operation under way. */
 export class InFlightOperation {
@@ -94,6 +95,7 @@ export class InFlight {
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
+    learn(operation, row[7]);
     const last = level >= operation.strongest;
     if (last) this.#end(operation);
     if (operation.cancelled) return;
@@ -107,6 +109,7 @@ export class InFlight {
     const operation = this.#operations.get(id);
     const name = this.#levels[level];
     if (operation === undefined || name === undefined) return;
+    learn(operation, row[6]);
     const last = level >= operation.strongest;
     if (operation.cancelled) {
       if (last) this.#end(operation);
@@ -180,6 +183,10 @@ export class InFlight {
     this.#acked = watermark;
     return watermark;
   }
+}
+
+function learn({ context }: InFlightOperation, token: string | undefined): void {
+  if (token !== undefined && context.session instanceof WireSession) context.session.learn(token);
 }
 
 /** Answers of a server that did not execute a repetition; one before it, since restarted, may have. */

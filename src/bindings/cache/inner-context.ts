@@ -1,5 +1,5 @@
 /** The circumstances of a submission as the store behind sees them: with its own session instead of the cache's. */
-import type { BindingSession, InvocationContext } from '../../correctable/binding.ts';
+import type { BindingSession, InvocationContext, SubmissionOrigin } from '../../correctable/binding.ts';
 
 export class InnerContext implements InvocationContext {
   readonly #outer: InvocationContext;
@@ -25,5 +25,9 @@ export class InnerContext implements InvocationContext {
 
   get operationId(): string | undefined {
     return this.#outer.operationId;
+  }
+
+  get origin(): SubmissionOrigin | undefined {
+    return this.#outer.origin;
   }
 }

@@ -25,6 +25,7 @@ export function redblue(contract: Catalogue, options: ConnectionOptions): Remote
     name: 'redblue',
     levels: REDBLUE_LEVELS,
     connection: connect(options, { levels: REDBLUE_LEVELS, contract: { name, hash } }),
+    sessions: true,
     supports: (operation) => isListed(contract, operation),
     check: (operation) => checkOperation(contract, operation),
   });

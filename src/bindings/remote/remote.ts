@@ -14,6 +14,8 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
    * sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
    */
   readonly operations?: readonly string[] | undefined;
+  /** Whether the store keeps sessions that can be taken to another of its servers. Default: no, `session()` is refused. */
+  readonly sessions?: boolean | undefined;
 }
 
 /**
@@ -27,11 +29,12 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  * store.invoke(get({ key: 'greeting' })).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
-  const { levels, operations, ...rest } = options;
+  const { levels, operations, sessions = false, ...rest } = options;
   return bindConnection({
     name: 'remote',
     levels,
     connection: connect(rest, { levels: checkedLevels(levels) }),
+    sessions,
     supports: ({ name }) => operations?.includes(name) ?? true,
     check: (operation) => operation,
   });

@@ -3,11 +3,18 @@
  * runs in. A view whose encoded value the client already has travels as `confirm`, without payload (Correctables, OSDI
  * 2016, §5.2). The operation's own `equals` plays no part in that: it says what means the same, not what is the same.
  */
-import type { InvocationContext, Sink, SubmissionOrigin, ViewDetails } from '../../correctable/binding.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+  Sink,
+  SubmissionOrigin,
+  ViewDetails,
+} from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
 import type { ConfirmRow } from '../../protocol/confirm.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
+import type { Move } from '../../protocol/submit.ts';
 import { view, type ViewRow } from '../../protocol/view.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 
@@ -42,12 +49,19 @@ export interface SubmissionParts {
   readonly strongest: number;
   readonly deadlineAt: number | undefined;
   readonly trace: unknown;
+  readonly session?: BindingSession | undefined;
+  /** Where it was sent first, if it has moved. */
+  readonly move?: Move | undefined;
 }
 
 interface HeldView {
   readonly level: number;
   readonly value: Encoded;
   readonly details: ViewDetails | undefined;
+}
+
+interface RowTail extends ViewDetails {
+  readonly token?: string;
 }
 
 /** How an operation ended: kept for a repetition. */
@@ -59,11 +73,12 @@ type Final =
 /** An operation under way, or ended with its reply kept for a repetition. */
 export class Submission implements Sink, InvocationContext {
   readonly id: number;
-  readonly session = undefined;
+  readonly session: BindingSession | undefined;
   readonly deadlineAt: number | undefined;
   readonly trace: unknown;
   readonly #owner: SubmissionOwner;
   readonly #name: string;
+  readonly #move: Move | undefined;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
   /** By the sequence number given to the binding; what could not be sent leaves a gap. */
@@ -79,6 +94,8 @@ export class Submission implements Sink, InvocationContext {
     this.id = parts.id;
     this.deadlineAt = parts.deadlineAt;
     this.trace = parts.trace;
+    this.session = parts.session;
+    this.#move = parts.move;
     this.#owner = owner;
     this.#name = parts.name;
     this.#strongest = parts.strongest;
@@ -91,7 +108,14 @@ export class Submission implements Sink, InvocationContext {
 
   get origin(): SubmissionOrigin {
     const { key, acknowledged } = this.#owner;
-    return { client: key, sequence: this.id, acknowledged };
+    const [home, hop] = this.#move ?? [];
+    return { client: key, sequence: this.id, acknowledged, home, hop };
+  }
+
+  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
+  isSuperseded(hop: number): boolean {
+    const hasResult = this.#final !== undefined && !('error' in this.#final);
+    return !hasResult && hop > (this.#move?.[1] ?? 0);
   }
 
   get signal(): AbortSignal {
@@ -115,7 +139,7 @@ export class Submission implements Sink, InvocationContext {
   #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
     let row: Encoded;
     try {
-      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, details), VIEW_FIELDS);
+      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, this.#tail(details)), VIEW_FIELDS);
     } catch (error) {
       return this.fail(error);
     }
@@ -209,11 +233,17 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #emit({ level, value, details }: HeldView, seq: number): void {
-    this.#outlet?.push(viewRow(this.id, level, seq, new EncodedField(value), details));
+    this.#outlet?.push(viewRow(this.id, level, seq, new EncodedField(value), this.#tail(details)));
   }
 
   #emitConfirm({ level }: HeldView, seq: number, details: ViewDetails | undefined): void {
-    this.#outlet?.push(confirmRow(this.id, level, seq, details));
+    this.#outlet?.push(confirmRow(this.id, level, seq, this.#tail(details)));
+  }
+
+  /** What follows the value in a row: in a session, the token that goes with it as well. */
+  #tail(details: ViewDetails | undefined): RowTail | undefined {
+    const token = this.session?.tokens?.[0];
+    return token === undefined ? details : { ...details, token };
   }
 
   #keep(view: HeldView, seq: number): void {
@@ -237,13 +267,21 @@ export class Submission implements Sink, InvocationContext {
 const VIEW_FIELDS = view.fields;
 
 // Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
-function viewRow(id: number, level: number, seq: number, value: unknown, details: ViewDetails | undefined): ViewRow {
+function viewRow(id: number, level: number, seq: number, value: unknown, details: RowTail | undefined): ViewRow {
+  if (details?.token !== undefined) {
+    const { version = null, meta = null, token } = details;
+    return [id, 'view', level, seq, value, version, meta, token];
+  }
   if (details?.meta !== undefined) return [id, 'view', level, seq, value, details.version ?? null, details.meta];
   if (details?.version !== undefined) return [id, 'view', level, seq, value, details.version];
   return [id, 'view', level, seq, value];
 }
 
-function confirmRow(id: number, level: number, seq: number, details: ViewDetails | undefined): ConfirmRow {
+function confirmRow(id: number, level: number, seq: number, details: RowTail | undefined): ConfirmRow {
+  if (details?.token !== undefined) {
+    const { version = null, meta = null, token } = details;
+    return [id, 'confirm', level, seq, version, meta, token];
+  }
   if (details?.meta !== undefined) return [id, 'confirm', level, seq, details.version ?? null, details.meta];
   if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
   return [id, 'confirm', level, seq];

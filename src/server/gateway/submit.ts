@@ -1,5 +1,5 @@
 /** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
-import type { Binding } from '../../correctable/binding.ts';
+import type { Binding, BindingSession } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkOperation } from '../../protocol/catalogue.ts';
@@ -29,7 +29,7 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
   const { record, host, outlet, running } = guest;
   const id = row[0];
   const known = running.get(id) ?? record.find(id);
-  if (known !== undefined) {
+  if (known !== undefined && !known.isSuperseded(row[10]?.[1] ?? 0)) {
     running.set(id, known);
     return known.repeat(outlet);
   }
@@ -89,11 +89,23 @@ function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: n
   const timeoutMs = row[7];
   const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = 31 - Math.clz32(levels);
-  const submission = new Submission(owner, { id, name: operation.name, strongest, deadlineAt, trace: row[8] }, outlet);
+  const [trace, session, move] = [row[8] ?? undefined, sessionOf(row, host), row[10] ?? undefined];
+  const parts = { id, name: operation.name, strongest, deadlineAt, trace, session, move };
+  const submission = new Submission(owner, parts, outlet);
   running.set(id, submission);
   if (row[3] === 'update') record.record(submission);
   host.counters.submitted++;
   execute(host.binding, operation, host.levelsOf(levels), submission);
+}
+
+/** Goes on with the session that the row has tokens of. */
+function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | undefined {
+  const tokens = row[9];
+  if (tokens === undefined || tokens === null) return undefined;
+  const session = binding.openSession?.(tokens);
+  if (session?.tokens !== undefined) return session;
+  const message = `The ${binding.name} binding keeps no sessions that can travel; submit without one, at its strongest level`;
+  throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
 
 function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: Submission): void {

@@ -1,0 +1,20 @@
+/** A session over the wire: the tokens that servers gave it, sent along with what is submitted in it. */
+import type { BindingSession } from '../correctable/binding.ts';
+
+/** Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. */
+export class WireSession implements BindingSession {
+  readonly #tokens = new Map<string, string>();
+
+  constructor(tokens: readonly string[] = []) {
+    for (const token of tokens) this.learn(token);
+  }
+
+  get tokens(): readonly string[] {
+    return [...this.#tokens.values()];
+  }
+
+  /** Takes the token that came with a view: it contains all that was sent with the submission. */
+  learn(token: string): void {
+    this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);
+  }
+}

@@ -1,0 +1,96 @@
+/** Updates and sessions that go from one site's gateway to another's, over real websockets. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { redblue } from '../../src/bindings/redblue/index.ts';
+import { createClient } from '../../src/correctable/client.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { serve, type RunningServer } from '../../src/server/main.ts';
+import { bank, bankService } from '../unit/redblue/services.ts';
+
+type Site = 'irl' | 'frk' | 'vrg';
+let server: RunningServer<Site> | undefined;
+
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+const start = async (): Promise<RunningServer<Site>> =>
+  (server = await serve({ service: bankService(), sites: ['irl', 'frk', 'vrg'] }));
+
+/** A client that says what it likes: rows in, the rows about operations out. */
+async function speak(url: string, client: string): Promise<(row: readonly unknown[]) => Promise<readonly unknown[]>> {
+  const socket = new WebSocket(url, 'correctables.v1+json');
+  const waiting: ((row: readonly unknown[]) => void)[] = [];
+  const rows: (readonly unknown[])[] = [];
+  socket.on('message', (data: Buffer) => {
+    for (const row of JSON.parse(data.toString()) as (readonly unknown[])[]) {
+      const take = waiting.shift();
+      if (take === undefined) rows.push(row);
+      else take(row);
+    }
+  });
+  await new Promise((resolve) => socket.once('open', resolve));
+  const next = (): Promise<readonly unknown[]> =>
+    rows.length > 0
+      ? Promise.resolve(rows.shift() as readonly unknown[])
+      : new Promise((resolve) => waiting.push(resolve));
+  const { name, hash } = bank;
+  const levels = ['tentative', 'causal', 'strong'];
+  socket.send(
+    JSON.stringify([[0, 'hello', { version: PROTOCOL_VERSION, client, attempt: 1, levels, contract: { name, hash } }]]),
+  );
+  await next();
+  return async (row) => {
+    socket.send(JSON.stringify([row]));
+    return (await next()).slice(0, 4);
+  };
+}
+
+describe('over two gateways', () => {
+  test('an update sent to one site, then to another with its move → one effect', async () => {
+    const { siteUrl } = await start();
+    const client = 'a'.repeat(32);
+    const deposit = [1, 'submit', 'deposit', 'update', 4, { account: 'a', amount: 5 }];
+    const irl = await speak(siteUrl('irl'), client);
+    expect(await irl(deposit)).toEqual([1, 'view', 2, 0]);
+    const frk = await speak(siteUrl('frk'), client);
+    expect(await frk([...deposit, null, null, null, null, ['irl', 1]])).toEqual([1, 'view', 2, 0]);
+    // Back at the first one, whose gateway has the answer.
+    expect(await irl([...deposit, null, null, null, null, ['irl', 2]])).toEqual([1, 'view', 2, 0]);
+    const reader = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
+    expect(await reader.invokeStrong(bank.balance({ account: 'a' }))).toBe(5);
+    await reader.close();
+  });
+
+  test('a move that cannot be → INVALID_ARGUMENT with the field', async () => {
+    const { siteUrl } = await start();
+    const irl = await speak(siteUrl('irl'), 'b'.repeat(32));
+    const deposit = [1, 'submit', 'deposit', 'update', 4, { account: 'a', amount: 5 }];
+    const answer = await irl([...deposit, null, null, null, null, ['nowhere', 1]]);
+    expect(answer.slice(0, 3)).toEqual([1, 'fail', 'INVALID_ARGUMENT']);
+    expect(answer[3]).toContain('origin.home');
+  });
+
+  test('a session taken to another site → reads its own writes', async () => {
+    const { siteUrl } = await start();
+    const irl = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
+    const vrg = createClient(redblue(bank, { url: siteUrl('vrg'), WebSocket }));
+    const here = irl.session();
+    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
+    expect(here.tokens).toHaveLength(1);
+    const there = vrg.session({ tokens: here.tokens });
+    expect(await vrg.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
+    await Promise.all([irl.close(), vrg.close()]);
+  });
+
+  test('a token that was made up → UNAUTHENTICATED', async () => {
+    const { siteUrl } = await start();
+    const irl = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
+    const session = irl.session({ tokens: ['0.WzksOSw5LDld.AAAA'] });
+    await expect(irl.invokeWeak(bank.balance({ account: 'a' }), { session })).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
+    await irl.close();
+  });
+});

@@ -1,0 +1,56 @@
+/** The table of identifiers: entries leave only behind a watermark. */
+import { describe, expect, test } from 'vitest';
+import { EXPIRED, IdTable } from '../../../src/server/redblue/id-table.ts';
+
+describe('id table', () => {
+  test('watermark moved → what is at or below it has expired, the rest stays', () => {
+    const table = new IdTable<string>();
+    for (const sequence of [1, 2, 3]) table.set(`c/${sequence}`, 'done');
+    expect(table.expire('c', 2)).toBe(true);
+    expect([1, 2, 3].map((sequence) => table.get(`c/${sequence}`))).toEqual([EXPIRED, EXPIRED, 'done']);
+    expect(table.size).toBe(1);
+  });
+
+  test('set below the watermark → stays expired', () => {
+    const table = new IdTable<string>();
+    table.set('c/2', 'done');
+    table.expire('c', 2);
+    table.set('c/1', 'late');
+    expect([table.get('c/1'), table.size]).toEqual([EXPIRED, 0]);
+  });
+
+  test('watermark moved back, or of a client never heard of → changes nothing', () => {
+    const table = new IdTable<string>();
+    table.set('c/1', 'done');
+    expect([table.expire('c', 1), table.expire('c', 1), table.expire('d', 5)]).toEqual([true, false, false]);
+    expect(table.get('d/1')).toBeUndefined();
+  });
+
+  test('more than operationsMax → the oldest leaves behind a watermark, never as if it were new', () => {
+    const table = new IdTable<number>({ operationsMax: 3, clientsMax: 10 });
+    for (let sequence = 1; sequence <= 10; sequence += 1) table.set(`c/${sequence}`, sequence);
+    expect(table.size).toBe(3);
+    const found = Array.from({ length: 10 }, (_, index) => table.get(`c/${index + 1}`));
+    expect(found).toEqual([...Array.from({ length: 7 }, () => EXPIRED), 8, 9, 10]);
+  });
+
+  test('operations that come in another order than their numbers → bounded all the same', () => {
+    const table = new IdTable<number>({ operationsMax: 4, clientsMax: 10 });
+    for (let round = 0; round < 50; round += 1) {
+      for (const sequence of [3, 1, 2]) table.set(`c/${round * 3 + sequence}`, sequence);
+    }
+    expect(table.size).toBeLessThanOrEqual(4);
+    expect(table.get('c/1')).toBe(EXPIRED);
+  });
+
+  test('many clients that come once and acknowledge → a bounded number is remembered', () => {
+    const table = new IdTable<number>({ operationsMax: 100, clientsMax: 10 });
+    for (let client = 0; client < 200; client += 1) {
+      table.set(`c${client}/1`, 1);
+      table.expire(`c${client}`, 1);
+    }
+    const remembered = Array.from({ length: 200 }, (_, client) => table.get(`c${client}/1`)).filter(Boolean);
+    expect(remembered.length).toBeLessThanOrEqual(20);
+    expect(table.get('c199/1')).toBe(EXPIRED);
+  });
+});
