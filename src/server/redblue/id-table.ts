@@ -198,11 +198,11 @@ export class IdTable<T> {
   #open(client: string): ClientEntry<T> {
     let entry = this.#clients.get(client);
     if (entry === undefined) {
+      this.#makeRoomForClient();
       entry = { operations: new Map(), watermark: 0, isRecent: true, place: this.#nextClientPlace++ };
       this.#clients.set(client, entry);
       this.#clientOrder.push(client);
       this.#changedClients.add(client);
-      this.#trimClients();
     }
     if (!entry.isRecent) this.#changedClients.add(client);
     entry.isRecent = true;
@@ -233,8 +233,8 @@ export class IdTable<T> {
   }
 
   /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
-  #trimClients(): void {
-    for (let looks = 0; looks < LOOKS_MAX && this.#clients.size > this.#limits.clientsMax; looks += 1) {
+  #makeRoomForClient(): void {
+    for (let looks = 0; looks < LOOKS_MAX && this.#clients.size >= this.#limits.clientsMax; looks += 1) {
       const client = this.#clientOrder.shift() as string;
       const entry = this.#clients.get(client) as ClientEntry<T>;
       this.#changedClients.add(client);

@@ -58,7 +58,7 @@ export class NodeFiles implements Files {
   replace(path: string, bytes: Uint8Array): void {
     const full = join(this.#root, path);
     const draft = `${full}.new`;
-    fs.writeFileSync(draft, bytes, { flush: true });
+    fs.writeFileSync(draft, bytes, { flush: true, mode: 0o600 });
     fs.renameSync(draft, full);
     syncFolder(dirname(full));
   }

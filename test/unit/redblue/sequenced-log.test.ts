@@ -68,6 +68,41 @@ class Cluster {
   }
 }
 
+describe('sequenced log: restart', () => {
+  const entries = ['a', 'b', 'c', 'd'].map((record, index) => ({ origin: 1, epoch: 1, sequence: index + 1, record }));
+  const follower = { site: 1, siteCount: 5, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const deliveredBy = (node: SequencedLog<string>): string[] =>
+    node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? [output.record] : []));
+
+  test('five sites, nothing known → nothing is delivered before the leader is heard', () => {
+    expect(deliveredBy(new SequencedLog({ ...follower, entries }))).toEqual([]);
+  });
+
+  test('five sites, three known to be committed → delivered at once, without the leader', () => {
+    expect(deliveredBy(new SequencedLog({ ...follower, entries, committed: 3 }))).toEqual(['a', 'b', 'c']);
+  });
+
+  test('saved after two → those are not delivered again, the log goes on in its place', () => {
+    const first = new SequencedLog({ ...follower, entries, committed: 2 });
+    expect(deliveredBy(first)).toEqual(['a', 'b']);
+    const saved = first.save();
+    const second = new SequencedLog({ ...follower, epoch: 3, entries: entries.slice(2), start: 2, saved });
+    expect(deliveredBy(second)).toEqual([]);
+    second.receive(0, { kind: 'log.append', position: 4, entries: [], committed: 4 }, 0);
+    expect(deliveredBy(second)).toEqual(['c', 'd']);
+  });
+
+  test('leader, saved after proposals → one that comes again is not taken again, the next one is', () => {
+    const leader = { ...follower, site: 0, siteCount: 1 };
+    const first = new SequencedLog({ ...leader, entries });
+    const second = new SequencedLog<string>({ ...leader, epoch: 3, entries: [], start: 4, saved: first.save() });
+    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 4, record: 'd' }, 0);
+    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 5, record: 'e' }, 0);
+    second.onSynced(5);
+    expect(deliveredBy(second)).toEqual(['e']);
+  });
+});
+
 describe('sequenced log', () => {
   test('proposal of a follower: one round trip to the leader → delivered there', () => {
     const cluster = new Cluster(3);
