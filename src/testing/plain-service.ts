@@ -1,12 +1,15 @@
 /**
- * A service at one place, neither replicated nor certified: generators run on its store, effects are logged, applied and
- * answered. It is for tests of a service's own logic, and the baseline for what the backend's promises cost (RedBlue,
- * OSDI 2012, Table 5).
+ * A service at one place, neither replicated nor certified: generators run on its store, effects are applied, logged and
+ * answered. What its client may ask for again it answers from memory, as the backend does. It is for tests of a
+ * service's own logic, and the baseline for what the backend's promises cost (RedBlue, OSDI 2012, Table 5).
  */
 import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { Fifo } from '../server/log/fifo.ts';
 import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
+import { expiredError } from '../server/redblue/failure.ts';
+import { EXPIRED, IdTable } from '../server/redblue/id-table.ts';
+import { clientOf } from '../server/redblue/operation-id.ts';
 import type { Submission } from '../server/redblue/replica-port.ts';
 import { SiteBinding } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
@@ -45,6 +48,8 @@ class PlainSite implements SubmissionPort {
   readonly #state: SiteState;
   /** Answers that wait until their entries are synced. */
   readonly #waiting = new Fifo<Waiting>();
+  /** Answers, for whoever asks again. */
+  readonly #answers = new IdTable<Answer>();
   #synced = 0;
   #operations = 0;
   #closed = false;
@@ -81,7 +86,11 @@ class PlainSite implements SubmissionPort {
     this.#failAll(closedError());
   }
 
-  #run({ operation, args, wants }: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+  #run({ operation, args, wants, origin }: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+    const known = origin === undefined ? undefined : this.#answers.get(origin.id);
+    if (known === EXPIRED) return submitter.failed(expiredError(), undefined);
+    // It was applied before whatever is synced next, so its answer stands behind that.
+    if (known !== undefined) return this.#answerOnceSynced({ submitter, answer: known }, { kind: 'again' });
     this.#operations += 1;
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
@@ -97,8 +106,17 @@ class PlainSite implements SubmissionPort {
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     const answer = this.#state.answerOf({ operation, choice, reply }, results);
-    this.#waiting.push({ submitter, answer });
-    this.#storage.append('local', [{ kind: 'plain', version, now, choice, answer }]);
+    if (origin !== undefined) {
+      if (origin.acknowledged > 0) this.#answers.expire(clientOf(origin.id), origin.acknowledged);
+      this.#answers.set(origin.id, answer);
+    }
+    const id = origin?.id;
+    this.#answerOnceSynced({ submitter, answer }, { kind: 'plain', id, version, now, choice, answer });
+  }
+
+  #answerOnceSynced(waiting: Waiting, entry: object): void {
+    this.#waiting.push(waiting);
+    this.#storage.append('local', [entry]);
   }
 
   #onSynced(length: number): void {
