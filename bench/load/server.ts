@@ -1,4 +1,8 @@
 /** A server process under load: the backend, or the plain service, behind the gateway. */
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createGateway, listenGateways, serve } from 'correctables/server';
 import { plainService } from 'correctables/testing';
 import { cpuUsedUs, type Target } from './messages.ts';
@@ -18,7 +22,15 @@ async function start(): Promise<string> {
     const gateway = createGateway({ binding: plainService(service), contract: load });
     return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
-  const sites = (['a', 'b', 'c'] as const).slice(0, target.kind === 'redblue' ? target.sites : 1);
-  const server = await serve({ service, sites: sites as ['a', 'b', 'c'] });
+  if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
+  const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
+  const server = await serve({ service, sites, ...(target.durable ? { dataDir: await freshFolder() } : {}) });
   return server.siteUrl('a');
+}
+
+/** A data folder that is gone with the process. */
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-redblue-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

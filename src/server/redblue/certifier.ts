@@ -42,7 +42,7 @@ export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, ending
 
 interface Commit {
   readonly stamp: number;
-  readonly names: ReadonlySet<string>;
+  readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
 }

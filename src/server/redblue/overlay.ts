@@ -60,13 +60,14 @@ export class Overlay implements StateReader {
     const effects = this.#effectsOf.get(owner);
     if (effects === undefined) return;
     this.#effectsOf.delete(owner);
-    const done = new Set<PendingEffects>();
+    // Several effects of one owner on one field go together: the second time there is nothing to do.
+    const done = effects.length > 1 ? new Set<PendingEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
       if (row === undefined) continue;
       for (const [field, pending] of isRemoval(effect) ? row.fields : fieldOf(row, effect.field)) {
-        if (done.has(pending)) continue;
-        done.add(pending);
+        if (done?.has(pending) === true) continue;
+        done?.add(pending);
         pending.remove(owner);
         if (pending.size === 0) row.fields.delete(field);
       }

@@ -25,27 +25,31 @@ export interface ReadSet {
   readonly ranges: readonly ReadRange[];
 }
 
+const NO_ROWS: ReadonlySet<string> = new Set();
+
 /** Names of the rows that effects bring into being: those that `exists` does not know. */
-export function createdRows(effects: readonly Effect[], exists: (table: string, key: string) => boolean): Set<string> {
-  const created = new Set<string>();
+export function createdRows(
+  effects: readonly Effect[],
+  exists: (table: string, key: string) => boolean,
+): ReadonlySet<string> {
+  let created: Set<string> | undefined;
   for (const effect of effects) {
-    if (!isRemoval(effect) && !exists(effect.table, effect.key)) created.add(rowName(effect.table, effect.key));
+    const { table, key } = effect;
+    if (!isRemoval(effect) && !exists(table, key)) (created ??= new Set()).add(rowName(table, key));
   }
-  return created;
+  return created ?? NO_ROWS;
 }
 
 /** All names that the effects write, where those of `created` are rows that were not there before. */
-export function writtenNames(effects: readonly Effect[], created: ReadonlySet<string>): Set<string> {
-  const names = new Set<string>();
+export function writtenNames(effects: readonly Effect[], created: ReadonlySet<string>): readonly string[] {
+  const names: string[] = [];
   for (const effect of effects) {
     const { table, key, field } = effect;
-    if (!isWholeRow(effect)) names.add(fieldName(table, key, field));
-    const row = rowName(table, key);
+    if (!isWholeRow(effect)) names.push(fieldName(table, key, field));
     const goes = isRemoval(effect);
-    if (goes) names.add(removalName(table, key));
-    if (!goes && !created.has(row)) continue;
-    names.add(row);
-    names.add(tableName(table));
+    if (goes) names.push(removalName(table, key));
+    if (goes || (created.size > 0 && created.has(rowName(table, key))))
+      names.push(rowName(table, key), tableName(table));
   }
   return names;
 }

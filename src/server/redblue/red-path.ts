@@ -58,6 +58,9 @@ const ANSWER_CODEC: ValueCodec<Answer> = {
   },
 };
 
+/** A record while it is made: what it does not have stays out of logs and messages. */
+type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
+
 /** What the red path needs from the rest of its replica. */
 export interface RedPathHost {
   readonly core: ReplicaCore;
@@ -242,22 +245,25 @@ export class RedPath {
     const effects = choice?.effects ?? [];
     const { names, ranges } = this.#readsOf(outcome);
     const created = createdRows(effects, (table, key) => state.store.has(table, key));
-    const record: RedOperation = {
+    const record: Draft = {
       kind: 'operation',
       id: request.id,
       site: options.site,
       attempt: request.attempt,
-      snapshot: [...state.stable],
+      snapshot: state.stable.slice(),
       operation: request.submission.operation,
       reads: [...names],
-      ...(ranges.length === 0 ? {} : { ranges }),
-      ...(created.size === 0 ? {} : { created: [...created] }),
       clock: clock.next(nowMs, maxEntry(state.stable)),
       effects,
       reply,
-      ...(choice === undefined ? {} : { shadow: choice.shadow, args: choice.args }),
-      ...(acknowledged === undefined ? {} : { acknowledged }),
     };
+    if (choice !== undefined) {
+      record.shadow = choice.shadow;
+      record.args = choice.args;
+    }
+    if (ranges.length > 0) record.ranges = ranges;
+    if (created.size > 0) record.created = [...created];
+    if (acknowledged !== undefined) record.acknowledged = acknowledged;
     options.observer?.created?.(record);
     return record;
   }
@@ -277,17 +283,17 @@ export class RedPath {
    * the field themselves when they are applied. A removal writes all fields of its row.
    */
   #readsOf({ reads, choice }: GeneratorOutcome): ReadSet {
-    if (choice === undefined || choice.effects.length === 0) return reads;
     const { tables } = this.#core.options.service;
-    const names = new Set(reads.names);
-    for (const effect of choice.effects) {
+    const missing: string[] = [];
+    const note = (name: string): void => void (reads.names.has(name) || missing.push(name));
+    for (const effect of choice?.effects ?? []) {
       const { table, key, field } = effect;
       const { fields = {}, removable = false } = tables[table] ?? {};
-      if (removable) names.add(removalName(table, key));
-      if (isRemoval(effect)) for (const each of Object.keys(fields)) names.add(fieldName(table, key, each));
-      else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) names.add(fieldName(table, key, field));
+      if (removable) note(removalName(table, key));
+      if (isRemoval(effect)) for (const each of Object.keys(fields)) note(fieldName(table, key, each));
+      else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) note(fieldName(table, key, field));
     }
-    return { names, ranges: reads.ranges };
+    return missing.length === 0 ? reads : { names: new Set([...reads.names, ...missing]), ranges: reads.ranges };
   }
 
   /** Ends a request by a record: only its delivery is told. */

@@ -17,7 +17,7 @@ export interface RedRequest {
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
   /** What it is expected to write, until it is at its end. */
-  expectedWrites: ReadonlySet<string>;
+  expectedWrites: readonly string[];
   /** Later operations of this site that read what this one is expected to write. */
   readonly followers: RedRequest[];
   /** Why it cannot be executed again, once that is so. */
@@ -47,7 +47,7 @@ export class RedRequests {
       askers: [submission],
       attempt: 0,
       holds: 0,
-      expectedWrites: new Set(),
+      expectedWrites: [],
       followers: [],
     };
     this.#byId.set(id, request);
