@@ -39,7 +39,7 @@ async function main(name: string | undefined): Promise<number> {
     progress: (text) => process.stderr.write(`${bench.name}: ${text}\n`),
   });
   const report = reportOf(bench.name, outcome);
-  if (!quick) save(bench.name, report, outcome);
+  if (!quick) save(outcome.name ?? bench.name, report, outcome);
   if (options['json'] === true) console.log(JSON.stringify(report, null, 2));
   else print(report);
   return 0;

@@ -20,6 +20,8 @@ export interface Spread {
 }
 
 export interface Outcome {
+  /** The name of the results file, where it is not the benchmark's. */
+  readonly name?: string;
   readonly rounds: number;
   /** One row a contender or setting, as plain data. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];

@@ -4,7 +4,13 @@ import { atLeast, atMost, type Bar } from '../harness/bench.ts';
 import { median, rounded, spread } from '../harness/statistics.ts';
 import type { RoundSale, Setting } from './sales.ts';
 
-const AIMS = { revokedAt20: 0, revokedAt0: 6, oversold: 0, speedup: 4 } as const;
+/** What is aimed at: ZooKeeper's agreement takes longer, and retailers of one process know of each other's sales. */
+export const AIMS = {
+  redblue: { revokedAt20: 0, revokedAt0: 6, oversold: 0, speedup: 4 },
+  zookeeper: { revokedAt20: 0, revokedAt0: 2, oversold: 0, speedup: 10 },
+} as const;
+
+export type Aims = (typeof AIMS)[keyof typeof AIMS];
 
 /** One setting over all its sales. Latencies are medians of the rounds; of the faults, the worst sale counts. */
 export interface Row extends Readonly<Record<string, unknown>> {
@@ -28,8 +34,9 @@ export interface Row extends Readonly<Record<string, unknown>> {
 }
 
 /** One setting over all its sales: medians of the rounds, and the worst sale of each fault. */
-export function rowOf({ stock, threshold }: Setting, sales: readonly RoundSale[]): Row {
-  const mine = salesOf(sales, { stock, threshold });
+export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
+  const { stock, threshold, recipe = 'strong only' } = setting;
+  const mine = salesOf(sales, setting);
   const worst = (fault: 'revoked' | 'oversold' | 'duplicates'): number =>
     Math.max(...mine.map(({ sale }) => count(sale.history, stock)[fault]));
   const ofRounds = (value: (sale: RoundSale) => number | null): number | null => {
@@ -39,7 +46,7 @@ export function rowOf({ stock, threshold }: Setting, sales: readonly RoundSale[]
   const speedup = threshold === null ? null : spread(mine.map((sale) => rounded(speedupOf(sale, sales))));
   return {
     tickets: stock,
-    contender: threshold === null ? 'strong only' : `threshold ${threshold}`,
+    contender: threshold === null ? recipe : `threshold ${threshold}`,
     threshold,
     sales: mine.length,
     soldMin: Math.min(...mine.map(({ sale }) => soldIn(sale.history, stock))),
@@ -76,20 +83,22 @@ function speedupOf(one: RoundSale, sales: readonly RoundSale[]): number {
 }
 
 /** The sales of one setting, by round. */
-export function salesOf(sales: readonly RoundSale[], { stock, threshold }: Setting): readonly RoundSale[] {
-  return sales.filter((sale) => sale.stock === stock && sale.threshold === threshold);
+export function salesOf(sales: readonly RoundSale[], setting: Setting): readonly RoundSale[] {
+  const isLike = (sale: Setting): boolean =>
+    sale.stock === setting.stock && sale.threshold === setting.threshold && sale.recipe === setting.recipe;
+  return sales.filter(isLike);
 }
 
 /** The goals, computed from the rows: each fault by its worst single sale. */
-export function barsOf(rows: readonly Row[]): Bar[] {
+export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
   const at = (threshold: number): readonly Row[] => rows.filter((row) => row.threshold === threshold);
   const worst = (fault: 'revokedMax' | 'oversoldMax', among: readonly Row[]): number =>
     Math.max(...among.map((row) => row[fault]));
-  const speedup = Math.min(...at(20).map((row) => row.speedup ?? Infinity));
+  const speedup = rounded(Math.min(...at(20).map((row) => row.speedup ?? Infinity)));
   return [
-    atMost('revoked-at-20', worst('revokedMax', at(20)), AIMS.revokedAt20, 'customers'),
-    atMost('revoked-at-0', worst('revokedMax', at(0)), AIMS.revokedAt0, 'customers'),
-    atMost('oversold', worst('oversoldMax', rows), AIMS.oversold, 'tickets'),
-    atLeast('purchase-speedup', speedup, AIMS.speedup),
+    atMost('revoked-at-20', worst('revokedMax', at(20)), aims.revokedAt20, 'customers'),
+    atMost('revoked-at-0', worst('revokedMax', at(0)), aims.revokedAt0, 'customers'),
+    atMost('oversold', worst('oversoldMax', rows), aims.oversold, 'tickets'),
+    atLeast('purchase-speedup', speedup, aims.speedup),
   ];
 }

@@ -1,7 +1,7 @@
 /** The command line of the ticket shop, parsed and checked. */
 import { cac } from 'cac';
 
-export const BINDINGS = ['redblue'] as const;
+export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
 export const WANS = ['paper', 'none'] as const;
 

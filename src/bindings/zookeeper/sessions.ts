@@ -44,6 +44,11 @@ export class Sessions {
     return this.#isClosed;
   }
 
+  /** Whether the binding has told others that it takes from queues. */
+  get isRegistered(): boolean {
+    return this.#registered !== undefined;
+  }
+
   /** Payload bytes of both sessions so far. */
   get bytes(): { readonly sent: number; readonly received: number } {
     const [reader, writer] = [this.#reader.bytes, this.#writer.bytes];

@@ -22,12 +22,18 @@ import { length, peek } from './queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
 import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';
+import { minimumThreshold } from './threshold.ts';
 
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
   readonly bytes: { readonly sent: number; readonly received: number };
   /** Resolves when both sessions are connected; rejects when they cannot be. */
   connected(): Promise<void>;
+  /**
+   * The smallest threshold at which a preliminary view can be trusted: as many dequeues as the other bindings that are
+   * alive may have under way, if their window is like this one's. See `minimumThreshold`.
+   */
+  leastThreshold(): Promise<number>;
   /**
    * Recovers, once, what dead consumers had taken and not cleaned up; see the option `janitor` to have it done regularly.
    *
@@ -83,6 +89,12 @@ class ZooKeeperStore implements ZooKeeperBinding {
 
   async connected(): Promise<void> {
     await Promise.all([this.#sessions.reader.connected(), this.#sessions.writer.connected()]);
+  }
+
+  async leastThreshold(): Promise<number> {
+    const consumers = await this.#sessions.persist('reader', (zk) => zk.exists(this.#paths.consumers));
+    const others = (consumers?.numChildren ?? 0) - (this.#sessions.isRegistered ? 1 : 0);
+    return minimumThreshold({ sellers: others + 1, window: this.#options.window });
   }
 
   recover(delivery: Delivery): Promise<number> {

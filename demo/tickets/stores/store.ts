@@ -1,0 +1,26 @@
+/** A store that tickets can be sold from, started for the sale where it does not run yet. */
+import type { Shop } from '../purchase.ts';
+import type { Options } from '../options.ts';
+
+export interface SalesStore {
+  /** The shop as each retailer reaches it. */
+  readonly shops: readonly Shop[];
+  /** The same sale by other means, with strong views only, by name; each once a retailer. */
+  readonly baselines: Readonly<Record<string, readonly Shop[]>>;
+  /**
+   * The smallest threshold at which nobody can be told yes too early, as far as the store knows; undefined where it
+   * cannot say.
+   */
+  leastThreshold?(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export type StoreOptions = Pick<Options, 'retailers' | 'client' | 'wan'>;
+
+/** Starts what is needed and connects the retailers. `progress` gets lines for a person. */
+export type OpenStore = (options: StoreOptions, progress: (text: string) => void) => Promise<SalesStore>;
+
+/** Closes clients, each once: retailers may share one. */
+export async function closeShops(...groups: readonly (readonly Shop[])[]): Promise<void> {
+  await Promise.all([...new Set(groups.flat())].map((shop) => shop.close()));
+}

@@ -1,0 +1,55 @@
+/**
+ * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
+ * otherwise one for this sale. The retailers of this process share one binding, which thus knows the dequeues of all.
+ */
+import { join } from 'node:path';
+import { createClient } from 'correctables';
+import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
+import { runFolder } from '../../../engines/folders.ts';
+import { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
+import { runningEnsemble } from '../../../engines/zookeeper/engine.ts';
+import type { Shop } from '../purchase.ts';
+import { closeShops, type OpenStore, type StoreOptions } from './store.ts';
+import { vanillaQueue } from './vanilla-queue.ts';
+
+const WAIT_MS = 10_000;
+
+export const openZookeeper: OpenStore = async (options, progress) => {
+  const { ensemble, stop } = await useEnsemble(options.wan, progress);
+  const { retailers, client } = options;
+  const servers = ensemble.connectString(client);
+  const root = `/ticket-shop-${Date.now()}`;
+  progress(`${retailers} retailers beside ${client}, their server ${ensemble.address(client)}`);
+  const binding = zookeeper({ servers, root });
+  const shop: Shop = createClient(binding);
+  const vanilla = Array.from({ length: retailers }, (): Shop =>
+    createClient(vanillaQueue(new ZooKeeper(servers, { sessionTimeoutMs: WAIT_MS }), `${root}-vanilla`)),
+  );
+  await binding.connected();
+  const shops = Array.from({ length: retailers }, () => shop);
+  return {
+    shops,
+    baselines: { vanilla },
+    leastThreshold: () => binding.leastThreshold(),
+    async close() {
+      await closeShops(shops, vanilla);
+      await stop();
+    },
+  };
+};
+
+/** A running ensemble with the delays, and how to stop it if it was started for us. */
+async function useEnsemble(
+  wan: StoreOptions['wan'],
+  progress: (text: string) => void,
+): Promise<{ readonly ensemble: Ensemble; readonly stop: () => Promise<void> }> {
+  const running = runningEnsemble();
+  if (running !== undefined && running.state.layout.wan === wan && running.sites.length > 1) {
+    progress(`using the ZooKeeper ensemble that runs (delays: ${wan})`);
+    return { ensemble: running, stop: async () => {} };
+  }
+  const folder = join(runFolder('zookeeper'), `sale-${process.pid}`);
+  progress(`starting a ZooKeeper ensemble for this sale (delays: ${wan})`);
+  const ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan, folder, progress });
+  return { ensemble, stop: () => ensemble.stop() };
+}
