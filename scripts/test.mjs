@@ -1,6 +1,7 @@
 /**
- * `npm test [-- vitest arguments]`: every test that needs Node alone, unless a `--project` is named. The last line is `N passed, N failed`, with
- * `, N skipped` where some were; a skipped test prints its reason.
+ * `npm test [-- vitest arguments]`: every test that needs Node alone, unless a `--project` is named. `--short` lets the
+ * tests of engines do less. The last line is `N passed, N failed`, with `, N skipped` where some were; a skipped test
+ * prints its reason.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,8 @@ import { run } from './run.mjs';
 
 const report = join(tmpdir(), `correctables-tests-${process.pid}.json`);
 const args = ['run', '--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`];
-const given = process.argv.slice(2);
+const given = process.argv.slice(2).filter((argument) => argument !== '--short');
+if (process.argv.includes('--short')) process.env['ENGINES_SHORT'] = '1';
 if (!given.some((argument) => argument.startsWith('--project'))) args.push('--project=!engines');
 const { code } = await run('vitest', [...args, ...given], { echo: true });
 

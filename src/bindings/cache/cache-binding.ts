@@ -28,7 +28,7 @@ interface Submission {
 export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly name: string;
   /** There are sessions where the store behind keeps them. */
-  readonly openSession?: () => BindingSession;
+  readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: WithCache<L>;
@@ -56,7 +56,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       onChange: (id, entry) => this.#persist(id, entry),
       onError,
     });
-    if (inner.openSession !== undefined) this.openSession = () => this.#openSession();
+    if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence = options.store && new Persistence(options.store, onError);
     this.#loading = this.#persistence && this.#load(this.#persistence);
   }
@@ -187,8 +187,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     };
   }
 
-  #openSession(): BindingSession {
-    const inner = this.#inner.openSession?.() ?? {};
+  #openSession(tokens?: readonly string[]): BindingSession {
+    const inner = this.#inner.openSession?.(tokens) ?? {};
     const floorsMax = this.#options.entriesMax ?? ENTRIES_MAX;
     return new CacheSession(inner, (version, than) => this.isOlder(version, than), floorsMax);
   }

@@ -40,6 +40,11 @@ export class CacheSession implements BindingSession {
     this.#floorsMax = floorsMax;
   }
 
+  /** Those of the store behind: what only the cache knows stays here. */
+  get tokens(): readonly string[] | undefined {
+    return this.inner.tokens;
+  }
+
   /** The session was shown a committed view. */
   learnRead(touches: readonly string[] | undefined, floor: Floor): void {
     this.#learn(touches ?? (floor.id === undefined ? [] : [objectOf(floor.id)]), floor);

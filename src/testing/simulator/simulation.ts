@@ -20,6 +20,7 @@ import { StrongReadChecker } from './checkers/strong-reads.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
+import type { ClientOperation } from './history.ts';
 import { HostileNetwork } from './network.ts';
 import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
@@ -38,6 +39,8 @@ export interface RunResult {
   readonly fault?: { readonly checker: string; readonly message: string };
   /** What the run went through, by name: runs that go through nothing prove nothing. */
   readonly coverage: Readonly<Record<string, number>>;
+  /** What the clients did and were told, for checkers outside. */
+  readonly history: readonly ClientOperation[];
 }
 
 const FAULTY_PHASE_MS = 5000;
@@ -308,7 +311,8 @@ export class Simulation {
       'told to be late': sum(({ counts }) => counts.late),
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
-    return { seed: this.#seed, options: this.#options, coverage, ...(fault === undefined ? {} : { fault }) };
+    const history = this.#history.operations;
+    return { seed: this.#seed, options: this.#options, coverage, history, ...(fault === undefined ? {} : { fault }) };
   }
 }
 

@@ -1,0 +1,108 @@
+/** Red operations are linearizable, as porcupine sees it: over real sites in real time, and under simulated faults. */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { EngineUnavailable } from '../../engines/engine.ts';
+import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
+import { createClient } from '../../src/correctable/client.ts';
+import { createEmbedded } from '../../src/server/embedded.ts';
+import type { ClientOperation } from '../../src/testing/simulator/history.ts';
+import { PLANTED } from '../../src/testing/simulator/planted.ts';
+import { simulate } from '../../src/testing/simulator/simulation.ts';
+import { ticketService, tickets } from '../unit/redblue/services.ts';
+
+const SITES = ['irl', 'frk', 'vrg'] as const;
+const IS_SHORT = process.env['ENGINES_SHORT'] === '1';
+const SIMULATED_RUNS = IS_SHORT ? 20 : 150;
+const OPERATIONS_PER_CLIENT = IS_SHORT ? 15 : 60;
+
+let program = '';
+let missing: string | undefined;
+
+beforeAll(async () => {
+  try {
+    program = await buildPorcupine();
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable) || process.env['REQUIRE_ENGINES'] === '1') throw error;
+    missing = error.message;
+  }
+});
+beforeEach((context) => context.skip(missing !== undefined, missing));
+
+const withItem = (item: unknown): { item?: string } => (typeof item === 'string' ? { item } : {});
+
+/** Clients at all sites, one operation after the other, on one queue. */
+async function historyOfSites(): Promise<QueueOperation[]> {
+  const deployment = createEmbedded(ticketService, {
+    sites: SITES,
+    wan: { 'irl-frk': 4, 'irl-vrg': 16, 'frk-vrg': 16 },
+  });
+  const history: QueueOperation[] = [];
+  const work = async (client: number): Promise<void> => {
+    const shop = createClient(deployment.site(SITES[client % 3] ?? 'irl'));
+    for (let n = 0; n < OPERATIONS_PER_CLIENT; n += 1) {
+      const kind = (['enqueue', 'dequeue', 'dequeue', 'peek'] as const)[(n + client) % 4] ?? 'peek';
+      const item = `${client}.${n}`;
+      const operation = {
+        enqueue: tickets.enqueue({ queue: 'q', item }),
+        dequeue: tickets.dequeue({ queue: 'q' }),
+        peek: tickets.peek({ queue: 'q' }),
+      }[kind];
+      const callMs = performance.now();
+      const result = (await shop.invokeStrong<unknown>(operation)) as { item: unknown } | null | undefined;
+      const told = kind === 'enqueue' ? item : result?.item;
+      history.push({ client, queue: 'q', kind, callMs, returnMs: performance.now(), ...withItem(told) });
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, (_, client) => work(client)));
+  await deployment.close();
+  return history;
+}
+
+/** What the clients of a simulated run saw of its queues. */
+function historyOfRun(operations: readonly ClientOperation[]): QueueOperation[] {
+  return operations.flatMap(({ client, operation, args, submittedAtMs, answers, error }) => {
+    if (operation !== 'enqueue' && operation !== 'dequeue') return [];
+    const [first] = answers;
+    // What was told to have failed has done nothing.
+    if (first === undefined && error !== 'UNKNOWN') return [];
+    const kind = operation === 'enqueue' ? 'enqueue' : 'dequeue';
+    const told = withItem(kind === 'enqueue' ? args['text'] : first?.value);
+    const returned: { returnMs?: number } = first === undefined ? {} : { returnMs: first.atMs };
+    return [{ client, queue: String(args['key']), kind, callMs: submittedAtMs, ...returned, ...told }];
+  });
+}
+
+test('three sites, six clients, real time → linearizable', async () => {
+  const history = await historyOfSites();
+  expect(history).toHaveLength(6 * OPERATIONS_PER_CLIENT);
+  expect(await checkQueues(program, history)).toBe('linearizable');
+});
+
+test('an item got twice → not linearizable', async () => {
+  const history = await historyOfSites();
+  const got = history.find(({ kind, item }) => kind === 'dequeue' && item !== undefined) as QueueOperation;
+  const later = { ...got, client: 7, callMs: 1e9, returnMs: 1e9 + 1 };
+  expect(await checkQueues(program, [...history, later])).toBe('not linearizable');
+});
+
+test(`${SIMULATED_RUNS} simulated runs with crashes, moves and partitions → linearizable`, async () => {
+  let operations = 0;
+  for (let seed = 1; seed <= SIMULATED_RUNS; seed += 1) {
+    const { history, fault } = simulate(seed, 'swarm', { overrides: { workload: 'queues' } });
+    expect(fault).toBeUndefined();
+    const queues = historyOfRun(history);
+    operations += queues.length;
+    expect([seed, await checkQueues(program, queues)]).toEqual([seed, 'linearizable']);
+  }
+  expect(operations).toBeGreaterThan(10 * SIMULATED_RUNS);
+});
+
+test('a site that swaps records of the red log → some run is not linearizable', async () => {
+  const planted = PLANTED['swapped-records'];
+  const isCaught = async (seed: number): Promise<boolean> => {
+    const { history } = simulate(seed, 'calm', { planted, overrides: { workload: 'queues' } });
+    return (await checkQueues(program, historyOfRun(history))) === 'not linearizable';
+  };
+  let caught = false;
+  for (let seed = 1; seed <= 30 && !caught; seed += 1) caught = await isCaught(seed);
+  expect(caught).toBe(true);
+});
