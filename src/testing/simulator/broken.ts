@@ -15,6 +15,7 @@ import type {
   OperationId,
   RedRecord,
   SlotDecision,
+  RedOperation,
 } from '../../server/redblue/records.ts';
 import { conflictError, RedPath } from '../../server/redblue/red-path.ts';
 import type { RedRequest } from '../../server/redblue/red-requests.ts';
@@ -136,6 +137,13 @@ class SwappingRedPath extends RedPath {
 class LenientCertifier extends Certifier {
   protected override conflicts(): boolean {
     return false;
+  }
+}
+
+/** Forgets what was scanned: a row that has come into it since is not noticed. */
+class ScanlessCertifier extends Certifier {
+  protected override conflicts(operation: RedOperation): boolean {
+    return super.conflicts({ ...operation, ranges: [] });
   }
 }
 
@@ -305,6 +313,7 @@ export const BROKEN = {
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
   lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier())),
+  scanlessCertifier: withRedPath((replica) => new RedPath(replica, new ScanlessCertifier())),
   forgetfulCertifier: withRedPath((replica) => new RedPath(replica, new ForgetfulCertifier())),
   unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier())),
   eagerLog: withLog(EagerLog),

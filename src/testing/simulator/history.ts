@@ -34,7 +34,7 @@ export function answerOf(operation: ClientOperation): unknown {
 }
 
 const READS: ReadonlySet<string> = new Set(['size', 'balance']);
-const BLUE: ReadonlySet<string> = new Set(['deposit', 'write', 'tag', 'untag', 'note']);
+const BLUE: ReadonlySet<string> = new Set(['deposit', 'write', 'tag', 'untag', 'note', 'draft', 'discard']);
 
 /** Whether the operation only reads. */
 export function isRead({ operation }: Pick<ClientOperation, 'operation'>): boolean {
@@ -52,5 +52,6 @@ export function tookEffect({ operation, answers }: Pick<ClientOperation, 'operat
   const value = answers[0]?.value;
   if (answers.length === 0) return false;
   if (operation === 'withdraw') return (value as { readonly paid: boolean }).paid;
+  if (operation === 'reserve') return (value as { readonly reserved: boolean }).reserved;
   return !READS.has(operation);
 }

@@ -46,6 +46,12 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     makeMachine: BROKEN.lenientCertifier,
   },
+  'no-phantoms': {
+    rule: 'a red operation commits only if no row has come into what it scanned',
+    caughtBy: ['seats'],
+    profile: 'calm',
+    makeMachine: BROKEN.scanlessCertifier,
+  },
   'all-blue-bank': {
     rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
     caughtBy: ['invariants'],

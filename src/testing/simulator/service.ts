@@ -24,6 +24,9 @@ const contract = defineContract('simulated', {
   untag: { effect: 'update', args: text, result: z.null() },
   note: { effect: 'update', args: text, result: z.null() },
   assign: { effect: 'update', args: text, result: z.string().nullable() },
+  draft: { effect: 'update', args: text, result: z.null() },
+  discard: { effect: 'update', args: key, result: z.null() },
+  reserve: { effect: 'update', args: text, result: z.object({ reserved: z.boolean() }) },
 });
 
 interface Named {
@@ -45,9 +48,11 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
     tables: {
       queues: table({ items: queue<string>() }),
       accounts: table({ balance: counter() }),
+      drafts: table({ title: register<string>(), edits: counter() }, { indexes: ['title'], removable: true }),
+      seats: table({}),
       notes: table({ title: register<string>(), tags: set<string>(), lines: log<string>(), owner: cell<string>() }),
     },
-    shadowOperations: ({ queues, accounts, notes }) => ({
+    shadowOperations: ({ queues, accounts, notes, drafts, seats }) => ({
       push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
       pop: red(
         (a: Named) => [queues.row(a.key).items.pop()],
@@ -59,6 +64,9 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
       note: blue((a: Text) => [notes.row(a.key).lines.append(a.text)]),
+      draft: blue((a: Text) => [drafts.row(a.key).title.write(a.text), drafts.row(a.key).edits.add(1)]),
+      discard: blue((a: Named) => [drafts.remove(a.key)]),
+      reserve: red((a: Text) => [seats.insert(`${a.key}/${a.text}`)]),
       assign: red(
         (a: Text) => [notes.row(a.key).owner.assign(a.text)],
         ([previous]) => previous ?? null,
@@ -81,6 +89,13 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),
       note: (args, { shadow }) => shadow.note(args, null),
+      draft: (args, { shadow }) => shadow.draft(args, null),
+      discard: (args, { shadow }) => shadow.discard(args, null),
+      // One reservation a seat, which is seen by a scan that finds nothing.
+      reserve: (args, { tables, shadow }) =>
+        tables.seats.keys({ prefix: `${args.key}/`, limit: 1 }).length > 0
+          ? { reserved: false }
+          : shadow.reserve(args, { reserved: true }),
       assign: (args, { shadow }) => shadow.assign(args),
     },
     alwaysRed: ['enqueue', 'dequeue'],

@@ -14,6 +14,7 @@ import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { QueueChecker } from './checkers/queues.ts';
+import { SeatChecker } from './checkers/seats.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { StrongReadChecker } from './checkers/strong-reads.ts';
@@ -88,6 +89,7 @@ export class Simulation {
       new ExactlyOnceChecker(siteCount),
       new DurabilityChecker(siteCount),
       new QueueChecker(),
+      new SeatChecker(),
       new AccountChecker(),
       new StrongReadChecker(),
       new ConvergenceChecker(),

@@ -7,6 +7,7 @@ type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
 type Draw = (random: Random, own: string, queues: number) => Drawn;
 
 const account = (random: Random): string => `account ${random.chance(0.8) ? 1 : 2}`;
+const draft = (random: Random): string => `draft ${random.between(1, 2)}`;
 const queueOf = (random: Random, queues: number): string => `queue ${random.between(1, queues)}`;
 
 const WORKLOAD: readonly [Draw, ...Draw[]] = [
@@ -27,6 +28,9 @@ const WORKLOAD: readonly [Draw, ...Draw[]] = [
   (_random, own) => ({ operation: 'note', args: { key: 'note', text: own } }),
   (_random, own) => ({ operation: 'assign', args: { key: 'note', text: own } }),
   (random) => ({ operation: 'adjust', args: { key: account(random) } }),
+  (random, own) => ({ operation: 'draft', args: { key: draft(random), text: own } }),
+  (random) => ({ operation: 'discard', args: { key: draft(random) } }),
+  (random, own) => ({ operation: 'reserve', args: { key: `seat ${random.between(1, 4)}`, text: own } }),
 ];
 
 /** Draws an operation; `own` is a text that no other operation has. */
