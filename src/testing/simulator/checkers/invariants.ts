@@ -8,13 +8,15 @@ import type { AnyOperation, Checker } from './checker.ts';
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
   readonly #service: Service;
+  /** Readers of each state: making them costs more than what is checked. */
+  readonly #readers = new WeakMap<SiteState, ReturnType<typeof tablesReader>>();
 
   constructor(service: Service) {
     this.#service = service;
   }
 
   applied(site: number, operation: AnyOperation, state: SiteState): void {
-    const tables = tablesReader(this.#service.tables, state.store, NO_NOTES);
+    const tables = this.#readersOf(state);
     for (const { table, key } of operation.effects) {
       for (const [name, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
         const row = tables[table]?.row(key);
@@ -22,5 +24,14 @@ export class InvariantChecker implements Checker {
           `at site ${site}, after ${operation.id}, row '${key}' of ${table} breaks "${name}"`);
       }
     }
+  }
+
+  #readersOf(state: SiteState): ReturnType<typeof tablesReader> {
+    let readers = this.#readers.get(state);
+    if (readers === undefined) {
+      readers = tablesReader(this.#service.tables, state.store, NO_NOTES);
+      this.#readers.set(state, readers);
+    }
+    return readers;
   }
 }
