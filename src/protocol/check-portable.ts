@@ -1,17 +1,44 @@
 /** Values that can be written down and sent: those of the codecs (`codec.ts`). */
 import { OutsideDomain } from './codec.ts';
 import { toJsonValue } from './json-values.ts';
+import { isPlain, isWellFormed } from './value-domain.ts';
 
 /**
- * Checks that a value can be written to a log and sent.
+ * Checks that a value can be written to a log and sent. Nearly all are scalars or flat objects of them: those are seen
+ * through without the codec.
  *
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where`
  */
 export function checkPortable(value: unknown, where: string): void {
+  if (isSimple(value) || isFlat(value)) return;
   try {
     toJsonValue(value);
   } catch (error) {
     if (error instanceof OutsideDomain) throw error.toError([where, ...error.path]);
     throw error;
   }
+}
+
+/** Whether the value is a scalar that surely travels. */
+function isSimple(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      return isWellFormed(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'boolean':
+    case 'undefined':
+      return true;
+    default:
+      return value === null;
+  }
+}
+
+/** Whether the value is a plain object of such scalars. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__' || !isSimple(value[key]) || !isWellFormed(key)) return false;
+  }
+  return true;
 }

@@ -5,6 +5,7 @@
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { checkPortable } from '../../protocol/check-portable.ts';
+import type { Effect } from './effect.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import type { ReadSet } from './read-set.ts';
@@ -83,7 +84,7 @@ export class GeneratorRunner {
     const { choice } = returned;
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
-    checkPortable(choice.effects, 'effects');
+    choice.effects.forEach(checkEffect);
     checkPortable(choice.args, 'shadow');
     const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
@@ -142,8 +143,13 @@ export class GeneratorRunner {
   }
 }
 
+function checkEffect(effect: Effect, index: number): void {
+  checkPortable(effect, `effects.${index}`);
+}
+
 /** A reply that can be kept, for whoever asks again. */
 function portable(reply: Reply): Reply {
-  checkPortable(reply, 'result');
+  checkPortable(reply.value, 'result');
+  if (reply.meta !== undefined) checkPortable(reply.meta, 'meta');
   return reply;
 }
