@@ -4,6 +4,10 @@ import { WebSocket } from 'ws';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { createClient } from '../../src/correctable/client.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { CorrectableError } from '../../src/correctable/errors.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { StoreDouble } from '../support/wire.ts';
 import { serve, type RunningServer } from '../../src/server/main.ts';
 import { bank, bankService } from '../unit/redblue/services.ts';
 
@@ -19,7 +23,11 @@ const start = async (): Promise<RunningServer<Site>> =>
   (server = await serve({ service: bankService(), sites: ['irl', 'frk', 'vrg'] }));
 
 /** A client that says what it likes: rows in, the rows about operations out. */
-async function speak(url: string, client: string): Promise<(row: readonly unknown[]) => Promise<readonly unknown[]>> {
+async function speak(
+  url: string,
+  client: string,
+  levels: readonly string[] = ['tentative', 'causal', 'strong'],
+): Promise<(row: readonly unknown[]) => Promise<readonly unknown[]>> {
   const socket = new WebSocket(url, 'correctables.v1+json');
   const waiting: ((row: readonly unknown[]) => void)[] = [];
   const rows: (readonly unknown[])[] = [];
@@ -35,11 +43,8 @@ async function speak(url: string, client: string): Promise<(row: readonly unknow
     rows.length > 0
       ? Promise.resolve(rows.shift() as readonly unknown[])
       : new Promise((resolve) => waiting.push(resolve));
-  const { name, hash } = bank;
-  const levels = ['tentative', 'causal', 'strong'];
-  socket.send(
-    JSON.stringify([[0, 'hello', { version: PROTOCOL_VERSION, client, attempt: 1, levels, contract: { name, hash } }]]),
-  );
+  const contract = levels.length === 3 ? { contract: { name: bank.name, hash: bank.hash } } : {};
+  socket.send(JSON.stringify([[0, 'hello', { version: PROTOCOL_VERSION, client, attempt: 1, levels, ...contract }]]));
   await next();
   return async (row) => {
     socket.send(JSON.stringify([row]));
@@ -61,6 +66,22 @@ describe('over two gateways', () => {
     const reader = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
     expect(await reader.invokeStrong(bank.balance({ account: 'a' }))).toBe(5);
     await reader.close();
+  });
+
+  test('back at a site where the first request never ended → submitted again, and only the second is answered', async () => {
+    const store = new StoreDouble();
+    const listener = await listenGateways({ sites: { irl: createGateway({ binding: store }) } });
+    const irl = await speak(listener.siteUrl('irl'), 'c'.repeat(32), ['weak', 'strong']);
+    const put = [1, 'submit', 'put', 'update', 2, { key: 'k' }];
+    const first = irl(put);
+    const { sink: firstSink } = await store.next();
+    void irl([...put, null, null, null, null, ['irl', 2]]);
+    const { sink, context } = await store.next();
+    expect(context.origin).toMatchObject({ home: 'irl', hop: 2, sequence: 1 });
+    firstSink.fail(new CorrectableError('ABORTED', 'asked elsewhere since'));
+    sink.update('done', 'strong');
+    expect(await first).toEqual([1, 'view', 1, 0]);
+    await listener.close();
   });
 
   test('a move that cannot be → INVALID_ARGUMENT with the field', async () => {

@@ -33,6 +33,8 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
     running.set(id, known);
     return known.repeat(outlet);
   }
+  // The client came back with it from another site: what the store says to the earlier request is for nobody.
+  known?.detach();
   try {
     start(row, guest, admit(row, guest), receivedAt);
   } catch (error) {
