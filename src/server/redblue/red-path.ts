@@ -182,6 +182,7 @@ export class RedPath {
 
   /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
+    if (this.#undurable.size === 0) return;
     const { durable } = this.#host.ownBlue();
     while ((this.#undurable.at(0)?.sequence ?? Infinity) <= durable) {
       this.#propose((this.#undurable.shift() as Undurable).record);
