@@ -28,6 +28,7 @@ export interface DurableStorageOptions {
 }
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
+const CHECKPOINT_RETRY_MS_MAX = 60_000;
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const SEGMENTS_AT_START_MAX = 4;
@@ -45,6 +46,7 @@ export class DurableStorage implements SiteStorage {
   /** Entries before these places are in the last checkpoint. */
   #contained: LogPlaces = { local: 0, red: 0 };
   #checkpointedBytes = 0;
+  #checkpointRetryMs = FULL_RETRY_MS;
   #isClosed = false;
 
   /**
@@ -68,7 +70,11 @@ export class DurableStorage implements SiteStorage {
         this.#listener?.failed(error);
       },
     };
-    const fullChanged = (isFull: boolean): void => options.events?.fullChanged(isFull);
+    const fullChanged = (isFull: boolean): void => {
+      options.events?.fullChanged(isFull);
+      // It may be that the logs themselves fill the disk: a checkpoint makes them shorter.
+      if (isFull) timing.later(() => this.checkpoint());
+    };
     try {
       this.#log = new SegmentLog({
         files,
@@ -130,7 +136,9 @@ export class DurableStorage implements SiteStorage {
 
   #onCheckpoint(contained: LogPlaces): void {
     this.#contained = contained;
+    this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#removeOldSegments();
+    this.#log.settleForLess();
   }
 
   /** Those that the checkpoint contains and no other site needs. */
@@ -143,8 +151,11 @@ export class DurableStorage implements SiteStorage {
   }
 
   #onCheckpointFailed(error: Error): void {
-    this.#options.events?.checkpointFailed(error);
-    this.#options.timing.afterMs(FULL_RETRY_MS, () => {
+    // Told once, and tried less and less often: it may have to write much each time.
+    if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
+    const retryMs = this.#checkpointRetryMs;
+    this.#checkpointRetryMs = Math.min(retryMs * 2, CHECKPOINT_RETRY_MS_MAX);
+    this.#options.timing.afterMs(retryMs, () => {
       if (!this.#isClosed) this.checkpoint();
     });
   }

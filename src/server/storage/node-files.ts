@@ -36,8 +36,9 @@ export class NodeFiles implements Files {
     const full = join(this.#root, path);
     const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0));
     try {
-      for (let end = 0; end < sizeBytes; end += ZEROS.length)
-        fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - end));
+      for (let length = 0; length < sizeBytes;) {
+        length += fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length));
+      }
       fs.fsyncSync(descriptor);
       fs.closeSync(descriptor);
       syncFolder(dirname(full));
@@ -110,8 +111,9 @@ async function createInBackground(path: string, sizeBytes: number): Promise<Sync
   try {
     const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR);
     try {
-      for (let end = 0; end < sizeBytes; end += ZEROS.length) {
-        await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - end));
+      for (let length = 0; length < sizeBytes;) {
+        // A disk that is nearly full takes a part.
+        length += (await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length))).bytesWritten;
       }
       await file.sync();
     } finally {

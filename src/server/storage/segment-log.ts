@@ -77,6 +77,7 @@ export class SegmentLog {
   #isFull = false;
   /** Whether the last attempt at another file was refused. */
   #lacksNext = false;
+  #mayBeSmaller = false;
   #isOver = false;
   #writtenBytes = 0;
   #onIdle: (() => void) | undefined;
@@ -130,6 +131,14 @@ export class SegmentLog {
       if (next.number === this.#number && this.#frames === 0) return;
       this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
     }
+  }
+
+  /**
+   * All that can go has gone: from now on a smaller file will do. Not before, since it would take the room that the
+   * checkpoint needs by which older ones can go.
+   */
+  settleForLess(): void {
+    this.#mayBeSmaller = this.#isFull;
   }
 
   /** Calls back once nothing is left to be written, or nothing more can be. */
@@ -193,7 +202,7 @@ export class SegmentLog {
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += byteCount;
     this.#writtenBytes += byteCount;
-    if (this.#position > this.#fileBytes / 2) this.#makeNext(this.#options.segmentBytes);
+    if (this.#position > this.#fileBytes / 2) this.#makeNext();
     const before = { ...this.#lengths };
     for (const { log } of group) this.#lengths[log] += 1;
     // The next group is on its way to the disk before the answers to this one are made.
@@ -213,7 +222,7 @@ export class SegmentLog {
   #switch(neededBytes: number): void {
     if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
       this.#dropNext();
-      this.#makeNext(Math.max(this.#options.segmentBytes, neededBytes * 2));
+      this.#makeNext(neededBytes);
       return;
     }
     this.#file.close();
@@ -235,31 +244,44 @@ export class SegmentLog {
     this.#next = undefined;
   }
 
-  #makeNext(sizeBytes: number): void {
+  /** Makes the next file: as large as usual, or than `neededBytes`. */
+  #makeNext(neededBytes = 0): void {
     if (this.#isMaking || this.#next !== undefined || this.#isOver) return;
     this.#isMaking = true;
+    const { segmentBytes } = this.#options;
+    const wantedBytes = Math.max(segmentBytes, neededBytes);
+    const leastBytes = this.#mayBeSmaller
+      ? Math.max(Math.min(FIRST_BYTES_MAX, segmentBytes), neededBytes)
+      : wantedBytes;
+    this.#create(wantedBytes, leastBytes, neededBytes);
+  }
+
+  #create(sizeBytes: number, leastBytes: number, neededBytes: number): void {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     this.#options.files.create(this.#pathOf(number), sizeBytes, (error, file) => {
+      const isTooLarge = error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
+      if (isTooLarge) return this.#create(Math.ceil(sizeBytes / 2), leastBytes, neededBytes);
       this.#isMaking = false;
       if (this.#isOver) file?.close();
       else if (file !== undefined) this.#onMade({ number, file, sizeBytes });
-      else this.#onRefused(error as Error, sizeBytes);
+      else this.#onRefused(error as Error, neededBytes);
     });
   }
 
   #onMade(next: NextFile): void {
     this.#lacksNext = false;
+    this.#mayBeSmaller = false;
     this.#next = next;
     this.#setFull(false);
     this.#write();
   }
 
-  #onRefused(error: Error, sizeBytes: number): void {
+  #onRefused(error: Error, neededBytes: number): void {
     if (!isNoSpace(error)) return this.#fail(error);
     this.#lacksNext = true;
     this.#setFull(true);
-    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(sizeBytes));
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(neededBytes));
     this.#checkIdle();
   }
 

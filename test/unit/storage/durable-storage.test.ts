@@ -231,11 +231,11 @@ describe('durable storage: a full disk', () => {
     site.append('local', 'accepted just before');
     machine.run();
     expect(site.synced.local).toBe(accepted + 1);
-    expect(site.events).toEqual(['full']);
+    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full']);
     machine.disk.isFull = false;
     machine.run();
     expect(site.storage.isFull).toBe(false);
-    expect(site.events).toEqual(['full', 'room']);
+    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full', 'room']);
     for (const entry of numbers(50)) {
       site.append('local', `later ${entry}`);
       machine.run(50);
@@ -252,8 +252,7 @@ describe('durable storage: a full disk', () => {
     machine.disk.isFull = true;
     site.storage.checkpoint();
     machine.run(2500);
-    expect(site.events.length).toBeGreaterThan(1);
-    expect(site.events[0]).toContain('ENOSPC');
+    expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
     machine.disk.isFull = false;
     machine.run();
     machine.disk.crash();
