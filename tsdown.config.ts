@@ -24,6 +24,19 @@ export default defineConfig({
   dts: true,
   clean: true,
   deps: {
-    neverBundle: [/^node:/, 'vitest', 'ws', 'zod', 'pino', 'cac', 'rxjs', 'idb', 'classic-level', 'tsx', /^tsx\//],
+    neverBundle: [
+      /^node:/,
+      'vitest',
+      'ws',
+      'zod',
+      'pino',
+      'cac',
+      'rxjs',
+      'idb',
+      'prom-client',
+      'classic-level',
+      'tsx',
+      /^tsx\//,
+    ],
   },
 });

@@ -5,8 +5,9 @@ import { hello } from './hello.ts';
 import type { MessageKind } from './message-kind.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
+import { renew } from './renew.ts';
 import type { ClientRow } from './rows.ts';
 import { submit } from './submit.ts';
 
 /** The kinds of rows that a client sends. */
-export const clientKinds: readonly MessageKind<ClientRow>[] = [hello, submit, cancel, ack, ping, pong];
+export const clientKinds: readonly MessageKind<ClientRow>[] = [hello, renew, submit, cancel, ack, ping, pong];

@@ -14,6 +14,8 @@ export const CloseCode = {
   malformed: 4400,
   /** The token is missing, wrong or expired. */
   unauthenticated: 4401,
+  /** The token has expired: connect again with a fresh one. */
+  expired: 4402,
   /** The principal may not use this server. */
   forbidden: 4403,
   /** Version, levels or contract differ between the two ends. */

@@ -20,7 +20,8 @@ export interface Hello {
 /** `[0, 'hello', {…}]`, from the client. */
 export type HelloRow = readonly [id: 0, kind: 'hello', hello: Hello];
 
-const TOKEN_LENGTH_MAX = 16_384;
+/** Longest token that is looked at. */
+export const TOKEN_LENGTH_MAX = 16_384;
 
 /** The kind `hello`. */
 export const hello: MessageKind<HelloRow> = {

@@ -7,13 +7,15 @@ import type { GoawayRow } from './goaway.ts';
 import type { HelloRow } from './hello.ts';
 import type { PingRow } from './ping.ts';
 import type { PongRow } from './pong.ts';
+import type { RenewRow } from './renew.ts';
+import type { RenewedRow } from './renewed.ts';
 import type { SubmitRow } from './submit.ts';
 import type { ViewRow } from './view.ts';
 import type { WelcomeRow } from './welcome.ts';
 
 /** A row that a client sends. */
-export type ClientRow = HelloRow | SubmitRow | CancelRow | AckRow | PingRow | PongRow;
+export type ClientRow = HelloRow | RenewRow | SubmitRow | CancelRow | AckRow | PingRow | PongRow;
 /** A row that a server sends. */
-export type ServerRow = WelcomeRow | ViewRow | ConfirmRow | FailRow | GoawayRow | PingRow | PongRow;
+export type ServerRow = WelcomeRow | RenewedRow | ViewRow | ConfirmRow | FailRow | GoawayRow | PingRow | PongRow;
 /** Any row. */
 export type Row = ClientRow | ServerRow;

@@ -5,12 +5,22 @@ import { goaway } from './goaway.ts';
 import type { MessageKind } from './message-kind.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
+import { renewed } from './renewed.ts';
 import type { ServerRow } from './rows.ts';
 import { view } from './view.ts';
 import { welcome } from './welcome.ts';
 
 /** The kinds of rows that a server sends. */
-export const serverKinds: readonly MessageKind<ServerRow>[] = [welcome, view, confirm, fail, goaway, ping, pong];
+export const serverKinds: readonly MessageKind<ServerRow>[] = [
+  welcome,
+  renewed,
+  view,
+  confirm,
+  fail,
+  goaway,
+  ping,
+  pong,
+];
 
 const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(serverKinds.map(({ kind, fields }) => [kind, fields]));
 

@@ -7,6 +7,10 @@ export interface Welcome {
   readonly version: number;
   /** The levels of the hosted store, weakest first; rows name a level by its index in this tuple. */
   readonly levels: readonly string[];
+  /** Name of the site, where the store has several. */
+  readonly site?: string | undefined;
+  /** How long the client's token lasts, if it ends at all: it should be renewed before. */
+  readonly expiresInMs?: number | undefined;
   readonly contract?: { readonly name: string; readonly hash: string } | undefined;
   readonly limits: {
     /** Largest frame that the server reads, in bytes. */
@@ -29,6 +33,8 @@ export const welcome: MessageKind<WelcomeRow> = {
     z.strictObject({
       version: count,
       levels: levelNames,
+      site: z.optional(shortText),
+      expiresInMs: z.optional(count),
       contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
       limits: z.strictObject({ frameBytesMax: count, inFlightMax: count }),
     }),

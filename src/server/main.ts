@@ -49,7 +49,13 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   const backend = createEmbedded(service, options);
   const gateways: Record<string, Gateway> = {};
   for (const name of backend.sites) {
-    gateways[name] = createGateway({ binding: backend.site(name), contract: service.contract, origins, logger });
+    gateways[name] = createGateway({
+      site: name,
+      binding: backend.site(name),
+      contract: service.contract,
+      origins,
+      logger,
+    });
   }
   const server = createServer();
   try {

@@ -17,10 +17,12 @@ import { transition, type ConnectionAction, type ConnectionEvent, type Connectio
 import { ConnectionTimer } from './connection-timer.ts';
 import { InFlight, InFlightOperation } from './in-flight.ts';
 import { readFrame, type InboundHandler } from './inbound.ts';
+import { SiteRing } from './site-ring.ts';
+import { TokenRenewal } from './token-renewal.ts';
 import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
 import { Outbox } from '../protocol/outbox.ts';
 import { SocketHandle } from './socket-handle.ts';
-import { submitRow } from './submit-row.ts';
+import { rowAt, submitRow } from './submit-row.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {
@@ -60,9 +62,13 @@ class WebSocketConnection implements Connection, InboundHandler {
   readonly #outbox: Outbox;
   readonly #cancellation: Cancellation;
   readonly #timer: ConnectionTimer;
+  readonly #sites: SiteRing;
+  readonly #renewal: TokenRenewal;
   readonly #ended: Promise<void>;
   #state: ConnectionState = 'connecting';
   #socket: SocketHandle | undefined;
+  /** Name of the site that welcomed the client, where the store has several. */
+  #site: string | undefined;
   #attempt = 0;
   #failures = 0;
   #malformed = 0;
@@ -84,6 +90,11 @@ class WebSocketConnection implements Connection, InboundHandler {
     this.#cancellation = new Cancellation(this.#inFlight, settings.scheduling, (operation) =>
       this.#cancelled(operation),
     );
+    this.#sites = new SiteRing(settings.urls);
+    this.#renewal = new TokenRenewal(settings, {
+      renewed: (token) => this.#push([0, 'renew', token]),
+      failed: (cause) => this.#tokenFailed(cause),
+    });
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
     // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
     this.ready.catch(() => {});
@@ -97,10 +108,14 @@ class WebSocketConnection implements Connection, InboundHandler {
     return this.#state;
   }
 
+  get #isOpen(): boolean {
+    return this.#state === 'open' || this.#state === 'probing';
+  }
+
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
       const submitted = this.#register(operation, levels, sink as Sink, context);
-      if (this.#state === 'open' || this.#state === 'probing') this.#send(submitted);
+      if (this.#isOpen) this.#send(submitted);
     } catch (error) {
       sink.fail(error);
     }
@@ -168,7 +183,7 @@ class WebSocketConnection implements Connection, InboundHandler {
       return;
     }
     operation.sent = true;
-    this.#outbox.push(operation.row);
+    this.#outbox.push(this.#site === undefined ? operation.row : rowAt(this.#site, operation, codec));
     if (operation.cancelled) this.#push([operation.id, 'cancel']);
     if (++this.#unacknowledged >= ACK_STEP) this.#acknowledge();
   }
@@ -184,24 +199,26 @@ class WebSocketConnection implements Connection, InboundHandler {
   }
 
   #dispatch(event: ConnectionEvent): void {
-    const { state, actions } = transition(this.#state, event);
-    const changed = state !== this.#state;
+    const from = this.#state;
+    const { state, actions } = transition(from, event);
+    const changed = state !== from;
     this.#state = state;
     for (const action of actions) this.#perform(action);
     // An action may have led on to another state, which has been entered by now.
     if (!changed || this.#state !== state) return;
-    this.#enter(state);
+    this.#enter(state, from);
   }
 
-  #enter(state: ConnectionState): void {
-    const backoffMs = state === 'waiting' ? this.#nextBackoffMs() : 0;
+  #enter(state: ConnectionState, from: ConnectionState): void {
+    const backoffMs = state === 'waiting' ? this.#nextBackoffMs(from) : 0;
     if (backoffMs === undefined) return this.#dispatch('refused');
     this.#timer.arm(state, backoffMs);
     this.#settings.onStateChange(state, this.#reason);
   }
 
-  #nextBackoffMs(): number | undefined {
+  #nextBackoffMs(from: ConnectionState): number | undefined {
     this.#failures++;
+    this.#sites.failed(from !== 'connecting' && from !== 'greeting');
     const { reconnect, random } = this.#settings;
     return reconnect.delayMs(this.#failures, random);
   }
@@ -234,7 +251,8 @@ class WebSocketConnection implements Connection, InboundHandler {
 
   #connect(): void {
     this.#attempt++;
-    const { WebSocket, url, codec } = this.#settings;
+    const { WebSocket, codec } = this.#settings;
+    const { url } = this.#sites;
     try {
       this.#socket = new SocketHandle(new WebSocket(url, [codec.subprotocol]), {
         opened: () => this.#dispatch('opened'),
@@ -249,6 +267,7 @@ class WebSocketConnection implements Connection, InboundHandler {
   }
 
   #drop(): void {
+    this.#renewal.stop();
     this.#socket?.drop();
     this.#socket = undefined;
     this.#outbox.clear();
@@ -261,7 +280,7 @@ class WebSocketConnection implements Connection, InboundHandler {
       return this.#dispatch('refused');
     }
     // What the application itself gave as the reason stays.
-    if (this.#state !== 'closing') this.#reason = lossOf(this.#settings.url, code, reason);
+    if (this.#state !== 'closing') this.#reason = lossOf(this.#sites.url, code, reason);
     this.#dispatch('lost');
   }
 
@@ -277,15 +296,20 @@ class WebSocketConnection implements Connection, InboundHandler {
       })
       .catch((cause: unknown) => {
         if (this.#socket !== socket) return;
-        this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
-        this.#dispatch('refused');
+        this.#tokenFailed(cause);
       });
+  }
+
+  #tokenFailed(cause: unknown): void {
+    this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
+    this.#dispatch('refused');
   }
 
   #resume(): void {
     this.#failures = 0;
     this.#malformed = 0;
     this.#reason = undefined;
+    this.#sites.opened();
     const operations = this.#inFlight.resubmissions();
     this.#acknowledge();
     for (const operation of operations) this.#send(operation);
@@ -309,7 +333,10 @@ class WebSocketConnection implements Connection, InboundHandler {
         return this.#receiveFail(row);
       case 'welcome':
         return this.#receiveWelcome(row[2]);
+      case 'renewed':
+        return this.#renewal.expect(row[2] ?? undefined);
       case 'goaway':
+        this.#sites.leaving();
         this.#timer.drainMs = row[2];
         return this.#dispatch('goaway');
       case 'ping':
@@ -332,17 +359,19 @@ class WebSocketConnection implements Connection, InboundHandler {
     this.#reason = errorOf(row);
   }
 
-  #receiveWelcome({ version, levels, limits }: Welcome): void {
+  #receiveWelcome({ version, levels, limits, site, expiresInMs }: Welcome): void {
     if (version !== PROTOCOL_VERSION || levels.join() !== this.#target.levels.join()) {
       const message = `the server speaks version ${version} with levels ${levels.join()}`;
       this.#reason = new CorrectableError('PROTOCOL', `${message}; this client needs ${this.#target.levels.join()}`);
       return this.#dispatch('refused');
     }
     this.#outbox.frameBytesMax = limits.frameBytesMax;
+    this.#site = site;
+    this.#renewal.expect(expiresInMs);
     this.#dispatch('welcomed');
   }
 
   #reasonToFail(): CorrectableError {
-    return this.#reason ?? new CorrectableError('UNAVAILABLE', `${this.#settings.url} cannot be reached`);
+    return this.#reason ?? new CorrectableError('UNAVAILABLE', `${this.#sites.url} cannot be reached`);
   }
 }

@@ -29,6 +29,10 @@ export class InFlightOperation {
    * it, since it runs to its end.
    */
   cancelled = false;
+  /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */
+  home: string | undefined = undefined;
+  site: string | undefined = undefined;
+  hop = 0;
   /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
   seqs: number[] | undefined = undefined;
   /** Stops listening to the caller's signal. */

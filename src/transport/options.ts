@@ -6,12 +6,15 @@ import { msgpackCodec } from '../protocol/msgpack-codec.ts';
 import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
-import { webSocketClass, webSocketUrl, type WebSocketConstructor } from './websocket.ts';
+import { webSocketClass, webSocketUrls, type WebSocketConstructor } from './websocket.ts';
 
 /** What a connection to a gateway can be told. */
 export interface ConnectionOptions {
-  /** Where the gateway listens, for example `ws://127.0.0.1:7070/irl`. */
-  readonly url: string | URL;
+  /**
+   * Where the gateway listens, for example `ws://127.0.0.1:7070/irl`; several, in order of preference, for the sites of
+   * one store. `findSites` gives them, the nearest first. Operations under way move to the next site when one is lost.
+   */
+  readonly url: string | URL | readonly (string | URL)[];
   /** The WebSocket class. Default: the platform's; Node 20 has none, so pass that of `ws` there. */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /** Sent in the first message of every connection. A function is asked each time, and may return a fresh token. */
@@ -44,7 +47,7 @@ export interface ConnectionTarget {
 
 /** The options with nothing left open. */
 export interface ConnectionSettings {
-  readonly url: string;
+  readonly urls: readonly string[];
   readonly WebSocket: WebSocketConstructor;
   readonly token: () => string | undefined | Promise<string | undefined>;
   readonly reconnect: ReconnectPolicy;
@@ -62,7 +65,7 @@ export interface ConnectionSettings {
 export function settle(options: ConnectionOptions): ConnectionSettings {
   const { token } = options;
   return {
-    url: webSocketUrl(options.url),
+    urls: webSocketUrls(options.url),
     WebSocket: webSocketClass(options.WebSocket),
     token: typeof token === 'function' ? token : () => token,
     reconnect: options.reconnect ?? exponentialBackoff(),

@@ -1,7 +1,10 @@
 /** The row that submits an operation. */
 import type { InvocationContext } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
+import type { Codec, Encoded } from '../protocol/codec.ts';
+import { submitFields } from '../protocol/submit-fields.ts';
 import type { SubmitRow } from '../protocol/submit.ts';
+import type { InFlightOperation } from './in-flight.ts';
 import { WireSession } from './wire-session.ts';
 
 /** What goes into the row. */
@@ -26,4 +29,20 @@ export function submitRow({ id, operation, levels, context, nowMs }: Submission)
   if (timeoutMs !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs];
   if (key !== undefined) return [id, 'submit', name, effect, levels, args, key];
   return [id, 'submit', name, effect, levels, args];
+}
+
+const MOVE = submitFields.indexOf('move');
+
+/** The row for this site: an update that was sent to another one before says where it began, and how often it moved. */
+export function rowAt(site: string, operation: InFlightOperation, codec: Codec): Encoded {
+  if (operation.effect !== 'update') return operation.row;
+  operation.home ??= site;
+  if (operation.site !== undefined && operation.site !== site) operation.hop++;
+  operation.site = site;
+  if (operation.hop === 0) return operation.row;
+  // Read back, since the arguments may have changed in the hands of the application meanwhile.
+  const [row] = codec.decode(codec.frame([operation.row])) as [unknown[]];
+  while (row.length < MOVE) row.push(null);
+  row[MOVE] = [operation.home, operation.hop];
+  return codec.encodeRow(row, submitFields);
 }

@@ -26,8 +26,14 @@ export function webSocketClass(given: WebSocketConstructor | undefined): WebSock
   );
 }
 
-/** The URL, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
-export function webSocketUrl(url: string | URL): string {
+/** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
+export function webSocketUrls(given: string | URL | readonly (string | URL)[]): readonly string[] {
+  const urls = typeof given === 'string' || given instanceof URL ? [given] : given;
+  if (urls.length > 0) return urls.map(webSocketUrl);
+  throw new CorrectableError('INVALID_ARGUMENT', 'url: give at least one', { field: 'url' });
+}
+
+function webSocketUrl(url: string | URL): string {
   let parsed: URL;
   try {
     parsed = new URL(url);

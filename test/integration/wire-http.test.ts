@@ -1,4 +1,5 @@
 /** HTTP beside the websockets. */
+import { readFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
@@ -129,5 +130,60 @@ describe('listening', () => {
       own.close(resolve);
       own.closeAllConnections();
     });
+  });
+});
+
+describe('HTTP: readiness and metrics', () => {
+  test('/ready and /ready/<site> → 200 while it takes clients, 503 when full, 404 for no site', async () => {
+    await using server = await startGateway({ limits: { connectionsMax: 1 } });
+    const { url } = server.listener;
+    expect(await get(`${url}/ready`)).toMatchObject({ status: 200, body: { ready: true } });
+    expect((await get(`${url}/ready/here`)).status).toBe(200);
+    expect((await get(`${url}/ready/there`)).status).toBe(404);
+    await using client = new RawClient(server.url);
+    await client.greet();
+    expect(await get(`${url}/ready/here`)).toMatchObject({ status: 503, body: { ready: false } });
+  });
+
+  test('/metrics → the documented names with the site as label, and figures that fit', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', 'put', 'update', 2, null], [2, 'bogus']);
+    await server.store.next();
+    await client.row();
+    const text = await (await fetch(`${server.listener.url}/metrics`)).text();
+    const document = readFileSync(new URL('../../docs/operating-gateway.md', import.meta.url), 'utf8');
+    const documented = [...document.matchAll(/^\| `(correctables_\w+)` \| (\w+)/gm)].map(([, name, kind]) => [
+      name,
+      kind,
+    ]);
+    const told = [...text.matchAll(/^# TYPE (correctables_\w+) (\w+)/gm)].map(([, name, kind]) => [name, kind]);
+    expect(documented.toSorted()).toEqual(told.toSorted());
+    for (const [name, value] of Object.entries({
+      correctables_serving: 1,
+      correctables_connections: 1,
+      correctables_operations_in_flight: 1,
+      correctables_operations_total: 1,
+      correctables_replies_kept: 1,
+      correctables_malformed_total: 1,
+    })) {
+      expect(text).toContain(`${name}{site="here"} ${value}\n`);
+    }
+    expect(text).toContain('process_cpu_seconds_total');
+  });
+
+  test('clients must authenticate → /metrics and the details of /health only with a token', async () => {
+    const authenticate = (token: string | undefined) => {
+      if (token !== 'secret') throw new Error('no such token');
+      return { id: 'ops' };
+    };
+    await using server = await startGateway({ authenticate });
+    const { url } = server.listener;
+    expect((await fetch(`${url}/metrics`)).status).toBe(401);
+    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
+    expect((await get(`${url}/health`)).body).toEqual({ status: 'ok' });
+    expect((await get(`${url}/health`, { authorization: 'Bearer secret' })).body).toHaveProperty('sites');
   });
 });

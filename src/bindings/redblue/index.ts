@@ -20,3 +20,4 @@ export {
   type OperationSpecs,
 } from '../../protocol/contract.ts';
 export { keyValueOperations, queueOperations } from '../../protocol/portable.ts';
+export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

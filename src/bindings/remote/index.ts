@@ -10,3 +10,4 @@ export type { RemoteBinding } from '../../transport/connection-binding.ts';
 export type { ConnectionState } from '../../transport/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';
+export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

@@ -15,6 +15,8 @@ import { failRow } from '../../protocol/wire-errors.ts';
 import { compileSchema } from './compile-schema.ts';
 import type { ClientConnection, ClientRecord } from './client-table.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
+import { ClientExpiry } from './client-expiry.ts';
+import { RateLimit } from './rate-limit.ts';
 import { refuseHello } from './refuse-hello.ts';
 import type { ServerSocket } from './socket.ts';
 import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
@@ -46,6 +48,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
   readonly #helloTimer: NodeJS.Timeout;
   #phase: Phase = 'greeting';
   #guest: Guest | undefined;
+  readonly #expiry: ClientExpiry;
   #malformed = 0;
   #heard = true;
   /** When the frame being read arrived, in milliseconds since the epoch. */
@@ -60,6 +63,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#host = host;
     this.#outbox = new Outbox(codec, setImmediate, (frame) => this.#send(frame));
     this.#outbox.frameBytesMax = host.limits.frameBytesMax;
+    this.#expiry = new ClientExpiry(() => this.close(CloseCode.expired, 'the token has expired'));
     this.#helloTimer = setTimeout(() => {
       this.close(CloseCode.helloTimeout, `no hello within ${host.limits.helloTimeoutMs} ms`);
     }, host.limits.helloTimeoutMs);
@@ -171,6 +175,8 @@ export class GatewayConnection implements ClientConnection, Outlet {
     switch (row[1]) {
       case 'submit':
         return this.#submit(row, guest);
+      case 'renew':
+        return this.#renew(row[2], guest);
       case 'cancel':
         return this.#cancel(row[0], guest);
       case 'ack':
@@ -182,6 +188,26 @@ export class GatewayConnection implements ClientConnection, Outlet {
       case 'hello':
         return this.close(CloseCode.malformed, 'hello may be said only once');
     }
+  }
+
+  #renew(token: string, guest: Guest): void {
+    Promise.resolve()
+      .then(() => this.#host.authenticate(token, this.#peer))
+      .then(
+        (principal) => {
+          if (this.#isClosed()) return;
+          if (principal.id !== guest.principal.id) {
+            this.close(CloseCode.unauthenticated, 'the fresh token is of somebody else');
+            return;
+          }
+          guest.principal = principal;
+          this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
+        },
+        (error: unknown) => {
+          this.#host.logger.info({ err: error, ...this.#peer }, 'a fresh token was refused');
+          this.close(CloseCode.unauthenticated, 'the token was refused');
+        },
+      );
   }
 
   #submit(row: SubmitRow, guest: Guest): void {
@@ -231,6 +257,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#guest = {
       record,
       principal,
+      rate: new RateLimit(this.#host.limits.operationsPerSecondMax, Date.now()),
       owner: this.#ownerOf(record),
       host: this.#host,
       outlet: this,
@@ -240,7 +267,15 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#phase = 'serving';
     const contract = catalogue && { name: catalogue.name, hash: catalogue.hash };
     const { frameBytesMax, inFlightMax } = limits;
-    this.push([0, 'welcome', { version: PROTOCOL_VERSION, levels, contract, limits: { frameBytesMax, inFlightMax } }]);
+    const welcome = {
+      version: PROTOCOL_VERSION,
+      levels,
+      site: this.#host.site,
+      expiresInMs: this.#expiry.expect(principal),
+      contract,
+      limits: { frameBytesMax, inFlightMax },
+    };
+    this.push([0, 'welcome', welcome]);
     if (this.#host.draining) this.drain(0);
   }
 
@@ -287,6 +322,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
     clearTimeout(this.#helloTimer);
+    this.#expiry.stop();
     this.#outbox.clear();
     const record = this.#guest?.record;
     this.#running.forEach((submission) => {

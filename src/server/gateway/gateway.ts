@@ -21,6 +21,8 @@ import type { ServerSocket } from './socket.ts';
 export interface GatewayOptions<L extends Levels = Levels> {
   /** The store to host. It stays the caller's: the gateway does not close it. */
   readonly binding: Binding<L>;
+  /** Name of the site, where the store has several: its clients say where an operation was sent to first. */
+  readonly site?: string | undefined;
   /** The operations that clients may name, with schemas for their arguments. Default: all that the binding supports. */
   readonly contract?: Catalogue | undefined;
   /** Origins of pages that may connect, for example `https://shop.example`, beside pages of the same loopback server. */
@@ -52,6 +54,8 @@ export interface Gateway {
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly authenticated: boolean;
+  /** Verifies a token; rejects one that is refused. */
+  readonly authenticate: Authenticate;
   readonly limits: GatewayLimits;
   /** Subprotocols that it speaks, the preferred one first. */
   readonly subprotocols: readonly string[];
@@ -84,6 +88,7 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
 class BindingGateway implements Gateway, GatewayHost {
+  readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: Catalogue | undefined;
@@ -105,6 +110,7 @@ class BindingGateway implements Gateway, GatewayHost {
 
   constructor(options: GatewayOptions) {
     const { binding, contract, authenticate } = options;
+    this.site = options.site;
     this.binding = binding;
     this.levels = binding.consistencyLevels();
     this.catalogue = contract && compileCatalogue(contract);

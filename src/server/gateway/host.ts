@@ -10,6 +10,8 @@ import type { Logger } from './logger.ts';
 export interface Principal {
   /** Stable name: operation ids belong to it. */
   readonly id: string;
+  /** When the token ends, in milliseconds since the epoch: the connection is closed then unless it was renewed. */
+  readonly expiresAt?: number | undefined;
 }
 
 /** Where a connection comes from. */
@@ -36,6 +38,8 @@ export interface GatewayCounters {
 
 /** The shared part of a gateway. */
 export interface GatewayHost {
+  /** Name of the site. */
+  readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: Catalogue | undefined;

@@ -1,5 +1,9 @@
-/** HTTP beside the websockets: `/health` for load balancers, `/sites` for clients that look for the nearest site. */
+/**
+ * HTTP beside the websockets: `/health` and `/ready` for load balancers, `/sites` for clients that look for the nearest
+ * site, `/metrics` for Prometheus.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayMetrics } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
 
@@ -12,15 +16,27 @@ export interface SiteEntry {
   readonly contract?: { readonly name: string; readonly hash: string };
 }
 
+/** First parts of the paths that are not sites. */
+export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+
+type Sites = Readonly<Record<string, Gateway>>;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+}
+
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
-  sites: Readonly<Record<string, Gateway>>,
+  sites: Sites,
   boundTo: string,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
+  const metrics = new GatewayMetrics(sites);
   return (request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0];
-    if (path !== '/health' && path !== '/sites') return false;
+    const [, first = '', second, ...rest] = ((request.url ?? '/').split('?', 1)[0] as string).split('/');
+    if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
     const { host, origin } = request.headers;
     if (!isAllowedHost(host, boundTo) || !isAllowedOrigin(origin, host, origins)) {
       response.writeHead(403).end();
@@ -29,33 +45,75 @@ export function createHttpHandler(
     } else {
       if (origin !== undefined) response.setHeader('access-control-allow-origin', origin);
       response.setHeader('vary', 'origin');
-      if (path === '/health') answer(response, healthOf(sites));
-      else answer(response, { status: 200, body: { sites: directoryOf(sites) } });
+      answer(request, sites, { first, second, metrics }).then(
+        (given) => send(response, given),
+        () => send(response, { status: 500, body: { error: 'the server made a mistake' } }),
+      );
     }
     return true;
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: unknown;
+interface Asked {
+  readonly first: string;
+  readonly second: string | undefined;
+  readonly metrics: GatewayMetrics;
 }
 
-function answer(response: ServerResponse, { status, body }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(JSON.stringify(body));
+async function answer(request: IncomingMessage, sites: Sites, { first, second, metrics }: Asked): Promise<Answer> {
+  if (first === 'ready') return readiness(sites, second);
+  if (first === 'sites') return { status: 200, body: { sites: directoryOf(sites) } };
+  const isKnown = await isAuthenticated(request, sites);
+  if (first === 'health') return healthOf(sites, isKnown);
+  if (!isKnown) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+  return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
 
-function healthOf(sites: Readonly<Record<string, Gateway>>): Answer {
+function send(response: ServerResponse, { status, body, type = 'application/json' }: Answer): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'cache-control': 'no-store',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** What sites are doing is told to those only who may be their clients. */
+async function isAuthenticated(request: IncomingMessage, sites: Sites): Promise<boolean> {
+  const { authorization, origin } = request.headers;
+  const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  const peer = { remoteAddress: request.socket.remoteAddress, origin };
+  for (const gateway of Object.values(sites)) {
+    if (!gateway.authenticated) continue;
+    if (token === undefined) return false;
+    try {
+      await gateway.authenticate(token, peer);
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+function healthOf(sites: Sites, isKnown: boolean): Answer {
   const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
   const serving = entries.every(([, { state }]) => state === 'serving');
+  const status = serving ? 'ok' : 'draining';
   return {
     status: serving ? 200 : 503,
-    body: { status: serving ? 'ok' : 'draining', sites: Object.fromEntries(entries) },
+    body: isKnown ? { status, sites: Object.fromEntries(entries) } : { status },
   };
 }
 
-function directoryOf(sites: Readonly<Record<string, Gateway>>): SiteEntry[] {
+/** Whether new clients may come: to one site, or to all. */
+function readiness(sites: Sites, name: string | undefined): Answer {
+  if (name !== undefined && !Object.hasOwn(sites, name)) return { status: 404, body: { ready: false } };
+  const asked = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
+  const ready = asked.every(({ accepting }) => accepting);
+  return { status: ready ? 200 : 503, body: { ready } };
+}
+
+function directoryOf(sites: Sites): SiteEntry[] {
   return Object.entries(sites).map(([name, { levels, contract }]) => ({
     name,
     path: `/${name}`,

@@ -14,6 +14,8 @@ export interface GatewayLimits {
    * connection is cut. Default 8 MiB.
    */
   readonly sendBufferBytesMax: number;
+  /** Operations a second of one connection; more fail with `OVERLOADED`. Default: no limit. */
+  readonly operationsPerSecondMax: number;
   /** Most connections at a time. Default 4096. */
   readonly connectionsMax: number;
   /** Malformed rows or frames of one connection before it is closed. Default 8. */
@@ -31,6 +33,7 @@ const DEFAULTS: GatewayLimits = {
   inFlightMax: 16_384,
   repliesMax: 65_536,
   sendBufferBytesMax: 8 << 20,
+  operationsPerSecondMax: Infinity,
   connectionsMax: 4_096,
   malformedMax: 8,
   helloTimeoutMs: 5_000,

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Gateway } from './gateway.ts';
-import { createHttpHandler } from './http.ts';
+import { createHttpHandler, HTTP_PATHS } from './http.ts';
 import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from './origins.ts';
 import { WsSocket } from './socket.ts';
 
@@ -30,7 +30,7 @@ export interface GatewayListener {
   /** The websocket address of a site. Throws `INVALID_ARGUMENT` if there is no such site. */
   siteUrl(name: string): string;
   /**
-   * Answers `/health` and `/sites`; returns false, having done nothing, for other paths. For use with an own `server`,
+   * Answers `/health`, `/ready`, `/sites` and `/metrics`; returns false, having done nothing, for other paths. For use with an own `server`,
    * whose other requests belong to the caller.
    */
   handleHttp(request: IncomingMessage, response: ServerResponse): boolean;
@@ -39,7 +39,6 @@ export interface GatewayListener {
 }
 
 const SITE_NAME = /^[\w-]+$/;
-const RESERVED: readonly string[] = ['health', 'sites'];
 const STATUS = { 400: 'Bad Request', 403: 'Forbidden', 404: 'Not Found', 503: 'Service Unavailable' } as const;
 
 /**
@@ -81,8 +80,8 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
 
 function checkSites(sites: Readonly<Record<string, Gateway>>): void {
   for (const name of Object.keys(sites)) {
-    if (SITE_NAME.test(name) && !RESERVED.includes(name)) continue;
-    const message = `sites: "${name}" cannot be a path; use letters, digits, - and _, and neither health nor sites`;
+    if (SITE_NAME.test(name) && !HTTP_PATHS.includes(name)) continue;
+    const message = `sites: "${name}" cannot be a path; use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
   }
 }

@@ -9,13 +9,16 @@ import { failRow } from '../../protocol/wire-errors.ts';
 import type { ClientRecord } from './client-table.ts';
 import type { GatewayHost, Principal } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { ServerSocket } from './socket.ts';
 import { Submission, type Outlet, type SubmissionOwner } from './submission.ts';
 
 /** A client that was let in, on its present connection. */
 export interface Guest {
   readonly record: ClientRecord;
-  readonly principal: Principal;
+  /** Changes when the client renews its token. */
+  principal: Principal;
+  readonly rate: RateLimit;
   readonly owner: SubmissionOwner;
   readonly host: GatewayHost;
   readonly outlet: Outlet;
@@ -36,7 +39,7 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
   // The client came back with it from another site: what the store says to the earlier request is for nobody.
   known?.detach();
   try {
-    start(row, guest, admit(row, guest), receivedAt);
+    start(row, guest, admit(row, guest, receivedAt), receivedAt);
   } catch (error) {
     if (!isCorrectableError(error))
       host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
@@ -45,7 +48,7 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
 }
 
 /** The operation, if it may be executed. */
-function admit(row: SubmitRow, guest: Guest): Operation {
+function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operation {
   const { record, principal, host } = guest;
   const id = row[0];
   const levels = row[4];
@@ -53,6 +56,8 @@ function admit(row: SubmitRow, guest: Guest): Operation {
     throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
   }
   refuseOverload(row, guest);
+  const waitMs = guest.rate.take(receivedAt);
+  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
   if (levels >= 2 ** host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
@@ -69,9 +74,12 @@ function refuseOverload(row: SubmitRow, { record, host, running, socket }: Guest
   if (running.size >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
   else if (socket.bufferedBytes > sendBufferBytesMax) message = 'the client reads too slowly';
   else if (row[3] === 'update' && record.size >= repliesMax) message = 'too many replies wait for an ack';
-  if (message === undefined) return;
-  host.counters.overloaded++;
-  throw new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
+  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
+}
+
+function overloaded({ counters }: GatewayHost, message: string, retryAfterMs: number): CorrectableError {
+  counters.overloaded++;
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs });
 }
 
 function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {

@@ -80,8 +80,12 @@ test('close codes → those of the code, with what the client does', () => {
 test('limits → the defaults of the code', () => {
   const units: Readonly<Record<string, number>> = { MiB: 1 << 20, s: 1_000 };
   const limits: Readonly<Record<string, number>> = { ...limitsFrom() };
-  expect(cells('Limits')).toHaveLength(7);
+  expect(cells('Limits')).toHaveLength(8);
   for (const [name = '', value = ''] of cells('Limits')) {
+    if (value.startsWith('none')) {
+      expect(limits[name.replaceAll('`', '')]).toBe(Infinity);
+      continue;
+    }
     const [, number = '', unit = ''] = /^([\d ]+\d|\d)(?: (MiB|s)\b)?/.exec(value) ?? [];
     expect(`${name} ${Number(number.replaceAll(' ', '')) * (units[unit] ?? 1)}`).toBe(
       `${name} ${limits[name.replaceAll('`', '')]}`,

@@ -10,6 +10,7 @@ import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 const HISTORY: Readonly<Record<number, string>> = {
   1: 'b5863acfb322619c',
   2: '8efa39f63e0b8169',
+  3: 'c3ef6a697c7eb047',
 };
 
 function wireHash(): string {

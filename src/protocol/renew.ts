@@ -1,0 +1,14 @@
+/** `renew`: a fresh token for a connection that is open already. */
+import * as z from 'zod/mini';
+import { TOKEN_LENGTH_MAX } from './hello.ts';
+import { connectionNumber, type MessageKind } from './message-kind.ts';
+
+/** `[0, 'renew', token]`, from the client. The principal must stay the same. */
+export type RenewRow = readonly [id: 0, kind: 'renew', token: string];
+
+/** The kind `renew`. */
+export const renew: MessageKind<RenewRow> = {
+  kind: 'renew',
+  fields: ['id', 'kind', 'token'],
+  schema: z.tuple([connectionNumber, z.literal('renew'), z.string().check(z.maxLength(TOKEN_LENGTH_MAX))]),
+};

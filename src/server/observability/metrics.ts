@@ -1,0 +1,67 @@
+/** What the gateways are doing, for Prometheus. Names and meanings are listed in docs/operating-gateway.md. */
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { Gateway, GatewayStatus } from '../gateway/gateway.ts';
+
+/** A number of a gateway's status. */
+type Field = { [K in keyof GatewayStatus]: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
+
+/** Gauges by name: the field that they show and what it means. */
+const GAUGES: Readonly<Record<string, readonly [Field, string]>> = {
+  correctables_connections: ['connections', 'Open connections of clients'],
+  correctables_operations_in_flight: ['inFlight', 'Operations without a final view'],
+  correctables_clients: ['clients', 'Clients known, connected or not'],
+  correctables_replies_kept: ['replies', 'Updates whose reply is kept for a repetition'],
+};
+
+/** Counters by name, counted since the gateway was made. */
+const COUNTERS: Readonly<Record<string, readonly [Field, string]>> = {
+  correctables_operations_total: ['submitted', 'Operations handed to the store'],
+  correctables_overloaded_total: ['overloaded', 'Operations refused for overload or rate'],
+  correctables_malformed_total: ['malformed', 'Rows or frames refused as malformed'],
+  correctables_store_misuses_total: ['misuses', 'Views of the store after the end or at an unknown level'],
+};
+
+/** The metrics of one listener, in the text format of Prometheus. */
+export class GatewayMetrics {
+  readonly #registry = new Registry();
+
+  constructor(sites: Readonly<Record<string, Gateway>>) {
+    const each = Object.entries(sites);
+    collectDefaultMetrics({ register: this.#registry });
+    const shared = { labelNames: ['site'], registers: [this.#registry] };
+    for (const [name, [field, help]] of Object.entries(GAUGES)) {
+      const gauge: Gauge = new Gauge({
+        ...shared,
+        name,
+        help,
+        collect: () => each.forEach(([site, gateway]) => gauge.set({ site }, gateway.status()[field])),
+      });
+    }
+    for (const [name, [field, help]] of Object.entries(COUNTERS)) {
+      const counter: Counter = new Counter({
+        ...shared,
+        name,
+        help,
+        collect() {
+          counter.reset();
+          for (const [site, gateway] of each) counter.inc({ site }, gateway.status()[field]);
+        },
+      });
+    }
+    const serving: Gauge = new Gauge({
+      ...shared,
+      name: 'correctables_serving',
+      help: '1 while the site takes new connections, otherwise 0',
+      collect: () => each.forEach(([site, gateway]) => serving.set({ site }, gateway.accepting ? 1 : 0)),
+    });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All metrics as of now. */
+  async text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}

@@ -1,0 +1,112 @@
+/** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
+import { CorrectableError } from '../correctable/errors.ts';
+
+/** How to look for sites. */
+export interface FindSitesOptions {
+  /** What asks. Default: the platform's `fetch`. */
+  readonly fetch?: ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>) | undefined;
+  /** How long one answer may take, in milliseconds. Default 2000. */
+  readonly timeoutMs?: number | undefined;
+  /** What time it is, in milliseconds; for tests. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** How often each site is measured: the first answer also pays for the connection. */
+const SAMPLES = 3;
+const TIMEOUT_MS_DEFAULT = 2000;
+
+interface Asker {
+  /** The answer and how long it took. */
+  ask(url: string): Promise<{ readonly response: Response; readonly tookMs: number }>;
+}
+
+/**
+ * Asks servers which sites they have, measures each, and gives the websocket addresses, the nearest first; those that
+ * do not answer last. For the option `url` of `remote` and `redblue`.
+ *
+ * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
+ * @throws CorrectableError `INVALID_ARGUMENT` for an address that is none, `UNAVAILABLE` when no server tells its sites.
+ * @example
+ * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070'), WebSocket }));
+ */
+export async function findSites(
+  directories: string | URL | readonly (string | URL)[],
+  options: FindSitesOptions = {},
+): Promise<readonly string[]> {
+  const asker = askerOf(options);
+  const bases = (Array.isArray(directories) ? directories : [directories]).map((given) =>
+    baseOf(given as string | URL),
+  );
+  const listed = await Promise.all(bases.map((base) => sitesOf(base, asker)));
+  const sites = listed.flatMap((each) => (each instanceof CorrectableError ? [] : each));
+  if (sites.length === 0) {
+    const [first] = listed;
+    throw first instanceof CorrectableError ? first : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
+  }
+  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measure(site, asker) })));
+  return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socket);
+}
+
+interface Site {
+  readonly socket: string;
+  readonly ready: string;
+}
+
+function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Asker {
+  const clock = now ?? (() => performance.now());
+  return {
+    async ask(url) {
+      const from = clock();
+      const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+      return { response, tookMs: clock() - from };
+    },
+  };
+}
+
+function baseOf(given: string | URL): URL {
+  const base = URL.canParse(given) ? new URL(given) : undefined;
+  if (base?.protocol === 'http:' || base?.protocol === 'https:') return base;
+  const message = `directory: ${String(given)} must be an address that begins with http:// or https://`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'directory' });
+}
+
+async function sitesOf(base: URL, asker: Asker): Promise<readonly Site[] | CorrectableError> {
+  try {
+    const { response } = await asker.ask(new URL('/sites', base).href);
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    return namesIn(await response.json()).map((name) => {
+      const socket = new URL(`/${name}`, base);
+      socket.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
+      return { socket: socket.href, ready: new URL(`/ready/${name}`, base).href };
+    });
+  } catch (cause) {
+    const message = `${base.origin} does not tell its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return new CorrectableError('UNAVAILABLE', message, { cause });
+  }
+}
+
+function namesIn(directory: unknown): string[] {
+  const { sites } = directory as { readonly sites?: unknown };
+  if (!Array.isArray(sites)) throw new Error('the answer has no sites');
+  return sites.map((site: unknown) => {
+    const { name } = site as { readonly name?: unknown };
+    if (typeof name === 'string' && /^[\w-]+$/.test(name)) return name;
+    throw new Error('a site has no name');
+  });
+}
+
+/** The fastest of some answers; `Infinity` for a site that takes no clients. */
+async function measure({ ready }: Site, asker: Asker): Promise<number> {
+  let fastestMs = Infinity;
+  for (let n = 0; n < SAMPLES; n++) {
+    try {
+      const { response, tookMs } = await asker.ask(ready);
+      if (!response.ok) return Infinity;
+      fastestMs = Math.min(fastestMs, tookMs);
+    } catch {
+      // Out of reach: it comes last, and the connection will say so if it is needed all the same.
+      return Infinity;
+    }
+  }
+  return fastestMs;
+}

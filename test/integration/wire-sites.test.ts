@@ -1,0 +1,157 @@
+/** A client that knows several sites: the nearest first, the next when one is lost, operations under way move along. */
+import { WebSocket } from 'ws';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { exponentialBackoff, findSites, redblue } from '../../src/bindings/redblue/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
+import { createClient } from '../../src/correctable/client.ts';
+import { defineContract } from '../../src/protocol/contract.ts';
+import { createEmbedded } from '../../src/server/embedded.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { defineService } from '../../src/server/redblue/service.ts';
+import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
+import { cell, counter, table } from '../../src/server/redblue/tables.ts';
+import {
+  LEVELS,
+  quietContext,
+  RawClient,
+  readX,
+  SinkDouble,
+  startGateway,
+  StoreDouble,
+  writeX,
+} from '../support/wire.ts';
+
+const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+
+describe('several sites', () => {
+  test('the first cannot be reached → the next one', async () => {
+    const gone = await startGateway();
+    await gone[Symbol.asyncDispose]();
+    await using there = await startGateway();
+    const store = remote({ url: [gone.url, there.url], levels: LEVELS, WebSocket, reconnect });
+    await store.ready;
+    expect(there.gateway.status().connections).toBe(1);
+    await store.close();
+  });
+
+  test('lost under way → moved with home and hop, also back again; a read goes without', async () => {
+    const stores = [new StoreDouble(), new StoreDouble()] as const;
+    const irl = await startGateway({ store: stores[0], site: 'irl' });
+    await using frk = await startGateway({ store: stores[1], site: 'frk' });
+    const store = remote({ url: [irl.url, frk.url], levels: LEVELS, WebSocket, reconnect });
+    const sink = new SinkDouble();
+    const readSink = new SinkDouble();
+    store.submitOperation(writeX, LEVELS, sink, quietContext());
+    store.submitOperation(readX, LEVELS, readSink, quietContext());
+    const first = await stores[0].next();
+    expect(first.context.origin).toMatchObject({ sequence: 1 });
+    expect(first.context.origin?.hop ?? 0).toBe(0);
+
+    await irl[Symbol.asyncDispose]();
+    const { client } = first.context.origin ?? {};
+    const second = await stores[1].next();
+    expect(second.context.origin).toMatchObject({ client, sequence: 1, home: 'irl', hop: 1 });
+    const read = await stores[1].next();
+    expect(read.context.origin?.hop ?? 0).toBe(0);
+
+    const back = new StoreDouble();
+    await using again = await startGateway({ store: back, site: 'irl', port: Number(new URL(irl.url).port) });
+    await frk.listener.close({ drainMs: 0 });
+    const third = await back.next();
+    expect(third.context.origin).toMatchObject({ client, sequence: 1, home: 'irl', hop: 2 });
+    third.sink.update('v', 'strong');
+    expect(await sink.call(0)).toMatchObject({ value: 'v' });
+    expect(again.gateway.status().connections).toBe(1);
+    await store.close();
+  });
+
+  test('back at a site that still works on it → asked anew there, under the higher hop', async () => {
+    const stores = [new StoreDouble(), new StoreDouble()] as const;
+    await using irl = await startGateway({ store: stores[0], site: 'irl' });
+    await using frk = await startGateway({ store: stores[1], site: 'frk' });
+    await using one = await greeted(irl.url, 1);
+    one.send([1, 'submit', 'put', 'update', 2, 1]);
+    const stuck = await stores[0].next();
+    await using two = await greeted(frk.url, 2);
+    two.send([1, 'submit', 'put', 'update', 2, 1, null, null, null, null, ['irl', 1]]);
+    await stores[1].next();
+    await using three = await greeted(irl.url, 3);
+    three.send([1, 'submit', 'put', 'update', 2, 1, null, null, null, null, ['irl', 2]]);
+    const anew = await stores[0].next();
+    expect(anew.context.origin).toMatchObject({ home: 'irl', hop: 2 });
+    stuck.sink.update('void', 'strong');
+    anew.sink.update('counts', 'strong');
+    expect(await three.row()).toEqual([1, 'view', 1, 0, 'counts']);
+  });
+});
+
+/** The connection number `attempt` of one client. */
+async function greeted(url: string, attempt: number): Promise<RawClient> {
+  const client = new RawClient(url);
+  await client.greet({ attempt });
+  return client;
+}
+
+const accounts = defineContract('accounts', {
+  deposit: { effect: 'update', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },
+  rank: { effect: 'update', args: z.object({ of: z.string(), rank: z.number() }), result: z.null() },
+  read: { effect: 'read', args: z.object({ of: z.string() }), result: z.number() },
+});
+
+const service = defineService(accounts, {
+  tables: { rows: table({ balance: counter(), rank: cell<number>() }) },
+  shadowOperations: ({ rows }) => ({
+    deposit: blue(({ to, amount }: { to: string; amount: number }) => [rows.row(to).balance.add(amount)]),
+    rank: red(({ of, rank }: { of: string; rank: number }) => [rows.row(of).rank.assign(rank)]),
+  }),
+  generators: {
+    deposit: (args, { shadow }) => shadow.deposit(args, null),
+    rank: (args, { shadow }) => shadow.rank(args, null),
+    read: ({ of }, { tables }) => tables.rows.row(of).balance,
+  },
+});
+
+test('RedBlue, a gateway closed again and again under load → every deposit counts once, at whichever site', async () => {
+  const backend = createEmbedded(service, { sites: ['irl', 'frk'], wan: 'none' });
+  const gatewayAt = (site: 'irl' | 'frk') => createGateway({ site, binding: backend.site(site), contract: accounts });
+  const listenAt = async (site: 'irl' | 'frk', port = 0) =>
+    listenGateways({ sites: { [site]: gatewayAt(site) }, port });
+  let irl = await listenAt('irl');
+  const frk = await listenAt('frk');
+  const port = Number(new URL(irl.url).port);
+  const url = [irl.siteUrl('irl'), frk.siteUrl('frk')];
+  const client = createClient(redblue(accounts, { url, WebSocket, reconnect }));
+  const deposits: PromiseLike<unknown>[] = [];
+  for (let round = 0; round < 5; round++) {
+    for (let n = 0; n < 40; n++) {
+      deposits.push(client.invoke(accounts.deposit({ to: 'ada', amount: 1 })));
+      deposits.push(client.invoke(accounts.rank({ of: 'ada', rank: n })));
+    }
+    // Some are answered, some on their way, some not yet sent.
+    await new Promise(setImmediate);
+    await irl.close({ drainMs: 0 });
+    irl = await listenAt('irl', port);
+  }
+  await Promise.all(deposits);
+  expect(await client.invokeStrong(accounts.read({ of: 'ada' }))).toBe(200);
+  await client.close();
+  await Promise.all([irl.close({ drainMs: 0 }), frk.close({ drainMs: 0 })]);
+  await backend.close();
+});
+
+describe('finding sites', () => {
+  test('directory of a server → its sites, for the option url', async () => {
+    const binding = new StoreDouble();
+    const listener = await listenGateways({
+      sites: { irl: createGateway({ binding }), frk: createGateway({ binding }) },
+    });
+    const urls = await findSites(listener.url);
+    expect(urls.toSorted()).toEqual([listener.siteUrl('frk'), listener.siteUrl('irl')]);
+    const store = remote({ url: urls, levels: LEVELS, WebSocket });
+    await store.ready;
+    await store.close();
+    await listener.close({ drainMs: 0 });
+  });
+});

@@ -1,0 +1,121 @@
+/** Tokens that end, and how often a client may ask. */
+import { WebSocket } from 'ws';
+import { describe, expect, test } from 'vitest';
+import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
+import type { Principal } from '../../src/server/gateway/host.ts';
+import { LEVELS, quietContext, RawClient, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
+
+/** Tokens `name:milliseconds`; they last that long from when they are seen. */
+function authenticate(token: string | undefined): Principal {
+  const [id, lastsMs] = token?.split(':') ?? [];
+  if (id === undefined || lastsMs === undefined) throw new Error('no such token');
+  return { id, expiresAt: Date.now() + Number(lastsMs) };
+}
+
+const PUT = ['put', 'update', 2, { key: 'x', value: 1 }] as const;
+
+describe('tokens', () => {
+  test('welcome → says how long the token lasts', async () => {
+    await using server = await startGateway({ authenticate });
+    await using client = new RawClient(server.url);
+    const [, , welcome] = await client.greet({ token: 'ada:60000' });
+    const { expiresInMs } = welcome as { expiresInMs: number };
+    expect(expiresInMs).toBeGreaterThan(50_000);
+    expect(expiresInMs).toBeLessThanOrEqual(60_000);
+  });
+
+  test('expired → closed with 4402, which a client takes as a reason to come back', async () => {
+    await using server = await startGateway({ authenticate });
+    await using client = new RawClient(server.url);
+    await client.greet({ token: 'ada:20' });
+    expect((await client.closed).code).toBe(4402);
+  });
+
+  test('renewed on the live connection → goes on beyond the first end, operations under way too', async () => {
+    await using server = await startGateway({ authenticate });
+    await using client = new RawClient(server.url);
+    await client.greet({ token: 'ada:60000' });
+    client.send([1, 'submit', ...PUT], [0, 'renew', 'ada:90000']);
+    const { sink } = await server.store.next();
+    const [id, kind, expiresInMs] = await client.row();
+    expect([id, kind]).toEqual([0, 'renewed']);
+    expect(expiresInMs).toBeGreaterThan(60_000);
+    sink.update('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+  });
+
+  test.each([
+    ['refused', 'nobody'],
+    ["somebody else's", 'eve:60000'],
+  ])('fresh token is %s → closed with 4401', async (_, token) => {
+    await using server = await startGateway({ authenticate });
+    await using client = new RawClient(server.url);
+    await client.greet({ token: 'ada:60000' });
+    client.send([0, 'renew', token]);
+    expect((await client.closed).code).toBe(4401);
+  });
+
+  test('client with a token function → asks it again in time, over one connection', async () => {
+    await using server = await startGateway({ authenticate });
+    let asked = 0;
+    let enough: () => void;
+    const thrice = new Promise<void>((resolve) => (enough = resolve));
+    const token = (): string => {
+      if (++asked === 3) enough();
+      return 'ada:200';
+    };
+    const states: string[] = [];
+    const store = remote({
+      url: server.url,
+      levels: LEVELS,
+      WebSocket,
+      token,
+      onStateChange: (state) => states.push(state),
+    });
+    await thrice;
+    expect(states.filter((state) => state === 'waiting')).toEqual([]);
+    await store.close();
+  });
+
+  test('expired while the client had no fresh one → it comes back with the next, its update is executed once', async () => {
+    const store = new StoreDouble();
+    await using server = await startGateway({ authenticate, store });
+    const tokens = ['ada:60', 'nobody', 'ada:60000'];
+    const never = new Promise<string>(() => {});
+    const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+    const asks = { count: 0 };
+    // The second one, for the renewal, never comes; the third is for the new connection.
+    const token = (): string | Promise<string> => (++asks.count === 2 ? never : (tokens[asks.count - 1] as string));
+    const client = remote({ url: server.url, levels: LEVELS, WebSocket, token, reconnect });
+    const sink = new SinkDouble();
+    client.submitOperation(writeX, LEVELS, sink, quietContext());
+    const submitted = await store.next();
+    while (asks.count < 3 || server.gateway.status().connections === 0) await new Promise(setImmediate);
+    await client.ready;
+    submitted.sink.update('v', 'strong');
+    expect(await sink.call(0)).toMatchObject({ value: 'v' });
+    expect(store.submitted).toHaveLength(1);
+    await client.close();
+  });
+});
+
+describe('rate', () => {
+  test('more operations a second than allowed → OVERLOADED with the time to wait; the first ones are served', async () => {
+    await using server = await startGateway({ limits: { operationsPerSecondMax: 10 } });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send(...Array.from({ length: 30 }, (_, n) => [n + 1, 'submit', ...PUT]));
+    const kinds = new Map<unknown, number>();
+    for (let n = 0; n < 30; n++) {
+      const row = await client.row();
+      kinds.set(row[1], (kinds.get(row[1]) ?? 0) + 1);
+      if (row[1] !== 'fail') continue;
+      expect(row[2]).toBe('OVERLOADED');
+      expect(row[5]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) as number });
+    }
+    expect(kinds.get('view')).toBe(10);
+    expect(server.store.submitted).toHaveLength(10);
+    expect(server.gateway.status().overloaded).toBe(20);
+  });
+});
