@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { Catalogue } from '../../src/protocol/catalogue.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
 import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
@@ -176,6 +177,23 @@ describe('wire: operations', () => {
     client.send([1, 'submit', ...GET]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FINAL_FAILED']);
     expect(client.frames.join()).not.toContain('password');
+  });
+
+  test.each([
+    ['ends without a final', () => Promise.resolve(), 'CLOSED_WITHOUT_FINAL'],
+    ['is rejected', () => Promise.reject(new CorrectableError('CONFLICT', 'try again')), 'CONFLICT'],
+  ] as const)('promise of the store %s → %s', async (_, returned, code) => {
+    class PromisingStore extends StoreDouble {
+      // As a store written with an async method looks to who calls it.
+      override submitOperation(): void {
+        return returned() as unknown as void;
+      }
+    }
+    await using server = await startGateway({ store: new PromisingStore() });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...GET]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
   });
 
   test('value outside the domain from the store → INVALID_VALUE', async () => {

@@ -1,0 +1,58 @@
+/** What the page of the wire's browser test runs: the contract of bindings, over a gateway, by the browser's own WebSocket. */
+import { memory } from '../../src/bindings/memory/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
+import { structurallyEqual } from '../../src/correctable/equal.ts';
+import { get, put } from '../../src/operations/index.ts';
+import { bindingContract, type Expectation } from '../../src/testing/binding-contract.ts';
+
+type Test = readonly [name: string, run: () => unknown];
+
+function expectation(actual: unknown): Expectation {
+  const hold = (isMet: boolean, what: string, expected: unknown): void => {
+    if (!isMet) throw new Error(`expected ${show(actual)} ${what} ${show(expected)}`);
+  };
+  return {
+    toBe: (expected: unknown) => hold(Object.is(actual, expected), 'to be', expected),
+    toEqual: (expected: unknown) => hold(structurallyEqual(actual, expected), 'to equal', expected),
+    toContain: (expected: unknown) => hold((actual as unknown[]).includes(expected), 'to contain', expected),
+  };
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(value);
+}
+
+/** Runs the contract; gives a line for each test: its name, and what failed. */
+async function runContract(url: string, codec: 'json' | 'msgpack'): Promise<string[]> {
+  const tests: Test[] = [];
+  const levels = memory().consistencyLevels();
+  bindingContract(
+    {
+      name: codec,
+      open: () => {
+        const binding = remote({ url, levels, operations: ['get', 'put'], codec });
+        return Promise.resolve({ binding, release: () => Promise.resolve() });
+      },
+      update: put(`${codec}:k`, { n: 1 }),
+      read: get(`${codec}:k`),
+      expected: { n: 1 },
+    },
+    {
+      describe: (_: string, body: () => void) => body(),
+      test: (name: string, run: () => unknown) => void tests.push([name, run]),
+      expect: expectation,
+    },
+  );
+  const lines: string[] = [];
+  for (const [name, run] of tests) {
+    try {
+      await run();
+      lines.push(`ok ${name}`);
+    } catch (error) {
+      lines.push(`FAILED ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return lines;
+}
+
+Object.assign(globalThis, { runContract });

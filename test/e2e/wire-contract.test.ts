@@ -1,0 +1,63 @@
+/** A store behind a gateway keeps the promises of a binding in a real browser too, over both codecs. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import { launchChromium } from '../support/chromium.ts';
+
+const { browser, reason } = await launchChromium();
+const subject = reason === undefined ? 'wire in Chromium' : `wire in Chromium (skipped: ${reason})`;
+
+describe.skipIf(browser === undefined)(subject, () => {
+  let listener: GatewayListener;
+  let page: Page;
+  const server = createServer();
+
+  beforeAll(async () => {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL('wire-contract.page.ts', import.meta.url))],
+      bundle: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+    });
+    const script = outputFiles[0]?.text ?? '';
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // The page's own origin: it must be let in without being listed, and pages of others not.
+    listener = await listenGateways({ server, sites: { here: createGateway({ binding: memory() }) } });
+    server.on('request', (request, response) => {
+      if (listener.handleHttp(request, response)) return;
+      response.setHeader('content-type', 'text/html');
+      // A page that may not generate code: the client must do without.
+      response.setHeader('content-security-policy', `script-src 'unsafe-inline'; connect-src 'self' ${wsOrigin()}`);
+      response.end(`<!doctype html><title>wire</title><script type="module">${script}</script>`);
+    });
+    page = await (browser as Browser).newPage();
+    await page.goto(listener.url);
+  });
+
+  const wsOrigin = (): string => `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  afterAll(async () => {
+    await listener.close({ drainMs: 0 });
+    server.closeAllConnections();
+    server.close();
+    await (browser as Browser).close();
+  });
+
+  test.each(['msgpack', 'json'] as const)('the contract of bindings over %s → kept', async (codec) => {
+    const run = (given: { url: string; codec: 'json' | 'msgpack' }): Promise<string[]> =>
+      (globalThis as unknown as { runContract: (url: string, c: string) => Promise<string[]> }).runContract(
+        given.url,
+        given.codec,
+      );
+    const lines = await page.evaluate(run, { url: listener.siteUrl('here'), codec });
+    expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(8);
+  });
+});
