@@ -3,19 +3,15 @@
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
-import { failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorInput } from './generator-context.ts';
-import type { GeneratorOutcome } from './generator-run.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
-  AnswerRecord,
   BlueMessage,
   BlueOperation,
   LocalEntry,
@@ -30,10 +26,10 @@ import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } fr
 import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
 import type { Vector } from './vector.ts';
-import type { Slot } from './slots.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
-import { Walks } from './walks.ts';
-import type { Walk, WalkHost } from './walks.ts';
+import { Updates } from './updates.ts';
+import type { UpdatesHost } from './updates.ts';
+import type { Walks } from './walks.ts';
 
 interface Unsynced {
   readonly entry: LocalEntry;
@@ -66,13 +62,13 @@ interface Accepted extends Submission {
 }
 
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
-export class Replica implements ReplicaCore, RedPathHost, WalkHost {
+export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();
   readonly blue: BluePath;
   readonly red: RedPath;
-  readonly walks: Walks;
+  readonly updates: Updates;
   readonly coverage: Coverage;
   readonly #quarantine: Quarantine;
   /** The site at this start: whose operation one without a name is. */
@@ -83,9 +79,6 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   #syncedLength = 0;
   /** Submissions that came before the log's own operations were applied again. */
   readonly #early = new Fifo<Accepted>();
-  /** What waits until an own blue operation is visible, by its sequence number. */
-  readonly #onVisible = new Map<number, () => void>();
-
   /** Records of the red log that are known to be committed by what the site's own log says. */
   #redProven = 0;
 
@@ -98,7 +91,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     this.#quarantine = new Quarantine(options);
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
-    this.walks = this.createWalks();
+    this.updates = this.createUpdates();
     this.#load(stored);
     this.#settle();
   }
@@ -106,6 +99,11 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   /** What is shared with the parts of the replica. */
   get core(): ReplicaCore {
     return this;
+  }
+
+  /** The slots of this site's log, and who is on the way along slots. */
+  get walks(): Walks {
+    return this.updates.walks;
   }
 
   /** Whether something is under way that a lost message could hold up. */
@@ -217,7 +215,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
   inputOf(submission: Submission): GeneratorInput {
     const { token, operation, args, seed } = submission;
     const { submittedAtMs } = submission as Accepted;
-    return { operation, args, seed, now: submittedAtMs, uniqueId: this.#idOf(token) };
+    return { operation, args, seed, now: submittedAtMs, uniqueId: this.idOf(token) };
   }
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {
@@ -230,10 +228,6 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
     if (seen !== undefined) this.options.observer?.viewed?.(submission);
     this.emit({ kind: 'view', token, stage, reply: answer, last, ...(seen === undefined ? {} : { seen }) });
-  }
-
-  answerCommitted(submission: Submission, answer: Answer): void {
-    this.answer(submission, 'committed', answer);
   }
 
   ownBlue(): { readonly applied: number; readonly durable: number } {
@@ -257,14 +251,12 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     return new Coverage(() => this.state.stable);
   }
 
-  protected createWalks(): Walks {
-    return new Walks(this);
+  protected createUpdates(): Updates {
+    return new Updates(this);
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
-    if (operation.site !== this.options.site) return;
-    this.#onVisible.get(operation.sequence)?.();
-    this.#onVisible.delete(operation.sequence);
+    if (operation.site === this.options.site) this.updates.onVisible(operation);
   };
 
   /** Applies all that has become visible, and does what waited for it. */
@@ -327,7 +319,7 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
 
   #start(submission: Accepted): void {
     if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
-    else this.#update(submission);
+    else this.updates.submit(submission);
   }
 
   #read(submission: Accepted): void {
@@ -335,112 +327,16 @@ export class Replica implements ReplicaCore, RedPathHost, WalkHost {
     const isCovered = this.coverage.has(after);
     if (wants.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
-    if (wants.strong) return this.red.read(this.#idOf(token), submission);
-    if (!isCovered) this.#whenSeen(submission, () => this.#readHere(submission), this.#tellBehind(submission));
+    if (wants.strong) return this.red.read(this.idOf(token), submission);
+    if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
   }
 
   #readHere(submission: Submission): void {
     this.answer(submission, 'causal', this.state.read(this.inputOf(submission)));
   }
 
-  #update(submission: Accepted): void {
-    const { origin, token, operation } = submission;
-    if (this.options.service.alwaysRed.has(operation)) this.goRed(submission);
-    else if (origin !== undefined) this.walks.begin(submission, origin);
-    else this.#whenSeen(submission, () => this.#executeUnnamed(submission, token), this.#tellBehind(submission));
-  }
-
-  /** Nobody can ask for this again: its answer need not be remembered. */
-  #executeUnnamed(submission: Submission, token: number): void {
-    const id = this.#idOf(token);
-    const outcome = this.#run(submission);
-    if (isCorrectableError(outcome)) return this.answer(submission, 'committed', outcome);
-    const { choice, reply } = outcome;
-    if (choice === undefined) return this.answer(submission, 'committed', reply);
-    if (choice.colour === 'red') return this.red.begin(id, submission, outcome, { isHeld: false });
-    const { sequence } = this.blue.commit({ id, hop: undefined, choice, reply });
-    this.#onVisible.set(sequence, () => this.answer(submission, 'committed', reply));
-  }
-
-  /** The operation has come to an open slot of this site's log: what happens here decides it. */
-  executeIn(walk: Walk): void {
-    const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
-      // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
-      if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
-      else this.walks.step(walk);
-    };
-    const run = (): void => decideBy(() => this.#run(walk.submission));
-    this.#whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.options)));
-  }
-
-  /** The operation is red for ever: in the red log its identifier alone counts. */
-  goRed(submission: Submission): void {
-    const id = submission.origin?.id ?? this.#idOf(submission.token);
-    if (this.red.join(id, submission)) return;
-    const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
-      if (this.red.join(id, submission)) return;
-      if (isCorrectableError(outcome)) this.red.fail(id, submission, outcome);
-      else this.red.begin(id, submission, outcome, { isHeld: false });
-    };
-    const late = (): void => begin(sessionBehindError(this.options));
-    this.#whenSeen(submission, () => begin(this.#run(submission)), late);
-  }
-
-  /** Appends the entry that decides an open slot of this site's log. */
-  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
-    const { submission, origin, hop } = walk;
-    const vector = this.state.stable;
-    if (isCorrectableError(outcome)) {
-      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
-    }
-    const { choice, reply } = outcome;
-    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: [...vector] });
-    if (choice.colour === 'red') return this.handOver(walk, outcome);
-    const operation = this.blue.commit({ id: origin.id, hop, choice, reply });
-    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
-    this.#onVisible.set(operation.sequence, () => {
-      this.answer(submission, 'committed', reply);
-      this.walks.slots.settle(origin.id, slot);
-    });
-  }
-
-  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
-  protected record(walk: Walk, answer: AnswerRecord): void {
-    this.walks.store(walk, answer);
-  }
-
-  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
-  protected handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
-    const decision = { kind: 'handover' } as const;
-    const slot: Slot = this.walks.slots.decide(id, hop, decision);
-    const isKnown = this.red.join(id, submission);
-    if (!isKnown) this.red.begin(id, submission, outcome, { isHeld: true });
-    this.store({ kind: 'slot', id, hop, decision }, () => {
-      this.walks.slots.settle(id, slot);
-      if (!isKnown) this.red.release(id);
-    });
-  }
-
-  /** Runs the generator on the stable snapshot. */
-  #run(submission: Submission): GeneratorOutcome | CorrectableError {
-    try {
-      return this.state.stableRunner.run(this.inputOf(submission));
-    } catch (error) {
-      if (isCorrectableError(error)) return error;
-      throw error;
-    }
-  }
-
-  #whenSeen({ after }: Submission, run: () => void, late: () => void): void {
-    this.coverage.when(after, { untilMs: this.nowMs + this.options.sessionWaitMs, run, late });
-  }
-
-  #tellBehind(submission: Submission): () => void {
-    return () => this.answer(submission, 'committed', sessionBehindError(this.options));
-  }
-
   /** Unique over all sites and starts. */
-  #idOf(token: number): string {
+  idOf(token: number): string {
     return operationId(this.#name, token);
   }
 }

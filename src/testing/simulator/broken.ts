@@ -27,8 +27,9 @@ import type { LogPlaces, SiteOptions } from '../../server/redblue/site-machine.t
 import { SiteState } from '../../server/redblue/site-state.ts';
 import { Slots } from '../../server/redblue/slots.ts';
 import type { Slot } from '../../server/redblue/slots.ts';
+import { Updates } from '../../server/redblue/updates.ts';
 import { Walks } from '../../server/redblue/walks.ts';
-import type { Walk } from '../../server/redblue/walks.ts';
+import type { Walk, WalkHost } from '../../server/redblue/walks.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
@@ -75,9 +76,18 @@ const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) =>
     },
   );
 
-const withWalks = (make: (replica: Replica) => Walks): MachineFactory =>
+const withUpdates = (Broken: new (host: Replica) => Updates): MachineFactory =>
   withReplica(
     class extends Replica {
+      protected override createUpdates(): Updates {
+        return new Broken(this);
+      }
+    },
+  );
+
+const withWalks = (make: (host: WalkHost) => Walks): MachineFactory =>
+  withUpdates(
+    class extends Updates {
       protected override createWalks(): Walks {
         return make(this);
       }
@@ -187,9 +197,9 @@ class ArrivalOrderState extends SiteState {
 class GreedyWalks extends Walks {
   readonly #site: number;
 
-  constructor(replica: Replica) {
-    super(replica);
-    this.#site = replica.options.site;
+  constructor(host: WalkHost) {
+    super(host);
+    this.#site = host.core.options.site;
   }
 
   protected override hasMovedOn(): boolean {
@@ -218,8 +228,8 @@ const STEPS_MAX = 100;
 class EndlessWalks extends Walks {
   readonly #steps = new WeakMap<Walk, number>();
 
-  constructor(replica: Replica) {
-    super(replica, new HoplessSlots());
+  constructor(host: WalkHost) {
+    super(host, new HoplessSlots());
   }
 
   protected override goTo(walk: Walk, to: { readonly site: number; readonly hop: number }): void {
@@ -238,16 +248,23 @@ class HastySlots extends Slots {
   }
 }
 
-class ReplicaWithoutRecords extends Replica {
+class UpdatesWithoutRecords extends Updates {
   protected override record({ submission }: Walk, { reply, failure }: AnswerRecord): void {
     if (failure === undefined && reply !== undefined) this.answerCommitted(submission, reply);
   }
 }
 
-class ReplicaWithoutHandover extends Replica {
+class UpdatesWithoutHandover extends Updates {
+  readonly #red: RedPath;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#red = replica.red;
+  }
+
   protected override handOver({ submission, origin }: Walk, outcome: GeneratorOutcome): void {
-    if (this.red.join(origin.id, submission)) return;
-    this.red.begin(origin.id, submission, outcome, { isHeld: false });
+    if (this.#red.join(origin.id, submission)) return;
+    this.#red.begin(origin.id, submission, outcome, { isHeld: false });
   }
 }
 
@@ -318,11 +335,11 @@ export const BROKEN = {
   unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier())),
   eagerLog: withLog(EagerLog),
   forgetfulLog: withLog(ForgetfulLog),
-  greedyWalks: withWalks((replica) => new GreedyWalks(replica)),
-  endlessWalks: withWalks((replica) => new EndlessWalks(replica)),
-  hastySlots: withWalks((replica) => new Walks(replica, new HastySlots())),
-  unrecordedAnswers: withReplica(ReplicaWithoutRecords),
-  noHandover: withReplica(ReplicaWithoutHandover),
+  greedyWalks: withWalks((host) => new GreedyWalks(host)),
+  endlessWalks: withWalks((host) => new EndlessWalks(host)),
+  hastySlots: withWalks((host) => new Walks(host, new HastySlots())),
+  unrecordedAnswers: withUpdates(UpdatesWithoutRecords),
+  noHandover: withUpdates(UpdatesWithoutHandover),
   forgottenSlots: withReplica(ReplicaThatForgetsSlots),
   unsavedIds: withReplica(ReplicaWithoutSavedIds),
   unsavedWaiting: withBluePath((...args) => new ForgetfulBluePath(...args)),

@@ -1,0 +1,155 @@
+/**
+ * Updates at one site: executed where their slot is, on a state that holds what their session has seen, and answered by
+ * an entry in a log (docs/spec/exactly-once.md).
+ */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { BluePath } from './blue-path.ts';
+import { failureOf, sessionBehindError } from './failure.ts';
+import type { GeneratorInput } from './generator-context.ts';
+import type { GeneratorOutcome } from './generator-run.ts';
+import type { AnswerRecord, BlueOperation } from './records.ts';
+import type { RedPath } from './red-path.ts';
+import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Answer } from './site-state.ts';
+import type { Slot } from './slots.ts';
+import { Walks } from './walks.ts';
+import type { Walk, WalkHost } from './walks.ts';
+
+/** What updates need from the rest of their replica. */
+export interface UpdatesHost {
+  readonly core: ReplicaCore;
+  readonly blue: BluePath;
+  readonly red: RedPath;
+  /** A name for an operation that nobody else has one for. */
+  idOf(token: number): string;
+  inputOf(submission: Submission): GeneratorInput;
+  answer(submission: Submission, stage: Stage, answer: Answer): void;
+}
+
+/** The updates under way at one site. */
+export class Updates implements WalkHost {
+  readonly core: ReplicaCore;
+  readonly walks: Walks;
+  readonly #host: UpdatesHost;
+  /** What waits until an own blue operation is visible, by its sequence number. */
+  readonly #onVisible = new Map<number, () => void>();
+
+  constructor(host: UpdatesHost) {
+    this.#host = host;
+    this.core = host.core;
+    this.walks = this.createWalks();
+  }
+
+  /** An own blue operation has become visible. */
+  onVisible({ sequence }: BlueOperation): void {
+    this.#onVisible.get(sequence)?.();
+    this.#onVisible.delete(sequence);
+  }
+
+  answerCommitted(submission: Submission, answer: Answer): void {
+    this.#host.answer(submission, 'committed', answer);
+  }
+
+  protected createWalks(): Walks {
+    return new Walks(this);
+  }
+
+  submit(submission: Submission): void {
+    const { origin, token, operation } = submission;
+    if (this.core.options.service.alwaysRed.has(operation)) this.goRed(submission);
+    else if (origin !== undefined) this.walks.begin(submission, origin);
+    else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
+  }
+
+  /** Nobody can ask for this again: its answer need not be remembered. */
+  #executeUnnamed(submission: Submission, token: number): void {
+    const id = this.#host.idOf(token);
+    const outcome = this.#run(submission);
+    if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
+    const { choice, reply } = outcome;
+    if (choice === undefined) return this.#host.answer(submission, 'committed', reply);
+    if (choice.colour === 'red') return this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
+    this.#onVisible.set(sequence, () => this.#host.answer(submission, 'committed', reply));
+  }
+
+  /** The operation has come to an open slot of this site's log: what happens here decides it. */
+  executeIn(walk: Walk): void {
+    const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
+      // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
+      if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+      else this.walks.step(walk);
+    };
+    const run = (): void => decideBy(() => this.#run(walk.submission));
+    this.whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.core.options)));
+  }
+
+  /** The operation is red for ever: in the red log its identifier alone counts. */
+  goRed(submission: Submission): void {
+    const id = submission.origin?.id ?? this.#host.idOf(submission.token);
+    if (this.#host.red.join(id, submission)) return;
+    const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
+      if (this.#host.red.join(id, submission)) return;
+      if (isCorrectableError(outcome)) this.#host.red.fail(id, submission, outcome);
+      else this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    };
+    const late = (): void => begin(sessionBehindError(this.core.options));
+    this.whenSeen(submission, () => begin(this.#run(submission)), late);
+  }
+
+  /** Appends the entry that decides an open slot of this site's log. */
+  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
+    const { submission, origin, hop } = walk;
+    const vector = this.core.state.stable;
+    if (isCorrectableError(outcome)) {
+      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
+    }
+    const { choice, reply } = outcome;
+    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: [...vector] });
+    if (choice.colour === 'red') return this.handOver(walk, outcome);
+    const operation = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
+    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
+    this.#onVisible.set(operation.sequence, () => {
+      this.#host.answer(submission, 'committed', reply);
+      this.walks.slots.settle(origin.id, slot);
+    });
+  }
+
+  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
+  protected record(walk: Walk, answer: AnswerRecord): void {
+    this.walks.store(walk, answer);
+  }
+
+  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
+  protected handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+    const decision = { kind: 'handover' } as const;
+    const slot: Slot = this.walks.slots.decide(id, hop, decision);
+    const isKnown = this.#host.red.join(id, submission);
+    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true });
+    this.core.store({ kind: 'slot', id, hop, decision }, () => {
+      this.walks.slots.settle(id, slot);
+      if (!isKnown) this.#host.red.release(id);
+    });
+  }
+
+  /** Runs the generator on the stable snapshot. */
+  #run(submission: Submission): GeneratorOutcome | CorrectableError {
+    try {
+      return this.core.state.stableRunner.run(this.#host.inputOf(submission));
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Runs `run` once the site has what the submission's session has seen; else `late`, or tells that it has not. */
+  whenSeen(submission: Submission, run: () => void, late: () => void = () => this.#tellBehind(submission)): void {
+    const { nowMs, options, coverage } = this.core;
+    coverage.when(submission.after, { untilMs: nowMs + options.sessionWaitMs, run, late });
+  }
+
+  #tellBehind(submission: Submission): void {
+    this.answerCommitted(submission, sessionBehindError(this.core.options));
+  }
+}
