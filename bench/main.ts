@@ -10,8 +10,20 @@ import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { wire } from './wire/bench.ts';
+import { zookeeperBandwidth } from './zookeeper/bandwidth.ts';
+import { zookeeperLatency } from './zookeeper/latency.ts';
 
-const benches: readonly Bench[] = [core, tickets, ads, twissandra, wire, redblueOverhead, server];
+const benches: readonly Bench[] = [
+  core,
+  tickets,
+  ads,
+  twissandra,
+  wire,
+  redblueOverhead,
+  server,
+  zookeeperLatency,
+  zookeeperBandwidth,
+];
 
 const cli = cac('npm run bench --');
 cli

@@ -1,4 +1,5 @@
 /** `npm run engines -- up zookeeper`: one ensemble, with or without the wide area between its servers. */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
@@ -30,6 +31,34 @@ export function runningEnsemble(): Ensemble | undefined {
   if (state === undefined) return undefined;
   const ensemble = new Ensemble(state);
   return ensemble.sites.every((site) => ensemble.isRunning(site)) ? ensemble : undefined;
+}
+
+/** An ensemble to use, and how to be done with it. */
+export interface UsedEnsemble {
+  readonly ensemble: Ensemble;
+  /** Stops it if it was started for us. */
+  readonly stop: () => Promise<void>;
+}
+
+/** The ensemble of `up` if it is of this kind; otherwise one for the caller alone. */
+export async function useEnsemble(
+  { nodes = 3, leader = 'irl', wan = 'none' }: Partial<LayoutOptions>,
+  progress: (text: string) => void,
+): Promise<UsedEnsemble> {
+  const options = { nodes, leader, wan };
+  const running = runningEnsemble();
+  if (running !== undefined && isLike(running, options)) {
+    progress(`using the ZooKeeper ensemble that runs (leader ${leader}, delays: ${wan})`);
+    return { ensemble: running, stop: async () => {} };
+  }
+  const folder = join(runFolder(NAME), `${process.pid}-${leader}-${wan}`);
+  progress(`starting a ZooKeeper ensemble (leader ${leader}, delays: ${wan})`);
+  const ensemble = await Ensemble.start({ ...options, folder, progress });
+  const stop = async (): Promise<void> => {
+    await ensemble.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ensemble, stop };
 }
 
 async function up(given: UpOptions, progress: (text: string) => void): Promise<void> {

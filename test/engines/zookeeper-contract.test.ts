@@ -41,9 +41,9 @@ test('zookeeper: dequeue: views → a guess with what remains, then the item', a
   await Promise.all(['a', 'b', 'c'].map((item) => client.invoke(enqueue('q', item))));
   const views = [];
   for await (const { level, value, meta } of client.invoke(dequeue('q'))) views.push({ level, value, meta });
-  expect(views).toEqual([
-    { level: 'weak', value: { item: 'a' }, meta: { remaining: 2 } },
-    { level: 'strong', value: { item: 'a' }, meta: { remaining: 2 } },
-  ]);
+  const [final, ...early] = views.toReversed();
+  expect(final).toEqual({ level: 'strong', value: { item: 'a' }, meta: { remaining: 2 } });
+  // Without a wide area in between, the final view may be there first: then nobody needs the other.
+  for (const view of early) expect(view).toEqual({ level: 'weak', value: { item: 'a' }, meta: { remaining: 2 } });
   await client.close();
 });

@@ -2,20 +2,17 @@
  * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
  * otherwise one for this sale. The retailers of this process share one binding, which thus knows the dequeues of all.
  */
-import { join } from 'node:path';
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
-import { runFolder } from '../../../engines/folders.ts';
-import { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
-import { runningEnsemble } from '../../../engines/zookeeper/engine.ts';
+import { useEnsemble } from '../../../engines/zookeeper/engine.ts';
 import type { Shop } from '../purchase.ts';
-import { closeShops, type OpenStore, type StoreOptions } from './store.ts';
+import { closeShops, type OpenStore } from './store.ts';
 import { vanillaQueue } from './vanilla-queue.ts';
 
 const WAIT_MS = 10_000;
 
 export const openZookeeper: OpenStore = async (options, progress) => {
-  const { ensemble, stop } = await useEnsemble(options.wan, progress);
+  const { ensemble, stop } = await useEnsemble({ wan: options.wan }, progress);
   const { retailers, client } = options;
   const servers = ensemble.connectString(client);
   const root = `/ticket-shop-${Date.now()}`;
@@ -37,19 +34,3 @@ export const openZookeeper: OpenStore = async (options, progress) => {
     },
   };
 };
-
-/** A running ensemble with the delays, and how to stop it if it was started for us. */
-async function useEnsemble(
-  wan: StoreOptions['wan'],
-  progress: (text: string) => void,
-): Promise<{ readonly ensemble: Ensemble; readonly stop: () => Promise<void> }> {
-  const running = runningEnsemble();
-  if (running !== undefined && running.state.layout.wan === wan && running.sites.length > 1) {
-    progress(`using the ZooKeeper ensemble that runs (delays: ${wan})`);
-    return { ensemble: running, stop: async () => {} };
-  }
-  const folder = join(runFolder('zookeeper'), `sale-${process.pid}`);
-  progress(`starting a ZooKeeper ensemble for this sale (delays: ${wan})`);
-  const ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan, folder, progress });
-  return { ensemble, stop: () => ensemble.stop() };
-}

@@ -14,7 +14,7 @@ const GUESSES_MAX = 3;
 /** The number of the item that an empty queue gives. */
 const NONE = -1;
 
-/** What the preliminary view said. */
+/** What the preliminary view said: the number of the item that it showed. */
 interface Guess {
   readonly number: number;
   readonly seq: number;
@@ -38,6 +38,8 @@ class Dequeue {
   readonly #call: Call;
   #isGuessing = false;
   #isOver = false;
+  /** The number that the claim should get. */
+  #predicted: number | undefined;
   /** The preliminary view, once it has been told. */
   #guess: Guess | undefined;
 
@@ -54,12 +56,13 @@ class Dequeue {
       const underWay = queue.beginClaim();
       let claim: Claim | undefined;
       try {
-        const claiming = this.#access.track(this.#access.claims.make(() => !this.#call.context.signal.aborted));
+        // The question goes out first: it is what somebody waits for.
         this.#guessOnce(underWay);
-        claim = await claiming;
+        claim = await this.#access.track(this.#access.claims.make(() => !this.#call.context.signal.aborted));
       } finally {
         queue.endClaim(underWay, claim?.number);
       }
+      if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
       const item = await this.#itemOf(claim);
       queue.forget(claim.number);
       if (item !== undefined && !item.isFiller) {
@@ -100,7 +103,8 @@ class Dequeue {
     for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
       const number = counts.head + queue.claimsBefore(underWay);
       const remaining = counts.tail - number - 1;
-      const item = remaining < 0 ? undefined : await queue.readAhead(sessions.reader, number);
+      this.#predicted = remaining < 0 ? undefined : number;
+      const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail: counts.tail });
       if (this.#isOver) return;
       if (remaining < 0) {
         this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
@@ -108,7 +112,7 @@ class Dequeue {
       }
       if (item !== undefined && !item.isFiller) {
         const value = { item: codec.decode(item.bytes) };
-        this.#guess = { number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+        this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
         return;
       }
       // Taken and removed meanwhile: look again.

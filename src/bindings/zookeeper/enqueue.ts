@@ -11,7 +11,7 @@ export async function enqueue(access: QueueAccess, item: unknown, call: Call): P
   let number: number | undefined;
   let seq: number | undefined;
   try {
-    const appending = access.append(bytes);
+    // The question goes out first: it is what somebody waits for.
     if (wants(call, 'weak')) {
       guess(access, underWay).then(
         (predicted) => {
@@ -20,7 +20,7 @@ export async function enqueue(access: QueueAccess, item: unknown, call: Call): P
         (error: unknown) => call.sink.fail(correctableError(error), 'weak'),
       );
     }
-    number = await appending;
+    number = await access.append(bytes);
   } finally {
     queue.endEnqueue(underWay, number);
   }

@@ -1,0 +1,177 @@
+/**
+ * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and the number of those who
+ * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
+ */
+import * as Plot from '@observablehq/plot';
+import { useEnsemble } from '../../engines/zookeeper/engine.ts';
+import { atMost, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { figure } from '../harness/figure.ts';
+import { rounded, spread } from '../harness/statistics.ts';
+import { RECIPES, type Recipe, type Taker } from './recipes.ts';
+
+const OURS = 'claim tickets';
+/** Largest by smallest mean: flat within 10 %. */
+const AIM = 1.1;
+/** Dequeues of each consumer that are not counted. */
+const WARM_UPS = 4;
+
+export const zookeeperBandwidth: Bench = {
+  name: 'zookeeper-bandwidth',
+  about: 'bytes per dequeue by queue length and number of consumers: vanilla, head pointer, claim tickets',
+  run,
+};
+
+interface Cell {
+  readonly recipe: Recipe;
+  readonly length: number;
+  readonly consumers: number;
+}
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const lengths = quick ? [100, 500] : [100, 500, 1000, 5000];
+  const consumerCounts = quick ? [1, 4] : [1, 4, 16];
+  const [rounds, takes] = quick ? [2, 32] : [5, 96];
+  const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
+  const servers = ensemble.connectString('frk');
+  const base = `/bandwidth-${Date.now()}`;
+  const rootOf = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
+  const cells = lengths.flatMap((length) =>
+    consumerCounts.flatMap((consumers) => RECIPES.map((recipe): Cell => ({ recipe, length, consumers }))),
+  );
+  const samples = new Map(cells.map((cell) => [cell, [] as number[]]));
+  const producers = new Map<string, Taker>();
+  const consumers = new Map<string, Taker[]>();
+  try {
+    for (const cell of cells) {
+      const root = rootOf(cell);
+      if (!producers.has(root)) {
+        progress(`filling ${cell.length} items (${cell.recipe.name})`);
+        const producer = cell.recipe.open(servers, root);
+        producers.set(root, producer);
+        await producer.put(cell.length);
+        consumers.set(
+          root,
+          Array.from({ length: Math.max(...consumerCounts) }, () => cell.recipe.open(servers, root)),
+        );
+        await refill(consumers.get(root) ?? [], producer);
+      }
+    }
+    for (let round = 0; round < rounds; round += 1) {
+      progress(`round ${round + 1} of ${rounds}`);
+      for (let n = 0; n < cells.length; n += 1) {
+        const cell = cells[(n + round) % cells.length]!;
+        const takers = (consumers.get(rootOf(cell)) ?? []).slice(0, cell.consumers);
+        // A steady state: so many at once are nothing new to anybody.
+        const warmUps = takers.length * WARM_UPS;
+        await bytesPerTake(takers, warmUps);
+        samples.get(cell)?.push(await bytesPerTake(takers, takes));
+        await producers.get(rootOf(cell))?.put(warmUps + takes);
+      }
+    }
+  } finally {
+    await Promise.all([...producers.values(), ...[...consumers.values()].flat()].map((taker) => taker.close()));
+    await stop();
+  }
+  const rows = cells.map((cell) => rowOf(cell, samples.get(cell) ?? []));
+  return { rounds, rows, bars: barsOf(rows), samples: rows, figures: { 'zookeeper-bandwidth': plot(rows) } };
+}
+
+/** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
+async function refill(takers: readonly Taker[], producer: Taker): Promise<void> {
+  await Promise.all(takers.map((taker) => taker.take()));
+  await producer.put(takers.length);
+}
+
+/** Takes so many items, shared out, and returns the bytes of one on average. */
+async function bytesPerTake(takers: readonly Taker[], takes: number): Promise<number> {
+  const sum = (): number => takers.reduce((bytes, taker) => bytes + taker.bytes(), 0);
+  const before = sum();
+  let left = takes;
+  await Promise.all(
+    takers.map(async (taker) => {
+      while (left > 0) {
+        left -= 1;
+        await taker.take();
+      }
+    }),
+  );
+  await settled(sum);
+  return (sum() - before) / takes;
+}
+
+/** Waits until nothing is cleaned up any more: what a dequeue causes afterwards is part of what it costs. */
+async function settled(sum: () => number): Promise<void> {
+  for (let last = -1; sum() !== last;) {
+    last = sum();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+}
+
+interface Row extends Readonly<Record<string, unknown>> {
+  readonly recipe: string;
+  readonly length: number;
+  readonly consumers: number;
+  readonly bytes: number;
+}
+
+function rowOf({ recipe, length, consumers }: Cell, bytes: readonly number[]): Row {
+  const { median, min, max } = spread(bytes);
+  return {
+    recipe: recipe.name,
+    length,
+    consumers,
+    bytes: rounded(median),
+    bytesMin: rounded(min),
+    bytesMax: rounded(max),
+    samples: bytes.map(rounded),
+  };
+}
+
+function barsOf(rows: readonly Row[]): Outcome['bars'] {
+  const ours = rows.filter(({ recipe }) => recipe === OURS);
+  return [
+    atMost('bytes-flat-length', flatness(ours, 'consumers'), AIM),
+    atMost('bytes-flat-consumers', flatness(ours, 'length'), AIM),
+  ];
+}
+
+/** Largest by smallest mean among rows that agree in `same`; the worst such group. */
+function flatness(rows: readonly Row[], same: 'length' | 'consumers'): number {
+  const groups = [...new Set(rows.map((row) => row[same]))].map((value) =>
+    rows.filter((row) => row[same] === value).map(({ bytes }) => bytes),
+  );
+  return rounded(Math.max(...groups.map((bytes) => Math.max(...bytes) / Math.min(...bytes))));
+}
+
+const COLOURS = { vanilla: '#9aa0a6', 'head pointer': '#c2570c', [OURS]: '#1f6fc4' };
+
+function plot(rows: readonly Row[]): string {
+  const longest = Math.max(...rows.map(({ length }) => length));
+  const last = rows.filter(({ consumers }) => consumers === Math.max(...rows.map((row) => row.consumers)));
+  return figure('Bytes per dequeue, by queue length, for 1, 4 and 16 consumers', {
+    height: 400,
+    marginLeft: 70,
+    marginRight: 20,
+    fx: { label: 'consumers at once' },
+    x: { type: 'log', label: 'items in the queue', ticks: [100, 1000, 5000], tickFormat: String },
+    y: { type: 'log', label: 'bytes per dequeue (log scale)', grid: true, tickFormat: (bytes: number) => `${bytes}` },
+    color: { domain: Object.keys(COLOURS), range: Object.values(COLOURS) },
+    marks: [
+      Plot.line(rows, { fx: 'consumers', x: 'length', y: 'bytes', stroke: 'recipe', strokeWidth: 2 }),
+      Plot.dot(rows, { fx: 'consumers', x: 'length', y: 'bytes', fill: 'recipe', r: 3 }),
+      Plot.text(
+        last.filter(({ length }) => length === longest),
+        {
+          fx: 'consumers',
+          x: 'length',
+          y: 'bytes',
+          text: 'recipe',
+          fill: 'recipe',
+          textAnchor: 'end',
+          dy: -12,
+          fontWeight: 'bold',
+        },
+      ),
+    ],
+  });
+}

@@ -1,0 +1,183 @@
+/**
+ * Latency gaps of enqueues (Correctables, OSDI 2016, §6.2.2, Figure 9): a client in Ireland, four placements of the server
+ * that it is connected to and of the leader. Baseline: a plain create.
+ */
+import { createClient, type Client } from 'correctables';
+import { ZooKeeper, zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correctables/bindings/zookeeper';
+import { enqueue } from 'correctables/operations';
+import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
+import { useEnsemble } from '../../engines/zookeeper/engine.ts';
+import type { Site } from '../../engines/wan.ts';
+import { atMost, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import { rounded, spread } from '../harness/statistics.ts';
+
+const CLIENT: Site = 'irl';
+/** What the paper's elements hold: an identifier of up to 20 bytes. */
+const ITEM = 'ticket-0000000001';
+/** On top of the round trip: 15 % and a millisecond. */
+const AIM = 1.15;
+const ALLOWANCE_MS = 1;
+
+interface Placement {
+  readonly server: Site;
+  readonly leader: Site;
+}
+
+const PLACEMENTS: readonly Placement[] = [
+  { server: 'irl', leader: 'irl' },
+  { server: 'frk', leader: 'irl' },
+  { server: 'irl', leader: 'vrg' },
+  { server: 'vrg', leader: 'irl' },
+];
+
+export const zookeeperLatency: Bench = {
+  name: 'zookeeper-latency',
+  about: 'enqueues on a real ensemble: preliminary and final view beside a plain create, four placements',
+  run,
+};
+
+/** Mean milliseconds and bytes of one round. */
+interface Round {
+  readonly roundTripMs: number;
+  readonly plainMs: number;
+  readonly preliminaryMs: number;
+  readonly finalMs: number;
+  readonly plainBytes: number;
+  readonly bytes: number;
+}
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const [rounds, operations] = quick ? [2, 8] : [5, 40];
+  const used = [
+    await useEnsemble({ leader: 'irl', wan: 'paper' }, progress),
+    await useEnsemble({ leader: 'vrg', wan: 'paper' }, progress),
+  ];
+  const contenders = await Promise.all(
+    PLACEMENTS.map((placement) => {
+      const { ensemble } = used.find((each) => each.ensemble.state.layout.leader === placement.leader) ?? used[0]!;
+      return Contender.open(ensemble, placement);
+    }),
+  );
+  const samples = new Map(contenders.map((contender) => [contender, [] as Round[]]));
+  try {
+    for (const contender of contenders) await contender.measure(Math.min(operations, 5));
+    for (let round = 0; round < rounds; round += 1) {
+      progress(`round ${round + 1} of ${rounds}`);
+      for (let n = 0; n < contenders.length; n += 1) {
+        const contender = contenders[(n + round) % contenders.length]!;
+        samples.get(contender)?.push(await contender.measure(operations));
+      }
+    }
+  } finally {
+    await Promise.all(contenders.map((contender) => contender.close()));
+    await Promise.all(used.map(({ stop }) => stop()));
+  }
+  const rows = contenders.map((contender) => rowOf(contender.placement, samples.get(contender) ?? []));
+  const worst = Math.max(...rows.map((row) => row.preliminaryVsRoundTrip));
+  return {
+    rounds,
+    rows,
+    bars: [atMost('prelim-vs-rtt', worst, AIM)],
+    samples: contenders.map((contender) => ({ ...contender.placement, rounds: samples.get(contender) })),
+    figures: { 'zookeeper-latency': plot(rows) },
+  };
+}
+
+/** One placement: the sessions whose enqueues are timed. */
+class Contender {
+  readonly placement: Placement;
+  readonly #plain: ZooKeeper;
+  readonly #idle: ZooKeeper;
+  readonly #binding: ZooKeeperBinding;
+  readonly #client: Client<ZooKeeperLevels>;
+  readonly #path: string;
+
+  constructor(address: string, placement: Placement) {
+    this.placement = placement;
+    this.#path = `/latency-${placement.server}-${Date.now()}`;
+    this.#plain = new ZooKeeper(address);
+    this.#idle = new ZooKeeper(address);
+    this.#binding = zookeeper({ servers: address, root: `${this.#path}-ours` });
+    this.#client = createClient(this.#binding);
+  }
+
+  static async open(ensemble: Ensemble, placement: Placement): Promise<Contender> {
+    const contender = new Contender(ensemble.address(placement.server, CLIENT), placement);
+    await contender.#plain.create(contender.#path, null);
+    await contender.#client.invoke(enqueue('queue', ITEM));
+    return contender;
+  }
+
+  /** Times so many enqueues of each kind, in turn. */
+  async measure(operations: number): Promise<Round> {
+    const sums = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0, plainBytes: 0, bytes: 0 };
+    for (let n = 0; n < operations; n += 1) {
+      // The smallest question to the same server through the same proxy.
+      sums.roundTripMs += await timed(() => this.#idle.exists('/'));
+      const plainBefore = total(this.#plain.bytes);
+      sums.plainMs += await timed(() =>
+        this.#plain.create(`${this.#path}/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
+      );
+      sums.plainBytes += total(this.#plain.bytes) - plainBefore;
+      const before = total(this.#binding.bytes);
+      const from = performance.now();
+      for await (const view of this.#client.invoke(enqueue('queue', ITEM))) {
+        sums[view.final ? 'finalMs' : 'preliminaryMs'] += performance.now() - from;
+      }
+      sums.bytes += total(this.#binding.bytes) - before;
+    }
+    return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / operations])) as unknown as Round;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#plain.close(), this.#idle.close(), this.#client.close()]);
+  }
+}
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await action();
+  return performance.now() - from;
+}
+
+function total({ sent, received }: { readonly sent: number; readonly received: number }): number {
+  return sent + received;
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+function rowOf({ server, leader }: Placement, rounds: readonly Round[]) {
+  const over = (name: keyof Round): ReturnType<typeof spread> => spread(rounds.map((round) => round[name]));
+  const [roundTrip, preliminary, final, plain] = [
+    over('roundTripMs').median,
+    over('preliminaryMs'),
+    over('finalMs'),
+    over('plainMs'),
+  ];
+  return {
+    client: CLIENT,
+    server,
+    leader,
+    roundTripMs: rounded(roundTrip),
+    preliminaryMs: rounded(preliminary.median),
+    finalMs: rounded(final.median),
+    plainMs: rounded(plain.median),
+    preliminaryVsRoundTrip: rounded((preliminary.median - ALLOWANCE_MS) / Math.max(roundTrip, 1)),
+    bytesPerEnqueue: rounded(over('bytes').median),
+    plainBytesPerEnqueue: rounded(over('plainBytes').median),
+    ranges: { preliminary, final, plain },
+  };
+}
+
+const KINDS = { preliminary: 'preliminary view', final: 'final view', plain: 'plain create' } as const;
+
+function plot(rows: readonly Row[]): string {
+  const bars = rows.flatMap(({ server, leader, ranges }) =>
+    (Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => ({
+      label: `server ${server.toUpperCase()}, leader ${leader.toUpperCase()}: ${KINDS[kind]}`,
+      ...ranges[kind],
+    })),
+  );
+  return rangesFigure('Enqueues of a client in IRL, by its server and the leader', 'milliseconds', bars);
+}
