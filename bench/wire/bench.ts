@@ -14,8 +14,6 @@ const WINDOWS = [1, 64, 1024] as const;
 /** The window that the aims are about. */
 const AIMED = 64;
 const AIMS = { 'echo-array': 0.5, 'echo-cork': 1.1, 'echo-plain': 1.5 } as const;
-/** Least that is acceptable, reported beside the aims. */
-const FLOORS = { 'echo-array': 0.35, 'echo-cork': 0.9 } as const;
 const VALIDATION_SHARE_MAX = 0.05;
 
 export const wire: Bench = {
@@ -75,8 +73,6 @@ function outcomeOf(rounds: number, samples: ReadonlyMap<number, Samples>, valida
     atLeast(`vs-echo-cork-${AIMED}`, ratio('echo-cork'), AIMS['echo-cork']),
     atLeast(`vs-echo-plain-${AIMED}`, ratio('echo-plain'), AIMS['echo-plain']),
     atMost('validation-share', rounded(validationShare), VALIDATION_SHARE_MAX, 'fraction'),
-    reported('floor-of-vs-echo-array', FLOORS['echo-array']),
-    reported('floor-of-vs-echo-cork', FLOORS['echo-cork']),
     ...[1, 1024].map((window) =>
       reported(`vs-echo-array-${window}`, ratio('echo-array', samples.get(window) as Samples)),
     ),
