@@ -21,17 +21,9 @@ export function checkPortable(value: unknown, where: string): void {
 
 /** Whether the value is a scalar that surely travels. */
 function isSimple(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return isWellFormed(value);
-    case 'number':
-      return Number.isFinite(value);
-    case 'boolean':
-    case 'undefined':
-      return true;
-    default:
-      return value === null;
-  }
+  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || value === undefined || typeof value === 'boolean';
 }
 
 /** Whether the value is a plain object of such scalars. */

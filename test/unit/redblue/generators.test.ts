@@ -197,7 +197,7 @@ describe('misbehaving', () => {
       add: blue((a: { amount: number }) => [rows.row('r').n.add(a.amount)]),
       many: blue((a: { count: number }) => Array.from({ length: a.count }, () => rows.row('r').n.add(1))),
       push: red(
-        (_: object) => [rows.row('r').items.push(1)],
+        (_args: object) => [rows.row('r').items.push(1)],
         ([{ size }]) => ({ count: size + 0.5 }),
       ),
     }),
