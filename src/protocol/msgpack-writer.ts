@@ -6,6 +6,7 @@
  * Everything that is written goes into one block of memory, one value after the other, and is handed out as views of it:
  * rows that are written in one tick lie side by side, so that the frame they go into is one copy.
  */
+import { CorrectableError } from '../correctable/errors.ts';
 import { DEPTH_MAX, OutsideDomain } from './codec.ts';
 import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass } from './value-domain.ts';
 
@@ -21,18 +22,26 @@ let at = 0;
 /** Where the value being written begins. */
 let start = 0;
 
-/** Begins to write; what was written before stays where it is. */
+/** Between `begin` and what ends it. */
+let isWriting = false;
+
+/** Begins to write; what was written before stays where it is. `written` or `rewind` must follow. */
 export function begin(): void {
+  // Reading a property can run code of the application, which must not write into what is being written.
+  if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
+  isWriting = true;
   start = at;
 }
 
 /** What was written since `begin`. It is never written to again. */
 export function written(): Uint8Array<ArrayBuffer> {
+  isWriting = false;
   return new Uint8Array(block.buffer, start, at - start);
 }
 
 /** Forgets what was written since `begin`. */
 export function rewind(): void {
+  isWriting = false;
   at = start;
 }
 
@@ -199,18 +208,24 @@ function writeArray(value: readonly unknown[], depth: number): void {
 
 function writeMap(value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value);
-  let count = 0;
-  for (const key of keys) if (value[key] !== undefined) count++;
   reserve(5);
-  if (count < 16) block[at++] = 0x80 | count;
-  else writeLength(count, 0xde, 0xdf);
+  // Where the head is, from `start` on: the block may move before the entries have been counted.
+  const head = at - start;
+  if (keys.length < 16) at++;
+  else writeLength(keys.length, 0xde, 0xdf);
+  let count = 0;
   for (const key of keys) {
+    // Read once: a getter may give something else the next time.
     const item = value[key];
     if (item === undefined) continue;
+    count++;
     if (key === '__proto__') throw new OutsideDomain(messages.proto);
     writeString(key.charCodeAt(0) === 0x24 ? `$${key}` : key);
     writeAt(key, item, depth);
   }
+  if (keys.length < 16) block[start + head] = 0x80 | count;
+  else if (keys.length < 0x10000) view.setUint16(start + head + 1, count);
+  else view.setUint32(start + head + 1, count);
 }
 
 /** Writes a part of a value; on failure adds its key to the path. */

@@ -109,6 +109,40 @@ describe('msgpack codec: reads what is hostile', () => {
     );
   });
 
+  test('object so large that it does not fit the block, with gaps → every entry, in the right number', () => {
+    for (const size of [15, 16, 300, 70_000]) {
+      const value = Object.fromEntries(
+        Array.from({ length: size }, (_, n) => [`key ${n}`, n % 3 === 0 ? undefined : n]),
+      );
+      const frame = msgpackCodec.frame([msgpackCodec.encodeRow([1, 'view', 0, 0, value])]) as Uint8Array<ArrayBuffer>;
+      const [row] = msgpackCodec.decode(frame);
+      expect((row as unknown[])[4]).toEqual(JSON.parse(JSON.stringify(value)));
+    }
+  });
+
+  test('getter that changes its mind, or uses the codec itself → its own row at worst, never the frame', () => {
+    let reads = 0;
+    const fickle = {
+      get odd() {
+        return reads++ === 0 ? 1 : undefined;
+      },
+    };
+    const nested = {
+      get nested() {
+        return msgpackCodec.encodeRow([1, 'ping']).length;
+      },
+    };
+    const good = msgpackCodec.encodeRow([1, 'view', 0, 0, fickle]);
+    expect(() => msgpackCodec.encodeRow([2, 'view', 0, 0, nested])).toThrow(
+      expect.objectContaining({ code: 'INVALID_VALUE' }) as Error,
+    );
+    const frame = msgpackCodec.frame([good, msgpackCodec.encodeRow([3, 'pong'])]) as Uint8Array<ArrayBuffer>;
+    expect(msgpackCodec.decode(frame)).toEqual([
+      [1, 'view', 0, 0, { odd: 1 }],
+      [3, 'pong'],
+    ]);
+  });
+
   test('bytes of the frame are used again → what was read stays as it was', () => {
     const frame = msgpackCodec.frame([msgpackCodec.encodeRow([1, 'view', 0, 0, new Uint8Array([1, 2, 3])])]);
     const [row] = msgpackCodec.decode(frame as Uint8Array<ArrayBuffer>);
