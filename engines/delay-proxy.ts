@@ -8,7 +8,11 @@ export interface Route {
   readonly targetPort: number;
   /** The delay in each direction: half the round trip. */
   readonly oneWayMs: number;
+  /** How long to try again where nobody listens yet at the target; whoever connects learns of it at once unless given. */
+  readonly patienceMs?: number;
 }
+
+const RETRY_MS = 25;
 
 /** More bytes than this under way in one direction hold up the sender. */
 const UNDER_WAY_MAX = 8 * 1024 * 1024;
@@ -16,14 +20,15 @@ const UNDER_WAY_MAX = 8 * 1024 * 1024;
 /** Opens a route; resolves when it listens. */
 export function openRoute(route: Route): Promise<Server> {
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true });
-  server.on('connection', (client) => join(client, route));
+  server.on('connection', (client) => join(client, route, performance.now()));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(route.listenPort, LOOPBACK, () => resolve(server));
   });
 }
 
-function join(client: Socket, { targetPort, oneWayMs }: Route): void {
+function join(client: Socket, route: Route, since: number): void {
+  const { targetPort, oneWayMs, patienceMs = 0 } = route;
   const target = connect({ port: targetPort, host: LOOPBACK, noDelay: true, allowHalfOpen: true });
   // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
   const drop = (): void => {
@@ -31,7 +36,14 @@ function join(client: Socket, { targetPort, oneWayMs }: Route): void {
     target.destroy();
   };
   client.on('error', drop);
-  target.on('error', drop);
+  target.on('error', (error: NodeJS.ErrnoException) => {
+    const isEarly = error.code === 'ECONNREFUSED' && performance.now() - since < patienceMs && !client.destroyed;
+    if (!isEarly) return drop();
+    client.removeAllListeners();
+    client.on('error', () => {}); // Seen as destroyed, at the next try.
+    target.removeAllListeners('close');
+    setTimeout(() => join(client, route, since), RETRY_MS);
+  });
   client.on('close', () => target.destroy());
   target.on('close', () => client.destroy());
   target.once('connect', () => {

@@ -30,7 +30,7 @@ interface Cell {
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const lengths = quick ? [100, 500] : [100, 500, 1000, 5000];
   const consumerCounts = quick ? [1, 4] : [1, 4, 16];
-  const [rounds, takes] = quick ? [2, 32] : [5, 96];
+  const [rounds, takes] = quick ? [2, 32] : [5, 48];
   const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
   const servers = ensemble.connectString('frk');
   const base = `/bandwidth-${Date.now()}`;
@@ -64,8 +64,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
         // A steady state: so many at once are nothing new to anybody.
         const warmUps = takers.length * WARM_UPS;
         await bytesPerTake(takers, warmUps);
+        await producers.get(rootOf(cell))?.put(warmUps);
         samples.get(cell)?.push(await bytesPerTake(takers, takes));
-        await producers.get(rootOf(cell))?.put(warmUps + takes);
+        await producers.get(rootOf(cell))?.put(takes);
       }
     }
   } finally {

@@ -19,6 +19,7 @@ export const zookeeper: Engine = {
       flag: '--wan <preset>',
       about: `Delays between the sites, clients included: ${WANS.join(', ')} (none unless given)`,
     },
+    { flag: '--czk', about: 'Servers that give preliminary replies of their own (needs several)' },
   ],
   up,
   status,
@@ -42,10 +43,10 @@ export interface UsedEnsemble {
 
 /** The ensemble of `up` if it is of this kind; otherwise one for the caller alone. */
 export async function useEnsemble(
-  { nodes = 3, leader = 'irl', wan = 'none' }: Partial<LayoutOptions>,
+  { nodes = 3, leader = 'irl', wan = 'none', czk }: Partial<LayoutOptions>,
   progress: (text: string) => void,
 ): Promise<UsedEnsemble> {
-  const options = { nodes, leader, wan };
+  const options = { nodes, leader, wan, ...(czk !== undefined && { czk }) };
   const running = runningEnsemble();
   if (running !== undefined && isLike(running, options)) {
     progress(`using the ZooKeeper ensemble that runs (leader ${leader}, delays: ${wan})`);
@@ -98,12 +99,16 @@ function checked(options: UpOptions): LayoutOptions {
   const leader = oneOf(options, 'leader', { allowed: SITES, unlessGiven: 'irl' });
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
   if (nodes === 1 && wan !== 'none') throw new UsageError('--wan needs several servers: leave out --nodes 1');
-  return { nodes: nodes === 1 ? 1 : 3, leader, wan };
+  const czk = options['czk'] === true;
+  if (nodes === 1 && czk) throw new UsageError('--czk needs several servers: leave out --nodes 1');
+  return { nodes: nodes === 1 ? 1 : 3, leader, wan, czk };
 }
 
-function isLike(ensemble: Ensemble, { nodes, leader, wan }: LayoutOptions): boolean {
-  const { layout } = ensemble.state;
-  return layout.nodes.length === nodes && layout.leader === leader && layout.wan === wan;
+/** Whether an ensemble is of this kind; where `czk` is not said, either will do. */
+function isLike(ensemble: Ensemble, { nodes, leader, wan, czk }: LayoutOptions): boolean {
+  const { layout, czk: jar } = ensemble.state;
+  const isSame = layout.nodes.length === nodes && layout.leader === leader && layout.wan === wan;
+  return isSame && (czk === undefined || czk === (jar !== undefined));
 }
 
 async function report(ensemble: Ensemble, progress: (text: string) => void): Promise<void> {

@@ -1,11 +1,12 @@
 /** A ZooKeeper ensemble on this machine: one process a server, one for all delays. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { requireCommand, librariesOf } from '../maven.ts';
 import { LOOPBACK } from '../ports.ts';
 import { isRunning, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
 import type { Site } from '../wan.ts';
+import { CZK_MAIN, czkJar } from './czk.ts';
 import { modeOf, type Mode } from './four-letters.ts';
 import { configOf, layOut, type Layout, type LayoutOptions, type NodeLayout } from './layout.ts';
 
@@ -20,11 +21,13 @@ export interface EnsembleState {
   readonly folder: string;
   readonly layout: Layout;
   readonly libraries: string;
+  /** The jar with preliminary replies, where the servers have it. */
+  readonly czk: string | undefined;
   readonly servers: Partial<Record<Site, Daemon>>;
   readonly proxy: Daemon | undefined;
 }
 
-const SERVING_MS = 30_000;
+const SERVING_MS = 60_000;
 const MAIN = {
   one: 'org.apache.zookeeper.server.ZooKeeperServerMain',
   many: 'org.apache.zookeeper.server.quorum.QuorumPeerMain',
@@ -44,10 +47,11 @@ export class Ensemble implements AsyncDisposable {
   static async start({ folder, progress, ...options }: EnsembleOptions): Promise<Ensemble> {
     requireCommand('java', 'ZooKeeper runs on Java: install a JDK or JRE, version 11 or later');
     const libraries = await librariesOf(fileURLToPath(new URL('pom.xml', import.meta.url)), progress);
+    const czk = options.czk === true ? await czkJar(progress) : undefined;
     const layout = await layOut(options);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const ensemble = new Ensemble({ folder, layout, libraries, servers: {}, proxy: undefined });
+    const ensemble = new Ensemble({ folder, layout, libraries, czk, servers: {}, proxy: undefined });
     try {
       await ensemble.#startAll(progress);
       return ensemble;
@@ -152,7 +156,8 @@ export class Ensemble implements AsyncDisposable {
   }
 
   #startServer(node: NodeLayout): void {
-    const { folder, layout, libraries } = this.#state;
+    const { folder, layout, libraries, czk } = this.#state;
+    const many = czk === undefined ? MAIN.many : CZK_MAIN;
     const home = join(folder, node.site);
     const data = join(home, 'data');
     mkdirSync(data, { recursive: true });
@@ -166,8 +171,8 @@ export class Ensemble implements AsyncDisposable {
         ...QUIET,
         '-Dzookeeper.extendedTypesEnabled=true',
         '-cp',
-        join(libraries, '*'),
-        layout.nodes.length === 1 ? MAIN.one : MAIN.many,
+        [join(libraries, '*'), ...(czk === undefined ? [] : [czk])].join(delimiter),
+        layout.nodes.length === 1 ? MAIN.one : many,
         config,
       ],
       mark: config,

@@ -27,7 +27,14 @@ export interface LayoutOptions {
   readonly nodes: 1 | 3;
   readonly leader: Site;
   readonly wan: WanPreset;
+  /** Servers that give preliminary replies (`engines/zookeeper-czk`). */
+  readonly czk?: boolean;
 }
+
+type Port = 'clientPort' | 'quorumPort';
+
+/** How long a leader that has been elected may take to open its port. */
+const ELECTED_MS = 2_000;
 
 /** Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. */
 export async function layOut({ nodes: count, leader, wan }: LayoutOptions): Promise<Layout> {
@@ -38,16 +45,19 @@ export async function layOut({ nodes: count, leader, wan }: LayoutOptions): Prom
     return { site, id: index + 1, clientPort: nextPort(), quorumPort: nextPort(), electionPort: nextPort() };
   });
   const routes: Route[] = [];
-  const reach = (from: Site, to: Site, targetPort: number): number => {
-    const oneWayMs = roundTripMs(wan, from, to) / 2;
+  const reach = (from: Site, to: NodeLayout, port: Port): number => {
+    const targetPort = to[port];
+    const oneWayMs = roundTripMs(wan, from, to.site) / 2;
     if (oneWayMs === 0) return targetPort;
     const listenPort = nextPort();
-    routes.push({ listenPort, targetPort, oneWayMs });
+    // A follower that is faster than its new leader would be told no, and the election would begin anew.
+    const patienceMs = port === 'quorumPort' ? ELECTED_MS : 0;
+    routes.push({ listenPort, targetPort, oneWayMs, patienceMs });
     return listenPort;
   };
-  const reachAll = (from: Site, port: 'clientPort' | 'quorumPort'): Partial<Record<Site, number>> =>
-    Object.fromEntries(nodes.map((node) => [node.site, reach(from, node.site, node[port])]));
-  const fromEverywhere = (port: 'clientPort' | 'quorumPort'): Layout['clientPorts'] => ({
+  const reachAll = (from: Site, port: Port): Partial<Record<Site, number>> =>
+    Object.fromEntries(nodes.map((node) => [node.site, reach(from, node, port)]));
+  const fromEverywhere = (port: Port): Layout['clientPorts'] => ({
     irl: reachAll('irl', port),
     frk: reachAll('frk', port),
     vrg: reachAll('vrg', port),
@@ -70,7 +80,7 @@ export function configOf(layout: Layout, node: NodeLayout, dataFolder: string): 
   });
   return [
     'tickTime=2000',
-    'initLimit=10',
+    'initLimit=5',
     'syncLimit=5',
     `dataDir=${dataFolder}`,
     `clientPort=${node.clientPort}`,

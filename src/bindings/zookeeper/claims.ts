@@ -4,6 +4,7 @@
  */
 import { isLost } from './failures.ts';
 import { numberOf, type QueuePaths } from './paths.ts';
+import { createSequential } from './preliminaries.ts';
 import type { Sessions } from './sessions.ts';
 
 /** A claim that the ensemble has accepted. */
@@ -12,6 +13,13 @@ export interface Claim {
   readonly number: number;
   /** The name of its node. */
   readonly name: string;
+}
+
+export interface ClaimOptions {
+  /** Asked before a claim that was not made is made again. */
+  readonly isWanted: () => boolean;
+  /** Hears of the number before the ensemble has agreed, from a server that says so. */
+  readonly onPreliminary?: ((number: number) => void) | undefined;
 }
 
 export class Claims {
@@ -28,17 +36,13 @@ export class Claims {
   /**
    * Makes a claim. Where the connection is lost meanwhile, looks afterwards whether it was made: claims carry the name of
    * the binding and a number of its own.
-   *
-   * @param isWanted asked before a claim that was not made is made again
    */
-  async make(isWanted: () => boolean): Promise<Claim> {
+  async make({ isWanted, onPreliminary }: ClaimOptions): Promise<Claim> {
     this.#sequence += 1;
     const prefix = `${this.#sessions.consumer}.${this.#sequence}-`;
     for (;;) {
       try {
-        const path = await this.#sessions.writer.create(this.#paths.claim(prefix), null, {
-          mode: 'persistent-sequential',
-        });
+        const path = await createSequential(this.#sessions, this.#paths.claim(prefix), { data: null, onPreliminary });
         return claimOf(path.slice(path.lastIndexOf('/') + 1));
       } catch (error) {
         if (!isLost(error) || this.#sessions.isClosed) throw error;

@@ -57,8 +57,9 @@ class Dequeue {
       let claim: Claim | undefined;
       try {
         // The question goes out first: it is what somebody waits for.
-        this.#guessOnce(underWay);
-        claim = await this.#access.track(this.#access.claims.make(() => !this.#call.context.signal.aborted));
+        const onPreliminary = this.#guessBefore(underWay);
+        const isWanted = (): boolean => !this.#call.context.signal.aborted;
+        claim = await this.#access.track(this.#access.claims.make({ isWanted, onPreliminary }));
       } finally {
         queue.endClaim(underWay, claim?.number);
       }
@@ -98,26 +99,51 @@ class Dequeue {
   }
 
   async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
-    const { queue, sessions, codec } = this.#access;
+    const { queue, sessions } = this.#access;
     let counts = await first;
     for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
-      const number = counts.head + queue.claimsBefore(underWay);
-      const remaining = counts.tail - number - 1;
-      this.#predicted = remaining < 0 ? undefined : number;
-      const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail: counts.tail });
-      if (this.#isOver) return;
-      if (remaining < 0) {
-        this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
-        return;
-      }
-      if (item !== undefined && !item.isFiller) {
-        const value = { item: codec.decode(item.bytes) };
-        this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
-        return;
-      }
+      if (await this.#tellNumber(counts.head + queue.claimsBefore(underWay), counts.tail)) return;
       // Taken and removed meanwhile: look again.
       counts = await queue.count(sessions.reader);
     }
+  }
+
+  /**
+   * Before the claim goes out: asks for the estimate, or, where the server gives the claim's number by itself, waits to hear
+   * of it. Returns who hears.
+   */
+  #guessBefore(underWay: UnderWay): ((number: number) => void) | undefined {
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
+    const { queue, sessions } = this.#access;
+    if (sessions.preliminaries !== true) {
+      this.#guessOnce(underWay);
+      return () => {}; // Only to find out whether this server does.
+    }
+    return (number) => {
+      if (this.#isGuessing) return;
+      this.#isGuessing = true;
+      queue
+        .tailAfter(sessions.reader, number)
+        .then((tail) => this.#tellNumber(number, tail))
+        .catch((error: unknown) => this.#call.sink.fail(correctableError(error), 'weak'));
+    };
+  }
+
+  /** Tells what a claim with this number would take; returns false where that is gone already. */
+  async #tellNumber(number: number, tail: number): Promise<boolean> {
+    const { queue, sessions, codec } = this.#access;
+    const remaining = tail - number - 1;
+    this.#predicted = remaining < 0 ? undefined : number;
+    const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
+    if (this.#isOver) return true;
+    if (remaining < 0) {
+      this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+      return true;
+    }
+    if (item === undefined || item.isFiller) return false;
+    const value = { item: codec.decode(item.bytes) };
+    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+    return true;
   }
 
   /** The item of our claim. Where there is none yet its number is filled, so that every claim has an item to end with. */

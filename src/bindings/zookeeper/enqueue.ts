@@ -10,17 +10,18 @@ export async function enqueue(access: QueueAccess, item: unknown, call: Call): P
   const underWay = queue.beginEnqueue();
   let number: number | undefined;
   let seq: number | undefined;
-  try {
-    // The question goes out first: it is what somebody waits for.
-    if (wants(call, 'weak')) {
-      guess(access, underWay).then(
-        (predicted) => {
-          if (number === undefined) seq = call.sink.update(undefined, 'weak', { meta: { number: predicted } });
-        },
-        (error: unknown) => call.sink.fail(correctableError(error), 'weak'),
-      );
+  const tellGuess = (predicted: number): void => {
+    if (number === undefined && seq === undefined) {
+      seq = call.sink.update(undefined, 'weak', { meta: { number: predicted } });
     }
-    number = await access.append(bytes);
+  };
+  try {
+    // The question goes out first: it is what somebody waits for. A server that says so by itself needs none.
+    const isAsking = wants(call, 'weak') && sessions.preliminaries !== true;
+    if (isAsking) {
+      guess(access, underWay).then(tellGuess, (error: unknown) => call.sink.fail(correctableError(error), 'weak'));
+    }
+    number = await access.append(bytes, wants(call, 'weak') ? tellGuess : undefined);
   } finally {
     queue.endEnqueue(underWay, number);
   }

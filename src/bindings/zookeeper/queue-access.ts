@@ -4,7 +4,8 @@ import { Claims } from './claims.ts';
 import { Cleaner } from './cleaner.ts';
 import { isLost } from './failures.ts';
 import type { ResolvedBindingOptions } from './options.ts';
-import type { QueuePaths } from './paths.ts';
+import { numberOf, type QueuePaths } from './paths.ts';
+import { createSequential } from './preliminaries.ts';
 import { QueueState } from './queue.ts';
 import type { Sessions } from './sessions.ts';
 import type { ValueCodec } from './values.ts';
@@ -52,13 +53,11 @@ export class QueueAccess {
     await this.sessions.makePath(items);
   }
 
-  /** Adds an item and returns its number. The queue is made on first use. */
-  async append(bytes: Uint8Array): Promise<number> {
+  /** Adds an item and returns its number; `onPreliminary` hears of it before, from a server that says so. The queue is made on first use. */
+  async append(bytes: Uint8Array, onPreliminary?: (number: number) => void): Promise<number> {
     const { items } = this.queue.paths;
-    const create = async (): Promise<number> => {
-      const path = await this.sessions.writer.create(`${items}/-`, bytes, { mode: 'persistent-sequential' });
-      return Number(path.slice(path.lastIndexOf('-') + 1));
-    };
+    const create = async (): Promise<number> =>
+      numberOf(await createSequential(this.sessions, `${items}/-`, { data: bytes, onPreliminary }));
     try {
       return await create();
     } catch (error) {

@@ -31,6 +31,8 @@ export interface UnderWay {
 
 /** How much the last prediction counts. */
 const LEARNING_RATE = 0.25;
+/** How old a known tail may be. */
+const TAIL_AGE_MS = 50;
 /** A stand-in is taken from so far behind the head, so that it stands for a while. */
 const STAND_IN_AHEAD = 64;
 
@@ -47,6 +49,7 @@ export class QueueState {
   #hits = 1;
   #standIn: Item | undefined;
   #tail: number | undefined;
+  #tailSeenAt = -Infinity;
   #head = 0;
 
   constructor(paths: QueuePaths) {
@@ -99,6 +102,20 @@ export class QueueState {
     const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
     this.#saw(nextNumber(items), nextNumber(claims));
     return { tail: this.#tail as number, head: this.#head, zxid: zk.lastZxid };
+  }
+
+  /**
+   * The number of the next item, as it is known if that is after `number`: items only become more, so that what is known
+   * errs to the safe side. Asked for again, beside, when it is old.
+   */
+  async tailAfter(zk: ZooKeeper, number: number): Promise<number> {
+    if (this.#tail === undefined || this.#tail <= number) return this.countItems(zk);
+    if (performance.now() - this.#tailSeenAt > TAIL_AGE_MS) {
+      this.#tailSeenAt = performance.now();
+      // What fails is asked for again by the next one.
+      this.countItems(zk).catch(() => (this.#tailSeenAt = -Infinity));
+    }
+    return this.#tail;
   }
 
   /** The number of the next item. */
@@ -187,6 +204,7 @@ export class QueueState {
 
   #saw(tail: number, head: number): void {
     this.#tail = Math.max(tail, this.#tail ?? 0);
+    this.#tailSeenAt = performance.now();
     this.#head = Math.max(head, this.#head);
   }
 }

@@ -21,6 +21,7 @@ export class Sessions {
   #reader: ZooKeeper;
   #writer: ZooKeeper;
   #registered: Promise<void> | undefined;
+  #preliminaries: boolean | undefined;
   #isClosed = false;
 
   constructor(options: ResolvedBindingOptions, paths: Paths) {
@@ -42,6 +43,19 @@ export class Sessions {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /**
+   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one has been asked for
+   * at this server.
+   */
+  get preliminaries(): boolean | undefined {
+    return this.#preliminaries;
+  }
+
+  /** A sequential create at the writer was answered, with a preliminary reply or without. */
+  learnPreliminaries(isGiven: boolean): void {
+    this.#preliminaries = isGiven;
   }
 
   /** Whether the binding has told others that it takes from queues. */
@@ -121,7 +135,10 @@ export class Sessions {
     if (auth !== undefined) zk.addAuth(auth.scheme, auth.secret);
     zk.onSession((event) => {
       if (event.type === 'expired') this.#replace(role);
-      else if (event.type === 'connected' && role === 'writer') this.#reader?.prefer(event.server);
+      else if (event.type === 'connected' && role === 'writer') {
+        this.#preliminaries = undefined;
+        this.#reader?.prefer(event.server);
+      }
     });
     return zk;
   }

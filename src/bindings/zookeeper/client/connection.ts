@@ -12,8 +12,11 @@ import { addressText, type ServerAddress } from './server-list.ts';
 
 /** Numbers of frames that answer no request of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
-/** Request numbers stay below the bits that a server with preliminary replies reads (`engines/zookeeper-czk`). */
+/** Request numbers stay below the bits that say something else. */
 const XID_MAX = 2 ** 29 - 1;
+/** Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send the bit back. */
+const WANTS_PRELIMINARY = 2 ** 30;
+const FLAGS = 0x6000_0000;
 const LENGTH_BYTES = 4;
 /** No server keeps a session for so long: a week. */
 const TIMEOUT_MAX_MS = 7 * 24 * 3_600_000;
@@ -100,8 +103,9 @@ export class Connection {
 
   /** Sends a request; those of one tick leave together. */
   send(pending: Pending): void {
-    const xid = this.#nextXid;
-    this.#nextXid = xid === XID_MAX ? 1 : xid + 1;
+    const number = this.#nextXid;
+    this.#nextXid = number === XID_MAX ? 1 : number + 1;
+    const xid = pending.request.preliminary === undefined ? number : number | WANTS_PRELIMINARY;
     this.#sent.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);
     this.#queue(pending.frame);
@@ -161,7 +165,11 @@ export class Connection {
     const error = reader.int();
     if (xid === XID.watch) return this.#options.onWatchEvent(reader);
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
-    if (xid < 0) return;
+    if (xid < 0) {
+      // The server's own negative numbers are small: they have all of these bits.
+      if ((xid & FLAGS) === WANTS_PRELIMINARY) this.#tellPreliminary(xid & 0x7fff_ffff, reader);
+      return;
+    }
     if (zxid > 0n) this.#options.onZxid(zxid);
     this.#answer(xid, error, reader);
   }
@@ -206,6 +214,13 @@ export class Connection {
     }
     if (failure === undefined) resolve(value);
     else reject(failure);
+  }
+
+  #tellPreliminary(xid: number, reader: JuteReader): void {
+    for (let at = this.#head; at < this.#sent.length; at += 1) {
+      const sent = this.#sent[at];
+      if (sent?.xid === xid) return sent.pending.request.preliminary?.(reader);
+    }
   }
 
   /** A ping after a third of the session's time without a word, the end after two thirds without an answer. */

@@ -35,6 +35,8 @@ export interface Request<T> {
   readonly isUpdate: boolean;
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
+  /** Reads a preliminary reply, for which a server is asked that knows them (`engines/zookeeper-czk`). */
+  preliminary?(reader: JuteReader): void;
   /** Called when the reply comes, before anything that came after it, with its error number (0: none). */
   answered?(error: number): void;
 }

@@ -18,6 +18,11 @@ export interface CreateOptions {
   readonly acl?: readonly Acl[];
   /** For the modes with a time to live: how long the node stays without a change and without children. */
   readonly ttlMs?: number;
+  /**
+   * Sequential nodes only: hears of the path that the node should get, before the ensemble has agreed, from a server that
+   * gives preliminary replies (`engines/zookeeper-czk`). Other servers ignore it.
+   */
+  readonly onPreliminary?: (path: string) => void;
 }
 
 /** A condition: the version that the node must have. `0` is version 0; any version unless given. */
@@ -120,19 +125,21 @@ export class ZooKeeper implements AsyncDisposable {
 
   /** Makes a node and returns its path, which has a number at its end in the sequential modes. */
   async create(path: string, data: Data, options: CreateOptions = {}): Promise<string> {
-    const { mode = 'persistent', acl = OPEN_ACL, ttlMs = 0 } = options;
+    const { mode = 'persistent', acl = OPEN_ACL, ttlMs = 0, onPreliminary } = options;
     checkPath(path, mode.endsWith('sequential'));
     checkTtl(path, mode, ttlMs);
     const type = requests.createType(mode, false);
     const fields = { path: this.#session.chroot.outer(path), data: bytesOf(data), acl, mode, ttlMs };
+    const { chroot } = this.#session;
     const created = await this.#submit({
       type,
       path,
       isUpdate: true,
       write: (writer) => requests.writeCreate(writer, fields),
       read: (reader) => requests.readCreated(reader, type),
+      ...(onPreliminary && { preliminary: (reader) => onPreliminary(chroot.inner(reader.string())) }),
     });
-    return this.#session.chroot.inner(created.path);
+    return chroot.inner(created.path);
   }
 
   /** What is known about a node; `null` where there is none. */
