@@ -41,11 +41,11 @@ function join(client: Socket, route: Route, since: number): void {
     if (!isEarly) return drop();
     client.removeAllListeners();
     client.on('error', () => {}); // Seen as destroyed, at the next try.
-    target.removeAllListeners('close');
     setTimeout(() => join(client, route, since), RETRY_MS);
   });
-  client.on('close', () => target.destroy());
-  target.on('close', () => client.destroy());
+  client.on('close', () => {
+    if (target.connecting) target.destroy();
+  });
   target.once('connect', () => {
     new DelayedPipe(client, target, oneWayMs).start();
     new DelayedPipe(target, client, oneWayMs).start();
@@ -55,8 +55,8 @@ function join(client: Socket, route: Route, since: number): void {
 
 interface Chunk {
   readonly dueAt: number;
-  /** The bytes; `undefined` for the end. */
-  readonly bytes: Buffer | undefined;
+  /** The bytes, or what became of the sender: it has said all, it is gone. */
+  readonly content: Buffer | 'end' | 'close';
 }
 
 /** One direction of a connection. */
@@ -76,13 +76,15 @@ class DelayedPipe {
 
   start(): void {
     this.#from.on('data', (bytes: Buffer) => this.#take(bytes));
-    this.#from.on('end', () => this.#take(undefined));
+    this.#from.on('end', () => this.#take('end'));
+    this.#from.on('close', () => this.#take('close'));
     this.#to.on('close', () => clearTimeout(this.#timer));
   }
 
-  #take(bytes: Buffer | undefined): void {
-    this.#chunks.push({ dueAt: performance.now() + this.#delayMs, bytes });
-    this.#underWay += bytes?.length ?? 0;
+  #take(content: Chunk['content']): void {
+    if (this.#to.destroyed) return;
+    this.#chunks.push({ dueAt: performance.now() + this.#delayMs, content });
+    if (typeof content !== 'string') this.#underWay += content.length;
     if (this.#underWay > UNDER_WAY_MAX) this.#from.pause();
     this.#schedule();
   }
@@ -99,10 +101,14 @@ class DelayedPipe {
     this.#timer = undefined;
     const now = performance.now() + 0.5;
     while (this.#chunks[0] !== undefined && this.#chunks[0].dueAt <= now) {
-      const { bytes } = this.#chunks.shift() as Chunk;
-      if (bytes === undefined) this.#to.end();
-      else if (!this.#to.destroyed) this.#to.write(bytes);
-      this.#underWay -= bytes?.length ?? 0;
+      const { content } = this.#chunks.shift() as Chunk;
+      if (this.#to.destroyed) return;
+      if (content === 'end') this.#to.end();
+      else if (content === 'close') this.#to.destroySoon();
+      else {
+        this.#to.write(content);
+        this.#underWay -= content.length;
+      }
     }
     if (this.#underWay <= UNDER_WAY_MAX && this.#from.isPaused()) this.#from.resume();
     this.#schedule();

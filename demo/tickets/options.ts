@@ -51,10 +51,15 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   for (const name of Object.keys(options)) {
     if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
   }
+  const headless = options['headless'] === true;
+  const binding = oneOf(options, 'binding', BINDINGS);
+  if (!headless && binding !== 'redblue') {
+    throw new UsageError(`--binding ${binding} sells without a page: add --headless`);
+  }
   return {
-    headless: options['headless'] === true,
+    headless,
     json: options['json'] === true,
-    binding: oneOf(options, 'binding', BINDINGS),
+    binding,
     retailers: wholeNumber(options, 'retailers', { min: 1, max: 64 }),
     tickets: wholeNumber(options, 'tickets', { min: 1, max: 100_000 }),
     threshold: wholeNumber(options, 'threshold', { min: 0, max: 100_000 }),

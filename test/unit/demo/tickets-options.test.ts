@@ -38,6 +38,7 @@ test.each([
   ['--client', 'mars'],
   ['--wan', 'moon'],
   ['--binding', 'floppy'],
+  ['--binding', 'zookeeper'],
   ['--port', '70000'],
   ['--tresshold', '20'],
 ])('options: %s=%s → refused by name', (flag, value) => {
