@@ -31,6 +31,9 @@ export interface UnderWay {
 
 /** How much the last prediction counts. */
 const LEARNING_RATE = 0.25;
+/** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
+const HITS_MIN = 0.5;
+const HITS_ENOUGH = 0.75;
 /** How old a known tail may be. */
 const TAIL_AGE_MS = 50;
 /** A stand-in is taken from so far behind the head, so that it stands for a while. */
@@ -47,6 +50,7 @@ export class QueueState {
   #order = 0;
   /** The share of predictions that came true lately. */
   #hits = 1;
+  #isPredicting = true;
   #standIn: Item | undefined;
   #tail: number | undefined;
   #tailSeenAt = -Infinity;
@@ -140,6 +144,7 @@ export class QueueState {
   /** Whether the number that was predicted for a claim was the one that it got. */
   learn(isHit: boolean): void {
     this.#hits += LEARNING_RATE * (Number(isHit) - this.#hits);
+    this.#isPredicting = this.#hits >= (this.#isPredicting ? HITS_MIN : HITS_ENOUGH);
   }
 
   /**
@@ -151,7 +156,7 @@ export class QueueState {
     zk: ZooKeeper,
     { number, tail }: { readonly number: number; readonly tail: number },
   ): Promise<Item | undefined> {
-    if (this.#hits >= 0.5) return this.readAhead(zk, number);
+    if (this.#isPredicting) return this.readAhead(zk, number);
     if (this.#standIn === undefined || this.#standIn.number < number) {
       this.#standIn = await this.readItem(zk, Math.min(number + STAND_IN_AHEAD, tail - 1));
     }

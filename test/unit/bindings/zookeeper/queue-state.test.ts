@@ -73,6 +73,8 @@ test('guess: predictions that fail → one stand-in for many, until it is taken;
   expect(await guess(65)).toBe(129);
   expect(await guess(199)).toBe(199);
   expect(server.reads).toEqual([64, 129, 199]);
+  queue.learn(true);
+  expect(await guess(7)).toBe(199);
   for (let n = 0; n < 4; n += 1) queue.learn(true);
   expect(await guess(7)).toBe(7);
 });
