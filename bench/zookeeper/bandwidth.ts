@@ -150,10 +150,11 @@ function plot(rows: readonly Row[]): string {
   const longest = Math.max(...rows.map(({ length }) => length));
   const last = rows.filter(({ consumers }) => consumers === Math.max(...rows.map((row) => row.consumers)));
   return figure('Bytes per dequeue, by queue length, for 1, 4 and 16 consumers', {
-    height: 400,
+    height: 440,
+    marginTop: 92,
     marginLeft: 70,
     marginRight: 20,
-    fx: { label: 'consumers at once' },
+    fx: { label: 'consumers at once', padding: 0.18 },
     x: { type: 'log', label: 'items in the queue', ticks: [100, 1000, 5000], tickFormat: String },
     y: { type: 'log', label: 'bytes per dequeue (log scale)', grid: true, tickFormat: (bytes: number) => `${bytes}` },
     color: { domain: Object.keys(COLOURS), range: Object.values(COLOURS) },

@@ -175,9 +175,13 @@ const KINDS = { preliminary: 'preliminary view', final: 'final view', plain: 'pl
 function plot(rows: readonly Row[]): string {
   const bars = rows.flatMap(({ server, leader, ranges }) =>
     (Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => ({
-      label: `server ${server.toUpperCase()}, leader ${leader.toUpperCase()}: ${KINDS[kind]}`,
+      label: `${server.toUpperCase()}, leader ${leader.toUpperCase()}: ${KINDS[kind]}`,
       ...ranges[kind],
     })),
   );
-  return rangesFigure('Enqueues of a client in IRL, by its server and the leader', 'milliseconds', bars);
+  return rangesFigure(
+    'Enqueues of a client in IRL, by its server and the leader of the ensemble',
+    'milliseconds',
+    bars,
+  );
 }
