@@ -39,6 +39,9 @@ interface Journey {
 
 /** How long a client waits before it tries a site that is down again. */
 const RETRY_MS = 50;
+/** By how much longer it waits each time, and how long at most. */
+const PATIENCE = 1.3;
+const PATIENCE_MAX_MS = 10_000;
 /** Requests kept for coming late. */
 const REQUESTS_MAX = 8;
 /** What only says that a request came late. */
@@ -95,16 +98,18 @@ export class SimulatedClient {
   }
 
   /** Submits, and again under the same identifier when no answer comes: a late answer counts all the same. */
-  #submit(operation: ClientOperation): void {
+  #submit(operation: ClientOperation, waits = 0): void {
     const { timeline, random, options } = this.#options;
     const request = this.#requestFor(operation);
     this.#requests.push(request);
     if (this.#requests.length > REQUESTS_MAX) this.#requests.shift();
     const isUp = this.#send(request);
-    timeline.after(isUp ? options.clientTimeoutMs : RETRY_MS, () => {
+    // More patient each time: who moves on before an answer can come never gets one.
+    const timeoutMs = Math.min(PATIENCE_MAX_MS, options.clientTimeoutMs * PATIENCE ** waits);
+    timeline.after(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {
         this.#moveMaybe();
-        this.#submit(operation);
+        this.#submit(operation, isUp ? waits + 1 : waits);
       } else if (random.chance(0.2)) {
         this.#send(random.pick(this.#requests as [Request, ...Request[]]));
       }

@@ -2,7 +2,7 @@
  * An operation becomes visible at a site only after everything that was visible at its own site when its generator ran.
  * It counts operations, so that it does not rely on the vectors that it checks.
  */
-import { isRed, require } from './checker.ts';
+import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
 /** Operations seen: blue ones by origin, then red ones. */
@@ -49,7 +49,5 @@ export class CausalOrderChecker implements Checker {
 }
 
 function nameOf(operation: AnyOperation): string {
-  return isRed(operation)
-    ? `red ${operation.id} (site ${operation.site}, clock ${operation.clock})`
-    : `blue ${operation.site}.${operation.sequence}`;
+  return isRed(operation) ? executionOf(operation) : `blue ${operation.site}.${operation.sequence}`;
 }

@@ -13,6 +13,14 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
   return 'attempt' in operation;
 }
 
+/**
+ * Names one execution of a red operation. The clock alone would not do: after a restart a site may give a proposal the
+ * stamp of one that its crash made it forget.
+ */
+export function executionOf({ id, site, clock, attempt, snapshot }: RedOperation): string {
+  return `red ${id} (site ${site}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
+}
+
 /** The end of a run, after all faults have healed. */
 export interface FinalState {
   /** The sites that are left. */

@@ -3,8 +3,7 @@
  * its execution and its place. It keeps its own account of who wrote what last, by site, instead of stamps.
  */
 import { fieldName } from '../../../server/redblue/read-set.ts';
-import type { RedOperation } from '../../../server/redblue/records.ts';
-import { isRed, require } from './checker.ts';
+import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
 type LastWriters = Map<string, string>;
@@ -33,21 +32,17 @@ export class SerializabilityChecker implements Checker {
     const writers = this.#writers[site] as LastWriters;
     const read: LastWriters = new Map();
     for (const name of operation.reads) read.set(name, writers.get(name) ?? 'nobody');
-    this.#read.set(nameOf(operation), read);
+    this.#read.set(executionOf(operation), read);
   }
 
   applied(site: number, operation: AnyOperation): void {
     if (!isRed(operation)) return;
     const writers = this.#writers[site] as LastWriters;
-    for (const [name, writer] of this.#read.get(nameOf(operation)) ?? []) {
+    for (const [name, writer] of this.#read.get(executionOf(operation)) ?? []) {
       const found = writers.get(name) ?? 'nobody';
       require(found === writer, () =>
         `${operation.id} read ${JSON.stringify(name)} as ${writer} had left it, and stands behind ${found} at site ${site}`);
     }
     for (const { table, key, field } of operation.effects) writers.set(fieldName(table, key, field), operation.id);
   }
-}
-
-function nameOf({ id, site, clock }: RedOperation): string {
-  return `${id} ${site} ${clock}`;
 }
