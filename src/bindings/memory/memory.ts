@@ -57,6 +57,8 @@ interface Call extends Update {
   readonly session: MemorySession | undefined;
   /** The strongest level requested. */
   readonly strongest: string;
+  /** How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker has nothing to say. */
+  answered: number;
 }
 
 type Delays = { readonly [level: string]: number | undefined } | undefined;
@@ -81,8 +83,12 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     this.#strongest = levels.at(-1)!;
     levels.forEach((level, rank) => {
       const delayMs = delayOf(options.delaysMs, level, rank, levels.length);
-      const arrive = (call: Call): void =>
-        level === this.#strongest ? this.#answerFromPrimary(call) : this.#answerFromBackup(call, level);
+      const arrive = (call: Call): void => {
+        const isLate = rank < call.answered;
+        if (!isLate) call.answered = rank;
+        if (level === this.#strongest) this.#answerFromPrimary(call);
+        else if (!isLate) this.#answerFromBackup(call, level);
+      };
       this.#lines.set(level, new DelayLine(clock, delayMs, arrive));
     });
     const strongestMs = delayOf(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
@@ -115,7 +121,14 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
       throw new CorrectableError('UNSUPPORTED', `The memory binding has no operation "${operation.name}"`);
     }
     const session = context.session instanceof MemorySession ? context.session : undefined;
-    const call: Call = { operation, levels, sink: sink as Sink, session, strongest: levels[levels.length - 1]! };
+    const call: Call = {
+      operation,
+      levels,
+      sink: sink as Sink,
+      session,
+      strongest: levels[levels.length - 1]!,
+      answered: -1,
+    };
     for (const level of levels) this.#lines.get(level)!.send(call);
     if (operation.effect !== 'update') return;
     this.#inFlight.add(call);

@@ -190,3 +190,14 @@ test('memory: delays and stores that are none → INVALID_ARGUMENT that names th
   refuses({ lagMs: Infinity }, 'lagMs');
   refuses({ store: { applied: 0 } }, 'store');
 });
+
+test('memory: the backup is slower than the primary → it says nothing after the final, and drops nothing', async () => {
+  const clock = virtualClock();
+  const levels = ['weak', 'causal', 'strong'] as const;
+  const store = createClient(memory({ clock, levels, delaysMs: { weak: 30, causal: 20, strong: 10 } }), { clock });
+  const read = store.invoke(get('k'));
+  await clock.advance(10);
+  expect(read.state).toBe('final');
+  await clock.advance(50);
+  expect(Object.values(store.drops).reduce((sum, count) => sum + count, 0)).toBe(0);
+});
