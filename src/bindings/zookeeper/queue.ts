@@ -36,8 +36,6 @@ const HITS_MIN = 0.5;
 const HITS_ENOUGH = 0.75;
 /** How old a known tail may be. */
 const TAIL_AGE_MS = 50;
-/** A stand-in is taken from so far behind the head, so that it stands for a while. */
-const STAND_IN_AHEAD = 64;
 
 /** So many items are remembered that were read ahead of their claim. */
 const READ_AHEAD_MAX = 1024;
@@ -149,8 +147,8 @@ export class QueueState {
 
   /**
    * The item to show for a dequeue that should get `number`: that very item, as long as predictions come true; the final
-   * view then needs no further question. Where many take at once they mostly do not, and any item that nobody has taken
-   * stands in. Either way an item is read once for each dequeue.
+   * view then needs no further question. Where many take at once they mostly do not, and the item at the tail, which is
+   * taken last, stands in (§4.3: "peeking at the queue tail"). Either way an item is read once for each dequeue.
    */
   async guessItem(
     zk: ZooKeeper,
@@ -158,7 +156,7 @@ export class QueueState {
   ): Promise<Item | undefined> {
     if (this.#isPredicting) return this.readAhead(zk, number);
     if (this.#standIn === undefined || this.#standIn.number < number) {
-      this.#standIn = await this.readItem(zk, Math.min(number + STAND_IN_AHEAD, tail - 1));
+      this.#standIn = await this.readItem(zk, tail - 1);
     }
     return this.#standIn;
   }
