@@ -17,7 +17,7 @@ for (const file of files.filter((name) => isText.test(name))) {
   if (/^(src|demo|bench|engines|test)\/.*\.tsx?$/.test(file) && lines > linesMax) {
     problems.push(`${file}: ${lines} lines; over ${linesMax} a file hides more than one idea`);
   }
-  if (file === 'package-lock.json' && text.includes('"resolved": "http')) {
+  if (file === 'package-lock.json' && /"resolved": "https?:/.test(text)) {
     problems.push(`${file}: holds download addresses; install with omit-lockfile-registry-resolved=true (.npmrc)`);
   }
   if (file.startsWith('scripts/hygiene')) continue;

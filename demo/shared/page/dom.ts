@@ -27,3 +27,8 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
+
+/** The value of a CSS custom property of the page, for what is drawn on a canvas. */
+export function cssVar(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

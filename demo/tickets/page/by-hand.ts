@@ -1,5 +1,5 @@
 /** Buying by hand: the three moments of the last purchase, as they come; and a rush of customers. */
-import { byId, make } from './dom.ts';
+import { byId, make } from '../../shared/page/dom.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row } from './sale-record.ts';

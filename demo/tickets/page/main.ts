@@ -1,6 +1,6 @@
 /** The ticket shop's page: puts its parts together and starts the sale. */
 import { byHandView } from './by-hand.ts';
-import { byId } from './dom.ts';
+import { byId } from '../../shared/page/dom.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { overviewView, showFailure } from './overview.ts';
 import { purchaseListView } from './purchase-list.ts';

@@ -1,6 +1,6 @@
 /** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
 import { count, type Counts } from '../report.ts';
-import { byId, make, setText } from './dom.ts';
+import { byId, make, setText } from '../../shared/page/dom.ts';
 import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
 import type { OtherTabs } from './other-tabs.ts';

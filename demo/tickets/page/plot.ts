@@ -1,6 +1,6 @@
 /** The live plot: what each purchase cost in time, against the tickets that were left (OSDI 2016, Figure 12). */
 import uPlot from 'uplot';
-import { cssVar } from './dom.ts';
+import { cssVar } from '../../shared/page/dom.ts';
 import { logRange, logTicks, MS_MIN } from './log-scale.ts';
 
 /** One dot. */

@@ -1,5 +1,5 @@
 /** The list of purchases, newest first: what each view said and when, and what the customer was told. */
-import { byId, make } from './dom.ts';
+import { byId, make } from '../../shared/page/dom.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row, SaleRecord } from './sale-record.ts';

@@ -1,6 +1,6 @@
 /** How the retailers sell: where they stand, how many tickets there are, threshold and pace, changed during a sale. */
 import { TICKETS_MAX } from '../contract.ts';
-import { byId, make, setText } from './dom.ts';
+import { byId, make, setText } from '../../shared/page/dom.ts';
 import { inviteTo, RETAILERS_MAX, type Settings } from './settings.ts';
 import type { Site } from './sites.ts';
 import type { TicketShop } from './ticket-shop.ts';

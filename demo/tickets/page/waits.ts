@@ -1,7 +1,7 @@
 /** The plot and the table above it: how long customers waited, by what they waited for. */
 import { averageWaits } from '../average.ts';
 import { percentiles, type Percentiles } from '../report.ts';
-import { byId, make, setText } from './dom.ts';
+import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from './format.ts';
 import { DOT_COLOURS, latencyPlot, type Dot, type DotKind, type PlotData } from './plot.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
