@@ -1,7 +1,8 @@
 /** `npm run demo`: a start page with all demos, until interrupted. */
 import { explainPort } from './port-taken.ts';
 import { demos } from './start/demos.ts';
-import { parsePort, UsageError } from './start/options.ts';
+import { parsePort } from './start/options.ts';
+import { UsageError } from './usage-error.ts';
 import { startLauncher, type RunningLauncher } from './start/server.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 

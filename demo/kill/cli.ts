@@ -3,13 +3,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cac } from 'cac';
 import { figuresOf, parseHistory } from './history.ts';
 import { killAndRestart } from './run.ts';
+import { UsageError } from '../usage-error.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const DEFAULT_KILLS = 20;
 const DEFAULT_PER_KILL = 500;
-
-class UsageError extends Error {}
 
 type Raw = Readonly<Record<string, unknown>>;
 

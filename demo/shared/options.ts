@@ -1,6 +1,7 @@
 /** The command line of the demos that chase references, parsed and checked. */
 import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './chase/workload.ts';
+import { UsageError } from '../usage-error.ts';
 
 export const BINDINGS = ['redblue'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
@@ -25,11 +26,6 @@ export interface Options {
   readonly seed: number;
   readonly history: string | undefined;
   readonly port: number;
-}
-
-/** A command line that cannot be run: the message names the flag and what it takes. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /** What differs from demo to demo. */

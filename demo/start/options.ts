@@ -1,13 +1,9 @@
 /** The command line of the launcher, parsed and checked. */
 import { cac } from 'cac';
+import { UsageError } from '../usage-error.ts';
 
 const PORT_DEFAULT = 7400;
 const PORT_MAX = 65_535;
-
-/** A command line or environment that cannot be run: the message says what to change. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 /**
  * Where the start page goes: `--port`, else the variable `PORT`, else 7400.

@@ -1,5 +1,6 @@
 /** The command line of the ticket shop, parsed and checked. */
 import { cac } from 'cac';
+import { UsageError } from '../usage-error.ts';
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
@@ -16,11 +17,6 @@ export interface Options {
   readonly wan: (typeof WANS)[number];
   readonly history: string | undefined;
   readonly port: number;
-}
-
-/** A command line that cannot be run: the message names the flag and what it takes. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /**

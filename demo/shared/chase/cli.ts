@@ -1,7 +1,8 @@
 /** The program of a demo that chases references: a page, or a contest without one. */
 import { explainPort } from '../../port-taken.ts';
 import { untilInterrupted } from '../../until-interrupted.ts';
-import { parseOptions, UsageError, type Options, type Program } from '../options.ts';
+import { parseOptions, type Options, type Program } from '../options.ts';
+import { UsageError } from '../../usage-error.ts';
 import { runHeadless, type Deploy } from './headless.ts';
 
 const EXIT_FAILED = 1;

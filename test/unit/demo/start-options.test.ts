@@ -1,7 +1,8 @@
 /** The launcher's port: flag before variable before default, and bad ones refused by name. */
 import { expect, test } from 'vitest';
 import { explainPort } from '../../../demo/port-taken.ts';
-import { parsePort, UsageError } from '../../../demo/start/options.ts';
+import { parsePort } from '../../../demo/start/options.ts';
+import { UsageError } from '../../../demo/usage-error.ts';
 
 test('port: flag, else PORT, else the default', () => {
   expect(parsePort(['--port', '0'], { PORT: '81' })).toBe(0);
