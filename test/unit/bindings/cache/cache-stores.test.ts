@@ -181,7 +181,7 @@ describe('cache: a store that fails', () => {
     const store: CacheStore = { ...kept, write: (changes) => (isFull ? Promise.reject(full) : kept.write(changes)) };
     const shop = open({ store, onError });
     await shop.fill('x', 1);
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledWith(full));
+    await expect.poll(() => onError.mock.lastCall).toEqual([full]);
     isFull = false;
     await shop.fill('y', 2);
     await shop.client.close();
@@ -200,12 +200,12 @@ describe('cache: a store that fails', () => {
     };
     const shop = open({ store });
     await shop.fill('x', 1);
-    await vi.waitFor(() => expect(batches).toEqual([1]));
+    await expect.poll(() => batches).toEqual([1]);
     for (const value of [2, 3, 4]) await shop.fill('x', value);
     await shop.fill('y', 1);
     expect(batches).toEqual([1]);
     release();
-    await vi.waitFor(() => expect(batches).toEqual([1, 2]));
+    await expect.poll(() => batches).toEqual([1, 2]);
     release();
     await shop.client.close();
   });
