@@ -69,12 +69,12 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
   const place = { fx: 'workload', x: 'opsPerSec', y: 'avgMs' } as const;
   return figure(`${title}: latency against throughput (blue: with speculation; numbers: requests at a time)`, {
     width: 900,
-    height: 380,
+    height: 404,
     marginLeft: 64,
     marginTop: 72,
     marginRight: 20,
     x: { label: 'operations per second', grid: true, zero: true, ticks: 4 },
-    y: { label: 'mean time to delivery (ms)', labelAnchor: 'center', labelArrow: 'none', grid: true, zero: true },
+    y: { label: 'mean time to delivery (ms)', grid: true, zero: true, insetTop: 24 },
     fx: { label: null, padding: 0.12 },
     color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLOURS[way]) },
     marks: [

@@ -4,10 +4,14 @@ import { parseHTML } from 'linkedom';
 
 const STYLE = 'background: #fff; color: #1b1f24; font-family: system-ui, sans-serif; font-size: 12px;';
 
+/** Captions of axes stand beside them: at the top they would meet the title. */
+const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
+
 /** A self-contained SVG document of a plot, with its title inside. */
 export function figure(title: string, options: Plot.PlotOptions): string {
   const { document } = parseHTML('<html><body></body></html>');
-  const plot = Plot.plot({ width: 760, marginTop: 48, marginBottom: 44, ...options, document });
+  const size = { width: 760, marginTop: 48, marginBottom: 44 };
+  const plot = Plot.plot({ ...size, ...options, y: { ...BESIDE, ...options.y }, document });
   const svg = plot.tagName.toLowerCase() === 'svg' ? plot : plot.querySelector('svg');
   if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
   const heading = document.createElementNS('http://www.w3.org/2000/svg', 'text');

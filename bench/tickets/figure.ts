@@ -48,8 +48,7 @@ export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFi
       Plot.text([threshold], {
         x: (left: number) => left,
         frameAnchor: 'top',
-        dx: -6,
-        dy: 4,
+        dy: -18,
         text: (left: number) => `threshold: ${left} left`,
         textAnchor: 'end',
         fill: THRESHOLD_COLOUR,

@@ -2,14 +2,12 @@
  * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and the number of those who
  * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
  */
-import * as Plot from '@observablehq/plot';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
 import { atMost, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
-import { figure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { RECIPES, type Recipe, type Taker } from './recipes.ts';
+import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
+import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
-const OURS = 'claim tickets';
 /** Largest by smallest mean: flat within 10 %. */
 const AIM = 1.1;
 /** Dequeues of each consumer that are not counted. */
@@ -74,7 +72,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     await stop();
   }
   const rows = cells.map((cell) => rowOf(cell, samples.get(cell) ?? []));
-  return { rounds, rows, bars: barsOf(rows), samples: rows, figures: { 'zookeeper-bandwidth': plot(rows) } };
+  return { rounds, rows, bars: barsOf(rows), samples: rows, figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) } };
 }
 
 /** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
@@ -108,13 +106,6 @@ async function settled(sum: () => number): Promise<void> {
   }
 }
 
-interface Row extends Readonly<Record<string, unknown>> {
-  readonly recipe: string;
-  readonly length: number;
-  readonly consumers: number;
-  readonly bytes: number;
-}
-
 function rowOf({ recipe, length, consumers }: Cell, bytes: readonly number[]): Row {
   const { median, min, max } = spread(bytes);
   return {
@@ -142,38 +133,4 @@ function flatness(rows: readonly Row[], same: 'length' | 'consumers'): number {
     rows.filter((row) => row[same] === value).map(({ bytes }) => bytes),
   );
   return rounded(Math.max(...groups.map((bytes) => Math.max(...bytes) / Math.min(...bytes))));
-}
-
-const COLOURS = { vanilla: '#9aa0a6', 'head pointer': '#c2570c', [OURS]: '#1f6fc4' };
-
-function plot(rows: readonly Row[]): string {
-  const longest = Math.max(...rows.map(({ length }) => length));
-  const last = rows.filter(({ consumers }) => consumers === Math.max(...rows.map((row) => row.consumers)));
-  return figure('Bytes per dequeue, by queue length, for 1, 4 and 16 consumers', {
-    height: 440,
-    marginTop: 92,
-    marginLeft: 70,
-    marginRight: 20,
-    fx: { label: 'consumers at once', padding: 0.18 },
-    x: { type: 'log', label: 'items in the queue', ticks: [100, 1000, 5000], tickFormat: String },
-    y: { type: 'log', label: 'bytes per dequeue (log scale)', grid: true, tickFormat: (bytes: number) => `${bytes}` },
-    color: { domain: Object.keys(COLOURS), range: Object.values(COLOURS) },
-    marks: [
-      Plot.line(rows, { fx: 'consumers', x: 'length', y: 'bytes', stroke: 'recipe', strokeWidth: 2 }),
-      Plot.dot(rows, { fx: 'consumers', x: 'length', y: 'bytes', fill: 'recipe', r: 3 }),
-      Plot.text(
-        last.filter(({ length }) => length === longest),
-        {
-          fx: 'consumers',
-          x: 'length',
-          y: 'bytes',
-          text: 'recipe',
-          fill: 'recipe',
-          textAnchor: 'end',
-          dy: -12,
-          fontWeight: 'bold',
-        },
-      ),
-    ],
-  });
 }

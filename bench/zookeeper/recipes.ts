@@ -19,6 +19,8 @@ export interface Recipe {
   readonly open: (servers: string, root: string) => Taker;
 }
 
+/** The recipe of this project. */
+export const OURS = 'claim tickets';
 const ITEM = 'ticket-0000000001';
 const QUEUE = 'queue';
 /** Items put at a time. */
@@ -27,7 +29,7 @@ const PUTS_MAX = 500;
 export const RECIPES: readonly Recipe[] = [
   { name: 'vanilla', open: (servers, root) => openVanilla(servers, root) },
   { name: 'head pointer', open: (servers, root) => new HeadPointer(servers, root) },
-  { name: 'claim tickets', open: (servers, root) => openClaims(servers, root) },
+  { name: OURS, open: (servers, root) => openClaims(servers, root) },
 ];
 
 function openVanilla(servers: string, root: string): Taker {
