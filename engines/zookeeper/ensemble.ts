@@ -142,7 +142,8 @@ export class Ensemble implements AsyncDisposable {
     const { layout } = this.#state;
     if (layout.routes.length > 0) await this.#startProxy();
     // Two form a majority and, without data, elect the higher id, the leader asked for; then the others join.
-    const [leader, second, ...others] = [...layout.nodes].sort((a, b) => b.id - a.id) as [NodeLayout, ...NodeLayout[]];
+    const byVote = [...layout.nodes].sort((a, b) => Number(a.isObserver) - Number(b.isObserver) || b.id - a.id);
+    const [leader, second, ...others] = byVote as [NodeLayout, ...NodeLayout[]];
     const first = second === undefined ? [leader] : [leader, second];
     progress(
       `starting ${layout.nodes.length === 1 ? 'a server' : `${layout.nodes.length} servers, leader ${leader.site}`}`,

@@ -10,6 +10,8 @@ export interface NodeLayout {
   readonly clientPort: number;
   readonly quorumPort: number;
   readonly electionPort: number;
+  /** Follows the ensemble without a vote. */
+  readonly isObserver: boolean;
 }
 
 export interface Layout {
@@ -29,6 +31,8 @@ export interface LayoutOptions {
   readonly wan: WanPreset;
   /** Servers that give preliminary replies (`engines/zookeeper-czk`). */
   readonly czk?: boolean;
+  /** A site whose server has no vote: it follows, and answers its clients. None unless given. */
+  readonly observer?: Site;
 }
 
 type Port = 'clientPort' | 'quorumPort';
@@ -37,12 +41,13 @@ type Port = 'clientPort' | 'quorumPort';
 const ELECTED_MS = 2_000;
 
 /** Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. */
-export async function layOut({ nodes: count, leader, wan }: LayoutOptions): Promise<Layout> {
+export async function layOut({ nodes: count, leader, wan, observer }: LayoutOptions): Promise<Layout> {
   const sites = count === 1 ? [leader] : [...SITES.filter((site) => site !== leader), leader];
   const ports = await freePorts(sites.length * 3 + SITES.length * sites.length + sites.length ** 2);
   const nextPort = (): number => ports.pop() as number;
   const nodes = sites.map((site, index): NodeLayout => {
-    return { site, id: index + 1, clientPort: nextPort(), quorumPort: nextPort(), electionPort: nextPort() };
+    const isObserver = site === observer;
+    return { site, id: index + 1, clientPort: nextPort(), quorumPort: nextPort(), electionPort: nextPort(), isObserver };
   });
   const routes: Route[] = [];
   const reach = (from: Site, to: NodeLayout, port: Port): number => {
@@ -76,7 +81,7 @@ export async function layOut({ nodes: count, leader, wan }: LayoutOptions): Prom
 export function configOf(layout: Layout, node: NodeLayout, dataFolder: string): string {
   const servers = layout.nodes.map((each) => {
     const quorumPort = each === node ? each.quorumPort : layout.quorumPorts[node.site][each.site];
-    return `server.${each.id}=${LOOPBACK}:${quorumPort}:${each.electionPort}`;
+    return `server.${each.id}=${LOOPBACK}:${quorumPort}:${each.electionPort}${each.isObserver ? ':observer' : ''}`;
   });
   return [
     'tickTime=2000',
@@ -93,6 +98,7 @@ export function configOf(layout: Layout, node: NodeLayout, dataFolder: string): 
     'reconfigEnabled=false', // With it, the proxies' ports would be taken for a change of the ensemble.
     'preAllocSize=1024', // 1 MB of log at a time instead of 64.
     ...(layout.nodes.length === 1 ? [] : ['standaloneEnabled=false', ...servers]),
+    ...(node.isObserver ? ['peerType=observer'] : []),
     '',
   ].join('\n');
 }

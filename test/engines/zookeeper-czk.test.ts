@@ -105,6 +105,28 @@ describe('with preliminary replies', () => {
   });
 });
 
+describe('with preliminary replies and an observer', () => {
+  const cluster = withEnsemble({ czk: true, wan: 'paper', observer: 'frk' });
+
+  test('a client of the observer: overlapping creates → the right name of each, before the ensemble agreed', async () => {
+    expect((await cluster.ensemble.modes()).frk).toBe('observer');
+    await using zk = new ZooKeeper(cluster.ensemble.address('frk'));
+    await zk.create('/observed', null);
+    const { early, made } = await race(zk, '/observed');
+    expect(early).toEqual(made);
+  });
+
+  test('a follower killed → the observer does not vote: creates wait; with it back they are made', async () => {
+    await using zk = new ZooKeeper(cluster.ensemble.address('frk'));
+    await zk.create('/waiting', null);
+    cluster.ensemble.signal('vrg', 'SIGKILL');
+    while ((await cluster.ensemble.leader()) !== undefined);
+    await cluster.ensemble.restart('vrg');
+    while ((await zk.create('/waiting/again', null).catch(() => 'not yet')) === 'not yet');
+    expect((await race(zk, '/waiting')).made).toHaveLength(COUNT);
+  });
+});
+
 describe('without', () => {
   const cluster = withEnsemble({ nodes: 1 });
 
