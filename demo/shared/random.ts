@@ -45,17 +45,24 @@ export function distinctBelow(random: Random, below: number, count: number): num
 }
 
 /** The skew of YCSB's standard workloads. */
-const ZIPFIAN_CONSTANT = 0.99;
+export const ZIPFIAN_CONSTANT = 0.99;
+
+/** The sum of the weights of all ranks; the first one's share is one part of it. */
+export function zetaOf(items: number): number {
+  let zeta = 0;
+  for (let rank = 1; rank <= items; rank += 1) zeta += 1 / rank ** ZIPFIAN_CONSTANT;
+  return zeta;
+}
 
 /**
  * Draws ranks below `items` of which the smaller are the more popular, as YCSB does (after Gray and others, *Quickly
- * generating billion-record synthetic databases*, SIGMOD 1994). Making it takes time in proportion to `items`.
+ * generating billion-record synthetic databases*, SIGMOD 1994).
+ *
+ * @param zetaN what `zetaOf(items)` gives: adding it up takes time in proportion to `items`
  */
-export function zipfian(items: number): (random: Random) => number {
+export function zipfian(items: number, zetaN: number = zetaOf(items)): (random: Random) => number {
   const theta = ZIPFIAN_CONSTANT;
   const zeta2 = 1 + 0.5 ** theta;
-  let zetaN = 0;
-  for (let rank = 1; rank <= items; rank += 1) zetaN += 1 / rank ** theta;
   const alpha = 1 / (1 - theta);
   const eta = (1 - (2 / items) ** (1 - theta)) / (1 - zeta2 / zetaN);
   return (random) => {

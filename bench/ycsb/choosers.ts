@@ -1,0 +1,37 @@
+/**
+ * Which records YCSB (Cooper and others, *Benchmarking cloud serving systems with YCSB*, SoCC 2010) asks for, by its two
+ * skewed distributions, with its default settings.
+ */
+import { zipfian, type Random } from '../../demo/shared/random.ts';
+import { fnvHash64 } from './fnv.ts';
+
+export const DISTRIBUTIONS = ['zipfian', 'latest'] as const;
+export type Distribution = (typeof DISTRIBUTIONS)[number];
+
+/** Draws the number of a record. */
+export type Chooser = (random: Random) => number;
+
+/** `ScrambledZipfianGenerator` draws from so many ranks however few the records are, which flattens the skew… */
+export const SCRAMBLED_RANKS = 10_000_000_000;
+/** …and knows their sum by heart. */
+export const SCRAMBLED_ZETA = 26.469_028_201_783_02;
+
+/** Popular records anywhere among all: `requestdistribution=zipfian`. */
+export function scrambledZipfian(records: number): Chooser {
+  const rank = zipfian(SCRAMBLED_RANKS, SCRAMBLED_ZETA);
+  const count = BigInt(records);
+  return (random) => Number(fnvHash64(rank(random)) % count);
+}
+
+/**
+ * The younger a record, the more popular: `requestdistribution=latest`. The standard workloads A, B and C insert nothing,
+ * so that the youngest one stays the same.
+ */
+export function latest(records: number): Chooser {
+  const rank = zipfian(records);
+  return (random) => records - 1 - rank(random);
+}
+
+export function chooserOf(distribution: Distribution, records: number): Chooser {
+  return distribution === 'latest' ? latest(records) : scrambledZipfian(records);
+}

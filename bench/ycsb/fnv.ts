@@ -1,0 +1,17 @@
+/** The hash by which YCSB scatters numbers over its keys and names its records. */
+
+const OFFSET_BASIS = 0xcbf29ce484222325n;
+const PRIME = 1_099_511_628_211n;
+const OCTETS = 8;
+
+/** FNV-1a over the eight octets of a whole number, the lowest first, without the sign: `Utils.hash` of YCSB. */
+export function fnvHash64(value: number): bigint {
+  let rest = BigInt(value);
+  let hash = OFFSET_BASIS;
+  for (let octet = 0; octet < OCTETS; octet += 1) {
+    hash = BigInt.asUintN(64, (hash ^ (rest & 0xffn)) * PRIME);
+    rest >>= 8n;
+  }
+  const signed = BigInt.asIntN(64, hash);
+  return signed < 0n ? -signed : signed;
+}
