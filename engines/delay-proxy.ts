@@ -4,7 +4,11 @@ import { LOOPBACK } from './ports.ts';
 
 /** One way through the proxy, on the loopback interface. */
 export interface Route {
+  /** 127.0.0.1 unless given. */
+  readonly listenHost?: string;
   readonly listenPort: number;
+  /** 127.0.0.1 unless given. */
+  readonly targetHost?: string;
   readonly targetPort: number;
   /** The delay in each direction: half the round trip. */
   readonly oneWayMs: number;
@@ -23,13 +27,13 @@ export function openRoute(route: Route): Promise<Server> {
   server.on('connection', (client) => join(client, route, performance.now()));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(route.listenPort, LOOPBACK, () => resolve(server));
+    server.listen(route.listenPort, route.listenHost ?? LOOPBACK, () => resolve(server));
   });
 }
 
 function join(client: Socket, route: Route, since: number): void {
-  const { targetPort, oneWayMs, patienceMs = 0 } = route;
-  const target = connect({ port: targetPort, host: LOOPBACK, noDelay: true, allowHalfOpen: true });
+  const { targetHost = LOOPBACK, targetPort, oneWayMs, patienceMs = 0 } = route;
+  const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });
   // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
   const drop = (): void => {
     client.resetAndDestroy();

@@ -23,6 +23,8 @@ export interface Engine {
   up(options: UpOptions, progress: (text: string) => void): Promise<void>;
   /** One line a part of it, empty where it is down. */
   status(): Promise<readonly string[]>;
+  /** The same for a program, as plain data; undefined where it is down. */
+  describe(): unknown;
   /** Stops what `up` started; returns whether there was anything. */
   down(): Promise<boolean>;
 }

@@ -1,9 +1,10 @@
 /** `npm run engines -- up NAME | status | down [NAME]`: the stores that the bindings speak to, on this machine. */
 import { cac } from 'cac';
 import { EngineUnavailable, UsageError, type Engine } from './engine.ts';
+import { cassandra } from './cassandra/engine.ts';
 import { zookeeper } from './zookeeper/engine.ts';
 
-const engines: readonly Engine[] = [zookeeper];
+const engines: readonly Engine[] = [cassandra, zookeeper];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -21,14 +22,16 @@ up.action((name: string, options: Record<string, unknown>) => {
   const engine = engineOf(name);
   return engine.up(options, (text) => console.error(`${name}: ${text}`));
 });
-cli.command('status', 'What runs, and where').action(async () => {
-  for (const engine of engines) {
-    const lines = await engine.status();
-    console.log(
-      lines.length === 0 ? `${engine.name}: down` : lines.map((line) => `${engine.name}: ${line}`).join('\n'),
-    );
-  }
-});
+cli
+  .command('status', 'What runs, and where')
+  .option('--json', 'For a program: the state of each engine, null where it is down')
+  .action(async ({ json }: { readonly json?: boolean }) => {
+    if (json === true) {
+      const states = engines.map((engine) => [engine.name, engine.describe() ?? null]);
+      return console.log(JSON.stringify(Object.fromEntries(states), null, 2));
+    }
+    for (const engine of engines) await printStatus(engine);
+  });
 cli.command('down [engine]', 'Stops one, or all').action(async (name?: string) => {
   for (const engine of name === undefined ? engines : [engineOf(name)]) {
     console.log(`${engine.name}: ${(await engine.down()) ? 'stopped' : 'was down'}`);
@@ -46,6 +49,11 @@ try {
   const isUsage = error instanceof UsageError || (error as Error).name === 'CACError';
   console.error(error instanceof EngineUnavailable || isUsage ? (error as Error).message : error);
   process.exitCode = isUsage ? EXIT_USAGE : EXIT_FAILED;
+}
+
+async function printStatus(engine: Engine): Promise<void> {
+  const lines = await engine.status();
+  for (const line of lines.length === 0 ? ['down'] : lines) console.log(`${engine.name}: ${line}`);
 }
 
 function engineOf(name: string): Engine {

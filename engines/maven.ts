@@ -1,5 +1,5 @@
 /** Java libraries from Maven Central, through the ordinary client, into the folder of downloads. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -41,4 +41,20 @@ export function requireCommand(command: string, hint: string): void {
   } catch (error) {
     throw new EngineUnavailable(`${command} is missing: ${hint}`, { cause: error });
   }
+}
+
+/**
+ * The command that starts Java of that version: the one of `JAVA_HOME`, otherwise the one on the path.
+ *
+ * @throws EngineUnavailable where it is missing or of another version
+ */
+export function requireJava(version: number, purpose: string): string {
+  const home = process.env['JAVA_HOME'];
+  const command = home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
+  const hint = `${purpose}: install a JDK ${version} and let JAVA_HOME or the path name it`;
+  const { error, stderr } = spawnSync(command, ['-version'], { encoding: 'utf8' });
+  if (error !== undefined) throw new EngineUnavailable(`${command} is missing: ${hint}`, { cause: error });
+  const found = /version "(\d+)/.exec(stderr)?.[1];
+  if (found === String(version)) return command;
+  throw new EngineUnavailable(`${command} is Java ${found ?? 'of an unknown version'}: ${hint}`);
 }

@@ -33,11 +33,22 @@ export function startDaemon({ command, args, mark, logFile, cwd }: DaemonOptions
 }
 
 export function isRunning({ pid, mark }: Daemon): boolean {
+  const { state, command } = look(pid);
+  return !state.startsWith('Z') && command.includes(mark);
+}
+
+/** Whether nothing is left of a process: one that was killed holds its ports until the last of its threads (`l`) is gone. */
+function hasEnded(daemon: Daemon): boolean {
+  return !isRunning(daemon) && !/^Z.*l/.test(look(daemon.pid).state);
+}
+
+function look(pid: number): { readonly state: string; readonly command: string } {
   try {
-    const state = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' });
-    return !state.startsWith('Z') && state.includes(mark);
+    const line = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' });
+    const [, state = '', command = ''] = /^(\S+)\s+(.*)/.exec(line) ?? [];
+    return { state, command };
   } catch {
-    return false; // ps found no such process.
+    return { state: '', command: '' }; // ps found no such process.
   }
 }
 
@@ -50,17 +61,26 @@ export function signalDaemon(daemon: Daemon, signal: NodeJS.Signals): void {
 export async function stopDaemon(daemon: Daemon): Promise<void> {
   signalDaemon(daemon, 'SIGCONT');
   signalDaemon(daemon, 'SIGTERM');
-  if (await waitUntil(() => !isRunning(daemon), STOP_MS)) return;
+  if (await waitUntil(() => hasEnded(daemon), STOP_MS)) return;
+  await killDaemon(daemon);
+}
+
+/** Kills a process that has nothing to say at its end, and waits until it is gone. */
+export async function killDaemon(daemon: Daemon): Promise<void> {
   signalDaemon(daemon, 'SIGKILL');
-  if (!(await waitUntil(() => !isRunning(daemon), STOP_MS))) throw new Error(`process ${daemon.pid} does not end`);
+  if (!(await waitUntil(() => hasEnded(daemon), STOP_MS))) throw new Error(`process ${daemon.pid} does not end`);
 }
 
 /** Asks again and again until `condition` holds; false if it does not in time. */
-export async function waitUntil(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  withinMs: number,
+  pollMs: number = POLL_MS,
+): Promise<boolean> {
   const giveUpAt = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > giveUpAt) return false;
-    await sleep(POLL_MS);
+    await sleep(pollMs);
   }
   return true;
 }

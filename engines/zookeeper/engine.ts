@@ -23,6 +23,7 @@ export const zookeeper: Engine = {
   ],
   up,
   status,
+  describe,
   down,
 };
 
@@ -84,6 +85,14 @@ async function status(): Promise<readonly string[]> {
     const part = modes[site] ?? (ensemble.isRunning(site) ? 'not serving' : 'down');
     return `${site} ${ensemble.address(site)} ${part}, delays: ${state.layout.wan}`;
   });
+}
+
+/** What a program needs that uses the ensemble which is up: its state, and where clients of each site connect. */
+function describe(): unknown {
+  const state = readState<EnsembleState>(NAME);
+  if (state === undefined) return undefined;
+  const ensemble = new Ensemble(state);
+  return { ...state, connectStrings: Object.fromEntries(SITES.map((site) => [site, ensemble.connectString(site)])) };
 }
 
 async function down(): Promise<boolean> {

@@ -1,7 +1,8 @@
 /** A ZooKeeper ensemble on this machine: one process a server, one for all delays. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startDelays } from '../delays.ts';
 import { requireCommand, librariesOf } from '../maven.ts';
 import { LOOPBACK } from '../ports.ts';
 import { isRunning, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
@@ -140,7 +141,7 @@ export class Ensemble implements AsyncDisposable {
 
   async #startAll(progress: (text: string) => void): Promise<void> {
     const { layout } = this.#state;
-    if (layout.routes.length > 0) await this.#startProxy();
+    if (layout.routes.length > 0) this.#state.proxy = await startDelays(this.#state.folder, layout.routes);
     // Two form a majority and, without data, elect the higher id, the leader asked for; then the others join.
     const byVote = [...layout.nodes].sort((a, b) => Number(a.isObserver) - Number(b.isObserver) || b.id - a.id);
     const [leader, second, ...others] = byVote as [NodeLayout, ...NodeLayout[]];
@@ -180,23 +181,6 @@ export class Ensemble implements AsyncDisposable {
       logFile: this.#logFile(node.site),
       cwd: home,
     });
-  }
-
-  async #startProxy(): Promise<void> {
-    const { folder, layout } = this.#state;
-    const routes = join(folder, 'routes.json');
-    writeFileSync(routes, JSON.stringify(layout.routes));
-    const script = fileURLToPath(new URL('../delay-proxy-process.ts', import.meta.url));
-    const logFile = join(folder, 'delays.log');
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const args = ['--import', 'tsx', script, routes];
-    const proxy = startDaemon({ command: process.execPath, args, mark: routes, logFile, cwd });
-    this.#state.proxy = proxy;
-    const isOpen = (): boolean => {
-      if (!isRunning(proxy)) throw new Error(`the process with the delays ended; see ${logFile}`);
-      return readFileSync(logFile, 'utf8').includes('routes are open');
-    };
-    if (!(await waitUntil(isOpen, SERVING_MS))) throw new Error(`the delays do not start; see ${logFile}`);
   }
 
   #node(site: Site): NodeLayout {

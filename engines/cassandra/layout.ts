@@ -1,0 +1,142 @@
+/**
+ * Where everything of a cluster listens. A cluster owns one network of the loopback interface, 127.0.N.*, so that several
+ * run side by side on Cassandra's own ports: the nodes are .1 to .3; with delays, .11 to .13 is how nodes reach each
+ * other, .21 to .43 how clients that are elsewhere reach them.
+ */
+import type { Route } from '../delay-proxy.ts';
+import { EngineUnavailable } from '../engine.ts';
+import { freePorts, listenProblem } from '../ports.ts';
+import { roundTripMs, type Site, type WanPreset } from '../wan.ts';
+
+/** Frankfurt first: the coordinator of the paper's experiments (Correctables, OSDI 2016, §6). */
+export const NODE_SITES = ['frk', 'irl', 'vrg'] as const satisfies readonly Site[];
+
+export const CQL_PORT = 9042;
+export const STORAGE_PORT = 7000;
+export const NETWORK_MAX = 254;
+
+const DATA_CENTERS: Readonly<Record<Site, string>> = { frk: 'eu', irl: 'eu', vrg: 'us' };
+
+export interface NodeLayout {
+  readonly site: Site;
+  /** Where the node listens, for clients without delay and, unless proxies delay it, for its peers. */
+  readonly address: string;
+  /** How its peers reach it. */
+  readonly peerAddress: string;
+  readonly dataCenter: string;
+  readonly rack: string;
+  /** For `nodetool`, on 127.0.0.1. */
+  readonly jmxPort: number;
+}
+
+export interface Layout {
+  readonly network: number;
+  readonly wan: WanPreset;
+  readonly nodes: readonly NodeLayout[];
+  /** What the delay proxy keeps open: client links, and, unless the plugin delays them, the links between nodes. */
+  readonly routes: readonly Route[];
+}
+
+export interface LayoutOptions {
+  readonly nodes: 1 | 3;
+  readonly wan: WanPreset;
+  /** The N of 127.0.N.*; one that is free unless given. */
+  readonly network?: number;
+  /** Whether the nodes delay each other's messages themselves, so that no proxy has to. */
+  readonly nodesDelay: boolean;
+}
+
+/** @throws EngineUnavailable where an address is taken or unknown to this machine */
+export async function layOut(options: LayoutOptions): Promise<Layout> {
+  const network = options.network ?? (await freeNetwork(options));
+  const layout = layoutIn(network, options, await freePorts(options.nodes));
+  const problem = await whatIsTaken(layout);
+  if (problem !== undefined) throw new EngineUnavailable(problem);
+  return layout;
+}
+
+/** The address at which a client beside the site `from` reaches the node at `at`. */
+export function clientAddress({ network, wan }: Pick<Layout, 'network' | 'wan'>, from: Site, at: Site): string {
+  if (roundTripMs(wan, from, at) === 0) return hostAt(network, number(at));
+  return hostAt(network, 10 + 10 * number(from) + number(at));
+}
+
+/** Milliseconds that a message from the first node takes to the second. */
+export function oneWayMs(wan: WanPreset, from: Site, to: Site): number {
+  return roundTripMs(wan, from, to) / 2;
+}
+
+/**
+ * The delay of whatever arrives at a site such that each round trip comes out right: a proxy cannot see who connects.
+ * It exists for three sites whose round trips fulfil the triangle inequality.
+ */
+export function accessDelayMs(wan: WanPreset, site: Site): number {
+  const [other, another] = NODE_SITES.filter((each) => each !== site) as [Site, Site];
+  return (roundTripMs(wan, site, other) + roundTripMs(wan, site, another) - roundTripMs(wan, other, another)) / 2;
+}
+
+function layoutIn(network: number, { nodes: count, wan, nodesDelay }: LayoutOptions, jmxPorts: number[]): Layout {
+  const delayedByProxies = wan !== 'none' && !nodesDelay;
+  const sites = NODE_SITES.slice(0, count);
+  const nodes = sites.map((site, index): NodeLayout => {
+    const address = hostAt(network, number(site));
+    const peerAddress = delayedByProxies ? hostAt(network, 10 + number(site)) : address;
+    const jmxPort = jmxPorts[index] as number;
+    return { site, address, peerAddress, dataCenter: DATA_CENTERS[site], rack: site.toUpperCase(), jmxPort };
+  });
+  const routes: Route[] = [];
+  const route = (listenHost: string, targetHost: string, port: number, delayMs: number): void => {
+    routes.push({ listenHost, listenPort: port, targetHost, targetPort: port, oneWayMs: delayMs });
+  };
+  for (const { site, address, peerAddress } of nodes) {
+    if (peerAddress !== address) route(peerAddress, address, STORAGE_PORT, accessDelayMs(wan, site));
+    for (const from of NODE_SITES) {
+      const listen = clientAddress({ network, wan }, from, site);
+      if (listen !== address) route(listen, address, CQL_PORT, oneWayMs(wan, from, site));
+    }
+  }
+  return { network, wan, nodes, routes };
+}
+
+/** What keeps a cluster from starting in that network, in words. */
+export function whatIsTakenIn(
+  network: number,
+  options: Pick<LayoutOptions, 'nodes' | 'wan'>,
+): Promise<string | undefined> {
+  return whatIsTaken(layoutIn(network, { ...options, nodesDelay: false }, [0, 0, 0]));
+}
+
+async function whatIsTaken({ nodes, routes }: Layout): Promise<string | undefined> {
+  const ours = nodes.flatMap(({ address }) => [STORAGE_PORT, CQL_PORT].map((port) => ({ address, port })));
+  const proxies = routes.map(({ listenHost = '', listenPort }) => ({ address: listenHost, port: listenPort }));
+  for (const { address, port } of [...ours, ...proxies]) {
+    const problem = await listenProblem(port, address);
+    if (problem === 'EADDRNOTAVAIL') {
+      return `${address} is not an address of this machine: on macOS, sudo ifconfig lo0 alias ${address}, and so for each`;
+    }
+    if (problem === 'EADDRINUSE')
+      return `${address}:${port} is in use: stop what listens there, or choose another --network`;
+    if (problem !== undefined) return `nobody can listen on ${address}:${port}: ${problem}`;
+  }
+  return undefined;
+}
+
+/** A network in which nothing of a cluster is taken, drawn at random: clusters that start at once keep apart. */
+async function freeNetwork(options: LayoutOptions): Promise<number> {
+  let problem = '';
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const network = 1 + Math.floor(Math.random() * NETWORK_MAX);
+    const found = await whatIsTakenIn(network, options);
+    if (found === undefined) return network;
+    problem = found;
+  }
+  throw new EngineUnavailable(problem);
+}
+
+function hostAt(network: number, host: number): string {
+  return `127.0.${network}.${host}`;
+}
+
+function number(site: Site): number {
+  return NODE_SITES.indexOf(site) + 1;
+}
