@@ -2,7 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import type { SiteStorage } from './log/storage.ts';
-import type { Submission } from './redblue/replica-port.ts';
+import type { SubmissionRequest } from './redblue/replica-port.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
 import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
@@ -61,17 +61,18 @@ export class SiteDriver implements SubmissionPort {
     this.#act();
   }
 
-  submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
-    const refusal = this.#refusalOf(submission.operation);
+  submit(request: SubmissionRequest, submitter: Submitter): void {
+    const refusal = this.#refusalOf(request.operation);
     if (refusal !== undefined) {
       submitter.failed(refusal, undefined);
       return;
     }
     const token = this.#nextToken++;
     this.#submitters.set(token, submitter);
-    const { operation, args, origin, after, wants } = submission;
+    const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
-    this.#machine.submit({ token, operation, args, origin, after, seed, wants }, Date.now());
+    const submittedAtMs = Date.now();
+    this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, submittedAtMs);
     this.#act();
   }
 

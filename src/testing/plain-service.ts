@@ -10,7 +10,7 @@ import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import { expiredError } from '../server/redblue/failure.ts';
 import { EXPIRED, IdTable } from '../server/redblue/id-table.ts';
 import { clientOf } from '../server/redblue/operation-id.ts';
-import type { Submission } from '../server/redblue/replica-port.ts';
+import type { SubmissionRequest } from '../server/redblue/replica-port.ts';
 import { SiteBinding } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
 import type { Cut } from '../server/redblue/site-machine.ts';
@@ -57,7 +57,7 @@ class PlainSite implements SubmissionPort {
   constructor(service: Service, storage: SiteStorage) {
     this.contract = service.contract;
     this.#storage = storage;
-    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now() });
+    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now(), name: 'plain' });
     const places = { local: 0, red: 0 };
     const sections = { store: this.#state.store };
     const cut = (): Cut => ({ rest: undefined, contained: places });
@@ -71,10 +71,10 @@ class PlainSite implements SubmissionPort {
     };
   }
 
-  submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+  submit(request: SubmissionRequest, submitter: Submitter): void {
     if (this.#closed) return submitter.failed(closedError(), undefined);
     try {
-      this.#run(submission, submitter);
+      this.#run(request, submitter);
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       submitter.failed(error, undefined);
@@ -86,7 +86,7 @@ class PlainSite implements SubmissionPort {
     this.#failAll(closedError());
   }
 
-  #run({ operation, args, wants, origin }: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void {
+  #run({ operation, args, wants, origin }: SubmissionRequest, submitter: Submitter): void {
     const known = origin === undefined ? undefined : this.#answers.get(origin.id);
     if (known === EXPIRED) return submitter.failed(expiredError(), undefined);
     // It was applied before whatever is synced next, so its answer stands behind that.
@@ -95,7 +95,7 @@ class PlainSite implements SubmissionPort {
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
     const now = Date.now();
-    const input = { operation, args, now, uniqueId: `plain-${version}`, seed };
+    const input = { token: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
       const answer = this.#state.read(input);
       if (wants.causal) tell(submitter, 'causal', answer);

@@ -1,44 +1,76 @@
-/** A first-in first-out list at a constant cost an operation, however long it is. */
+/**
+ * A first-in first-out list at a constant cost an operation, however long it is.
+ *
+ * It goes round in one array, so that a list that stays about as long makes no garbage. Arrays that are made anew, and
+ * maps, would do worse than that: what an old one of them still points to, once it has grown old itself, survives until
+ * the next full garbage collection.
+ */
 
-const COMPACT_AT = 1024;
+const LENGTH_MIN = 4;
+/** Shorter arrays are kept when the list has become short. */
+const SHRINK_FROM = 1024;
 
 /** A list that grows at its end and shrinks at its front. */
 export class Fifo<T> {
-  #items: (T | undefined)[];
+  /** As long as a power of two: places are taken modulo that. */
+  #items: (T | undefined)[] = [];
   #head = 0;
+  #size = 0;
 
   constructor(items: Iterable<T> = []) {
-    this.#items = [...items];
+    for (const item of items) this.push(item);
   }
 
   get size(): number {
-    return this.#items.length - this.#head;
+    return this.#size;
   }
 
   /** The element at `index`, counted from the front; `undefined` outside. */
   at(index: number): T | undefined {
-    return index < 0 ? undefined : this.#items[this.#head + index];
+    return index < 0 || index >= this.#size ? undefined : this.#items[this.#place(index)];
   }
 
   push(item: T): void {
-    this.#items.push(item);
+    if (this.#size === this.#items.length) this.#resize(Math.max(LENGTH_MIN, 2 * this.#size));
+    this.#items[this.#place(this.#size)] = item;
+    this.#size += 1;
+  }
+
+  /** Puts an element before the one at `index`, at a cost that grows with how many come after it. */
+  insert(index: number, item: T): void {
+    this.push(item);
+    for (let later = this.#size - 1; later > index; later -= 1) {
+      this.#items[this.#place(later)] = this.#items[this.#place(later - 1)];
+    }
+    this.#items[this.#place(index)] = item;
   }
 
   /** Takes the first element; `undefined` when there is none. */
   shift(): T | undefined {
-    if (this.size === 0) return undefined;
+    if (this.#size === 0) return undefined;
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
-    this.#head += 1;
-    if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
+    this.#head = this.#place(1);
+    this.#size -= 1;
+    if (this.#items.length > SHRINK_FROM && this.#size * 4 < this.#items.length) this.#resize(this.#items.length / 2);
     return item;
   }
 
   /** The elements from `start` to before `end`, as an array. */
-  slice(start = 0, end: number = this.size): T[] {
-    return this.#items.slice(this.#head + start, this.#head + end) as T[];
+  slice(start = 0, end: number = this.#size): T[] {
+    const taken: T[] = [];
+    for (let index = Math.max(0, start); index < Math.min(end, this.#size); index += 1) taken.push(this.at(index) as T);
+    return taken;
+  }
+
+  #place(index: number): number {
+    return (this.#head + index) & (this.#items.length - 1);
+  }
+
+  #resize(length: number): void {
+    const items = this.slice() as (T | undefined)[];
+    while (items.length < length) items.push(undefined);
+    this.#items = items;
+    this.#head = 0;
   }
 }

@@ -8,18 +8,20 @@ import type { Tables } from './tables.ts';
 
 /** What a generator run is a function of, beside the state. */
 export interface GeneratorInput {
+  /** Unique to the submission among those with the same `GeneratorWorld.name`. */
+  readonly token: number;
   readonly operation: string;
   readonly args: unknown;
-  /** When the operation was submitted, in milliseconds since the epoch. */
-  readonly now: number;
-  /** Unique to the operation over all sites and restarts. */
-  readonly uniqueId: string;
+  /** In milliseconds since the epoch. */
+  readonly submittedAtMs: number;
   /** Seeds `random`: an unsigned 32-bit number. */
   readonly seed: number;
 }
 
 /** What all runs on one state have in common. */
 export interface GeneratorWorld {
+  /** Where the generators run: unique over all sites and restarts. */
+  readonly name: string;
   readonly tables: TablesReader<Tables>;
   readonly shadow: ShadowBuilders<ShadowOperations>;
   readonly scratchpad: Scratchpad;
@@ -52,13 +54,13 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   }
 
   get now(): number {
-    return this.#input.now;
+    return this.#input.submittedAtMs;
   }
 
   get uniqueId(): () => string {
     return () => {
       this.#world.budget.step();
-      return `${this.#input.uniqueId}.${this.#ids++}`;
+      return `${this.#world.name}/${this.#input.token}.${this.#ids++}`;
     };
   }
 

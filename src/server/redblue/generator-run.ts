@@ -33,6 +33,8 @@ export interface GeneratorOutcome {
 /** How generators are run. */
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
+  /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
+  readonly name?: string;
 }
 
 const NO_REPLY: Reply = { value: undefined };
@@ -51,14 +53,15 @@ export class GeneratorRunner {
   /** What all runs have in common. */
   readonly #world: GeneratorWorld;
 
-  constructor(service: Service, state: StateReader, { limits, elapsedMs, guard }: GeneratorOptions = {}) {
+  constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
+    const { limits, elapsedMs, guard, name = '' } = options;
     this.#service = service;
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state);
     const tables = tablesReader(service.tables, this.#scratch, this.#budget);
-    this.#world = { tables, shadow: service.shadowBuilders, scratchpad: this.#scratch, budget: this.#budget };
+    this.#world = { name, tables, shadow: service.shadowBuilders, scratchpad: this.#scratch, budget: this.#budget };
   }
 
   /**

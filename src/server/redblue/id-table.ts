@@ -7,6 +7,7 @@ import { Fifo } from '../log/fifo.ts';
 import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from './operation-id.ts';
+import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from './records.ts';
 
 /** An identifier at or below its client's watermark. */
@@ -25,14 +26,9 @@ export const ID_TABLE_LIMITS: IdTableLimits = { operationsMax: 100_000, clientsM
 /** Clients looked at when a new one is one too many. */
 const LOOKS_MAX = 8;
 
-interface Held<T> {
-  readonly value: T;
-  /** Its place in the order in which operations came. */
-  readonly place: number;
-}
-
 interface ClientEntry<T> {
-  readonly operations: Map<number, Held<T>>;
+  readonly client: string;
+  readonly operations: OperationWindow<Held<T>>;
   watermark: number;
   /** Heard of since the table last looked for clients to forget. */
   isRecent: boolean;
@@ -40,11 +36,14 @@ interface ClientEntry<T> {
   place: number;
 }
 
-interface InOrder<T> {
-  readonly client: string;
+/** An operation in its client's window and in the order in which operations came. */
+interface Held<T> {
   readonly entry: ClientEntry<T>;
   readonly sequence: number;
+  /** Its place in that order. */
   readonly place: number;
+  /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
+  value: T | typeof EXPIRED;
 }
 
 /** How values are written into checkpoints; as they are unless given. */
@@ -61,8 +60,8 @@ export class IdTable<T> {
   readonly #limits: IdTableLimits;
   readonly #codec: ValueCodec<T>;
   readonly #clients = new Map<string, ClientEntry<T>>();
-  readonly #clientOrder = new Fifo<string>();
-  #order = new Fifo<InOrder<T>>();
+  readonly #clientOrder = new Fifo<ClientEntry<T>>();
+  #order = new Fifo<Held<T>>();
   #nextPlace = 0;
   #nextClientPlace = 0;
   #size = 0;
@@ -91,17 +90,12 @@ export class IdTable<T> {
 
   /** Remembers an operation, unless its identifier has expired. */
   set(id: OperationId, value: T): void {
-    const client = clientOf(id);
-    const entry = this.#open(client);
+    const entry = this.#open(clientOf(id));
     const sequence = sequenceOf(id);
     if (sequence <= entry.watermark) return;
-    let place = entry.operations.get(sequence)?.place;
-    if (place === undefined) {
-      place = this.#nextPlace++;
-      this.#size += 1;
-      this.#order.push({ client, entry, sequence, place });
-    }
-    entry.operations.set(sequence, { value, place });
+    const held = entry.operations.get(sequence);
+    if (held === undefined) this.#add({ entry, sequence, place: this.#nextPlace, value });
+    else held.value = value;
     this.#changedOperations.add(id);
     this.#trim();
   }
@@ -118,10 +112,10 @@ export class IdTable<T> {
     entry.watermark = upTo;
     entry.isRecent = true;
     this.#changedClients.add(client);
-    // Clients number upwards: what comes after the first that stays, stays as well, but for stragglers.
-    for (const sequence of entry.operations.keys()) {
-      if (sequence > upTo) break;
-      this.#remove(entry, operationId(client, sequence));
+    for (let held = entry.operations.takeUpTo(upTo); held !== undefined; held = entry.operations.takeUpTo(upTo)) {
+      held.value = EXPIRED;
+      this.#size -= 1;
+      if (this.#changedOperations.isNoting) this.#changedOperations.add(operationId(client, held.sequence));
     }
     return true;
   }
@@ -157,7 +151,7 @@ export class IdTable<T> {
 
   *#ids(): Iterable<OperationId> {
     for (const [client, { operations }] of this.#clients) {
-      for (const sequence of operations.keys()) yield operationId(client, sequence);
+      for (const { sequence } of operations.all()) yield operationId(client, sequence);
     }
   }
 
@@ -168,7 +162,7 @@ export class IdTable<T> {
 
   #saveOperation(id: OperationId): SavedRow {
     const held = this.#clients.get(clientOf(id))?.operations.get(sequenceOf(id));
-    const saved = held && this.#codec.save(held.value);
+    const saved = held && this.#codec.save(held.value as T);
     return [id, saved === undefined ? undefined : [held?.place, saved]];
   }
 
@@ -176,9 +170,7 @@ export class IdTable<T> {
   #loadClients(rows: SectionRows): void {
     const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
     for (const [client, [place, watermark, isRecent]] of saved.toSorted(byPlace)) {
-      this.#clients.set(client, { operations: new Map(), watermark, isRecent, place });
-      this.#clientOrder.push(client);
-      this.#nextClientPlace = place + 1;
+      this.#addClient({ client, operations: new OperationWindow(), watermark, isRecent, place });
     }
   }
 
@@ -188,20 +180,35 @@ export class IdTable<T> {
       const [client, sequence] = [clientOf(id), sequenceOf(id)];
       const entry = this.#clients.get(client);
       if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
-      entry.operations.set(sequence, { place, value: this.#codec.load(value) });
-      this.#order.push({ client, entry, sequence, place });
-      this.#nextPlace = place + 1;
-      this.#size += 1;
+      this.#add({ entry, sequence, place, value: this.#codec.load(value) });
     }
+  }
+
+  #add(held: Held<T>): void {
+    held.entry.operations.add(held);
+    this.#order.push(held);
+    this.#nextPlace = held.place + 1;
+    this.#size += 1;
+  }
+
+  #addClient(entry: ClientEntry<T>): void {
+    this.#clients.set(entry.client, entry);
+    this.#clientOrder.push(entry);
+    this.#nextClientPlace = entry.place + 1;
   }
 
   #open(client: string): ClientEntry<T> {
     let entry = this.#clients.get(client);
     if (entry === undefined) {
       this.#makeRoomForClient();
-      entry = { operations: new Map(), watermark: 0, isRecent: true, place: this.#nextClientPlace++ };
-      this.#clients.set(client, entry);
-      this.#clientOrder.push(client);
+      entry = {
+        client,
+        operations: new OperationWindow(),
+        watermark: 0,
+        isRecent: true,
+        place: this.#nextClientPlace,
+      };
+      this.#addClient(entry);
       this.#changedClients.add(client);
     }
     if (!entry.isRecent) this.#changedClients.add(client);
@@ -212,12 +219,8 @@ export class IdTable<T> {
   #trim(): void {
     const { operationsMax } = this.#limits;
     while (this.#size > operationsMax) {
-      const oldest = this.#order.shift() as InOrder<T>;
-      if (!isHeld(oldest)) continue;
-      const { client, entry, sequence } = oldest;
-      this.expire(client, sequence);
-      // One that came in another order than its number: `expire` may have passed it over.
-      this.#remove(entry, operationId(client, sequence));
+      const oldest = this.#order.shift() as Held<T>;
+      if (isHeld(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }
     // What has left otherwise is still in the order: at its front mostly, where it is taken out at once.
     for (let next = this.#order.at(0); next !== undefined && !isHeld(next); next = this.#order.at(0)) {
@@ -226,17 +229,11 @@ export class IdTable<T> {
     if (this.#order.size > 2 * operationsMax) this.#order = new Fifo(this.#order.slice().filter(isHeld));
   }
 
-  #remove(entry: ClientEntry<T>, id: OperationId): void {
-    if (!entry.operations.delete(sequenceOf(id))) return;
-    this.#size -= 1;
-    this.#changedOperations.add(id);
-  }
-
   /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
   #makeRoomForClient(): void {
     for (let looks = 0; looks < LOOKS_MAX && this.#clients.size >= this.#limits.clientsMax; looks += 1) {
-      const client = this.#clientOrder.shift() as string;
-      const entry = this.#clients.get(client) as ClientEntry<T>;
+      const entry = this.#clientOrder.shift() as ClientEntry<T>;
+      const { client } = entry;
       this.#changedClients.add(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
@@ -245,13 +242,13 @@ export class IdTable<T> {
       // One with operations stays: the bound on those bounds the clients that have some.
       entry.isRecent = false;
       entry.place = this.#nextClientPlace++;
-      this.#clientOrder.push(client);
+      this.#clientOrder.push(entry);
     }
   }
 }
 
-function isHeld<T>({ entry, sequence, place }: InOrder<T>): boolean {
-  return entry.operations.get(sequence)?.place === place;
+function isHeld<T>({ value }: Held<T>): boolean {
+  return value !== EXPIRED;
 }
 
 function byPlace(

@@ -3,13 +3,16 @@ import type { OperationId } from './records.ts';
 
 const SEPARATOR = '/';
 
+/** The identifier that was made or taken apart last: an operation's is taken apart several times in a row. */
+const last = { id: '', client: '', sequence: NaN };
+
 /** The identifier of a client's operation. */
 export function operationId(client: string, sequence: number): OperationId {
-  return `${client}${SEPARATOR}${sequence}`;
+  last.id = `${client}${SEPARATOR}${sequence}`;
+  last.client = client;
+  last.sequence = sequence;
+  return last.id;
 }
-
-/** The identifier that was taken apart last: an operation's is, several times in a row. */
-const last = { id: '', client: '', sequence: NaN };
 
 function takeApart(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);

@@ -13,7 +13,6 @@ import type { Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
 import { errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
-import type { GeneratorInput } from './generator-context.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
@@ -64,7 +63,6 @@ type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 /** What the red path needs from the rest of its replica. */
 export interface RedPathHost {
   readonly core: ReplicaCore;
-  inputOf(submission: Submission): GeneratorInput;
   answer(submission: Submission, stage: Stage, answer: Answer): void;
   /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
   ownBlue(): { readonly applied: number; readonly durable: number };
@@ -200,7 +198,7 @@ export class RedPath {
     const { state } = this.#core;
     const { submission } = request;
     try {
-      const outcome = state.overlay.isEmpty ? stable : state.tentativeRunner.run(this.#host.inputOf(submission));
+      const outcome = state.overlay.isEmpty ? stable : state.tentativeRunner.run(submission);
       const { choice, reply } = outcome;
       const effects = choice?.effects ?? [];
       this.#expectWrites(request, effects);
@@ -229,7 +227,7 @@ export class RedPath {
   /** Runs the generator on the stable snapshot and proposes what comes of it. */
   #execute(request: RedRequest): void {
     try {
-      const outcome = this.#core.state.stableRunner.run(this.#host.inputOf(request.submission));
+      const outcome = this.#core.state.stableRunner.run(request.submission);
       this.#proposeWhenDurable(this.#recordOf(request, outcome));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
@@ -363,7 +361,7 @@ export class RedPath {
     const { coverage, nowMs, options, state } = this.#core;
     coverage.when(submission.after, {
       untilMs: nowMs + options.sessionWaitMs,
-      run: () => this.#host.answer(submission, 'strong', state.read(this.#host.inputOf(submission))),
+      run: () => this.#host.answer(submission, 'strong', state.read(submission)),
       late: () => this.#host.answer(submission, 'strong', sessionBehindError(options)),
     });
   }

@@ -41,8 +41,13 @@ export interface Submission {
   readonly after?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */
   readonly seed: number;
+  /** By the clock of the site, in milliseconds since the epoch. */
+  readonly submittedAtMs: number;
   readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
 }
+
+/** What is asked of a site: whoever hands it to the replica adds the rest. */
+export type SubmissionRequest = Omit<Submission, 'token' | 'seed' | 'submittedAtMs'>;
 
 /** How far along a view is: a guess, in the stable snapshot, or in the red order. */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
@@ -50,7 +55,7 @@ export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 /** What a replica wants done, in order. */
 export type ReplicaOutput =
   | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
-  | { readonly kind: 'store'; readonly entry: LocalEntry }
+  | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** `committed` is the one view of a blue update; nothing follows the `last`. */
   | {

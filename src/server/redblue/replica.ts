@@ -8,7 +8,6 @@ import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
-import type { GeneratorInput } from './generator-context.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
@@ -31,10 +30,8 @@ import { Updates } from './updates.ts';
 import type { UpdatesHost } from './updates.ts';
 import type { Walks } from './walks.ts';
 
-interface Unsynced {
-  readonly entry: LocalEntry;
-  readonly onSynced: (position: number) => void;
-}
+/** Told when an entry of the site's own log is synced, with its place there. */
+type OnSynced = (position: number) => void;
 
 /** What a replica finds at its start. */
 export interface StoredReplica {
@@ -56,11 +53,6 @@ interface SavedReplica {
   readonly red: SavedRedPath;
 }
 
-interface Accepted extends Submission {
-  /** When it was submitted, in milliseconds since the epoch. */
-  readonly submittedAtMs: number;
-}
-
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
 export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly options: ReplicaOptions;
@@ -72,19 +64,22 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly coverage: Coverage;
   readonly #quarantine: Quarantine;
   /** The site at this start: whose operation one without a name is. */
-  readonly #name: string;
+  protected readonly name: string;
   nowMs = 0;
   #outputs: ReplicaOutput[] = [];
-  readonly #unsynced = new Fifo<Unsynced>();
+  /** For each entry that is not synced yet. */
+  readonly #unsynced = new Fifo<OnSynced>();
+  /** The output to which entries are added: the last one, if it stores some. */
+  #storing: LocalEntry[] | undefined;
   #syncedLength = 0;
   /** Submissions that came before the log's own operations were applied again. */
-  readonly #early = new Fifo<Accepted>();
+  readonly #early = new Fifo<Submission>();
   /** Records of the red log that are known to be committed by what the site's own log says. */
   #redProven = 0;
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0) {
     this.options = options;
-    this.#name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
+    this.name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
     this.nowMs = nowMs;
     this.state = this.createState();
     this.coverage = this.createCoverage();
@@ -151,16 +146,15 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   takeOutputs(): ReplicaOutput[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
+    this.#storing = undefined;
     return outputs;
   }
 
+  /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
   submit(submission: Submission, nowMs: number): void {
     this.nowMs = nowMs;
-    const { token, operation, args, origin, after, seed, wants } = submission;
-    const accepted: Accepted = { token, operation, args, origin, after, seed, wants, submittedAtMs: nowMs };
-    if (this.blue.isRecovered) this.#start(accepted);
-    else this.#early.push(accepted);
-    this.#settle();
+    if (this.blue.isRecovered) this.#start(submission);
+    else this.#early.push(submission);
   }
 
   receive(from: number, message: BlueMessage | SlotMessage, nowMs: number): void {
@@ -181,7 +175,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   onSynced(length: number, nowMs: number): void {
     this.nowMs = nowMs;
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
-      this.#unsynced.shift()?.onSynced(this.#syncedLength);
+      this.#unsynced.shift()?.(this.#syncedLength);
     }
     this.#settle();
   }
@@ -196,11 +190,18 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   emit(output: ReplicaOutput): void {
     this.#outputs.push(output);
+    this.#storing = undefined;
   }
 
-  store(entry: LocalEntry, onSynced: (position: number) => void): void {
-    this.#unsynced.push({ entry, onSynced });
-    this.emit({ kind: 'store', entry });
+  store(entry: LocalEntry, onSynced: OnSynced): void {
+    this.#unsynced.push(onSynced);
+    if (this.#storing !== undefined) {
+      this.#storing.push(entry);
+      return;
+    }
+    const entries = [entry];
+    this.emit({ kind: 'store', log: 'local', entries });
+    this.#storing = entries;
   }
 
   /** What a session has seen with a view that is given now. */
@@ -212,12 +213,6 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return this.#quarantine.accepts(peer, stamp, this.nowMs);
   }
 
-  inputOf(submission: Submission): GeneratorInput {
-    const { token, operation, args, seed } = submission;
-    const { submittedAtMs } = submission as Accepted;
-    return { operation, args, seed, now: submittedAtMs, uniqueId: this.idOf(token) };
-  }
-
   answer(submission: Submission, stage: Stage, answer: Answer): void {
     const { token, wants } = submission;
     if (isCorrectableError(answer)) {
@@ -227,7 +222,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
     if (seen !== undefined) this.options.observer?.viewed?.(submission);
-    this.emit({ kind: 'view', token, stage, reply: answer, last, ...(seen === undefined ? {} : { seen }) });
+    this.emit({ kind: 'view', token, stage, reply: answer, last, seen });
   }
 
   ownBlue(): { readonly applied: number; readonly durable: number } {
@@ -236,7 +231,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   protected createState(): SiteState {
     const { service, sites, generators } = this.options;
-    return new SiteState(service, sites.length, generators);
+    return new SiteState(service, sites.length, { ...generators, name: this.name });
   }
 
   protected createBluePath(): BluePath {
@@ -268,7 +263,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
       if (moved) moved = this.coverage.pump() || moved;
       this.red.releaseDurable();
     }
-    while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Accepted);
+    while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
     this.blue.flush();
   }
 
@@ -317,12 +312,12 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.walks.slots.restore(id, hop, decision);
   }
 
-  #start(submission: Accepted): void {
+  #start(submission: Submission): void {
     if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
     else this.updates.submit(submission);
   }
 
-  #read(submission: Accepted): void {
+  #read(submission: Submission): void {
     const { wants, token, after } = submission;
     const isCovered = this.coverage.has(after);
     if (wants.causal && isCovered) this.#readHere(submission);
@@ -332,12 +327,12 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   #readHere(submission: Submission): void {
-    this.answer(submission, 'causal', this.state.read(this.inputOf(submission)));
+    this.answer(submission, 'causal', this.state.read(submission));
   }
 
   /** Unique over all sites and starts. */
   idOf(token: number): string {
-    return operationId(this.#name, token);
+    return operationId(this.name, token);
   }
 }
 

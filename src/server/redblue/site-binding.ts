@@ -11,7 +11,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { parseArgs } from '../../protocol/contract.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
-import type { Origin, Stage, Submission } from './replica-port.ts';
+import type { Origin, Stage, SubmissionRequest } from './replica-port.ts';
 import type { Reply } from './reply.ts';
 import { zeroVector } from './vector.ts';
 import type { Vector } from './vector.ts';
@@ -45,7 +45,7 @@ export interface SubmissionPort {
   readonly site: number;
   readonly sites: readonly string[];
   readonly tokens: SessionTokens;
-  submit(submission: Omit<Submission, 'token' | 'seed'>, submitter: Submitter): void;
+  submit(request: SubmissionRequest, submitter: Submitter): void;
   /** Fails what was submitted and is under way, and refuses what comes later; the site itself goes on. */
   closeSubmissions(): void;
 }
@@ -131,7 +131,7 @@ export class SiteBinding implements Binding<RedBlueLevels> {
   }
 }
 
-type Plan = Submission['wants'];
+type Plan = SubmissionRequest['wants'];
 
 /** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
 function readPlan(levels: readonly RedBlueLevel[]): Plan {

@@ -63,8 +63,11 @@ export class SiteMachine {
   readonly replica: Replica;
   readonly log: SequencedLog<RedRecord>;
   #outputs: SiteOutput[] = [];
+  /** The time of the last input, in milliseconds since the epoch. */
+  #nowMs: number;
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0) {
+    this.#nowMs = nowMs;
     const { site, sites, epoch, redLeader, resendAfterMs } = options;
     const { sections = {}, rest } = stored.checkpoint ?? {};
     const saved = rest as SavedSite | undefined;
@@ -80,7 +83,7 @@ export class SiteMachine {
       committed: this.replica.redProven,
       resendAfterMs,
     });
-    this.#settle(nowMs);
+    this.#settle();
   }
 
   /** Whether something is under way that a lost message could hold up: then ticks are needed. */
@@ -111,34 +114,39 @@ export class SiteMachine {
 
   /** What has to be done since the last call, in order. */
   takeOutputs(): SiteOutput[] {
+    this.#settle();
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
   }
 
+  /** What a submission leads to is done when the outputs are taken: once for several that came together. */
   submit(submission: Submission, nowMs: number): void {
+    this.#nowMs = nowMs;
     this.replica.submit(submission, nowMs);
-    this.#settle(nowMs);
   }
 
   receive(from: number, message: SiteMessage, nowMs: number): void {
+    this.#nowMs = nowMs;
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message, nowMs);
-    this.#settle(nowMs);
+    this.#settle();
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: SiteLogName, length: number, nowMs: number): void {
+    this.#nowMs = nowMs;
     if (log === 'red') this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs);
-    this.#settle(nowMs);
+    this.#settle();
   }
 
   /** To be called now and then while `busy`. */
   tick(nowMs: number): void {
+    this.#nowMs = nowMs;
     this.replica.tick(nowMs);
     this.log.tick(nowMs);
-    this.#settle(nowMs);
+    this.#settle();
   }
 
   protected createReplica(options: SiteOptions, stored: StoredReplica, nowMs: number): Replica {
@@ -160,24 +168,23 @@ export class SiteMachine {
   }
 
   /** Hands outputs of one part to the other until neither has any. */
-  #settle(nowMs: number): void {
+  #settle(): void {
     for (let moved = true; moved;) {
       const replicaOutputs = this.replica.takeOutputs();
-      for (const output of replicaOutputs) this.#onReplicaOutput(output, nowMs);
+      for (const output of replicaOutputs) this.#onReplicaOutput(output);
       const logOutputs = this.log.takeOutputs();
-      for (const output of logOutputs) this.#onLogOutput(output, nowMs);
+      for (const output of logOutputs) this.#onLogOutput(output);
       moved = replicaOutputs.length > 0 || logOutputs.length > 0;
     }
   }
 
-  #onReplicaOutput(output: ReplicaOutput, nowMs: number): void {
-    if (output.kind === 'propose') this.log.propose(output.record, nowMs);
-    else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'local', entries: [output.entry] });
+  #onReplicaOutput(output: ReplicaOutput): void {
+    if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
     else this.#outputs.push(output);
   }
 
-  #onLogOutput(output: LogOutput<RedRecord>, nowMs: number): void {
-    if (output.kind === 'deliver') this.replica.deliver(output.record, nowMs);
+  #onLogOutput(output: LogOutput<RedRecord>): void {
+    if (output.kind === 'deliver') this.replica.deliver(output.record, this.#nowMs);
     else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
     else this.#outputs.push(output);
   }

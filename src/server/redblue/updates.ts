@@ -6,7 +6,6 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { BluePath } from './blue-path.ts';
 import { failureOf, sessionBehindError } from './failure.ts';
-import type { GeneratorInput } from './generator-context.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
@@ -23,7 +22,6 @@ export interface UpdatesHost {
   readonly red: RedPath;
   /** A name for an operation that nobody else has one for. */
   idOf(token: number): string;
-  inputOf(submission: Submission): GeneratorInput;
   answer(submission: Submission, stage: Stage, answer: Answer): void;
 }
 
@@ -136,7 +134,7 @@ export class Updates implements WalkHost {
   /** Runs the generator on the stable snapshot. */
   #run(submission: Submission): GeneratorOutcome | CorrectableError {
     try {
-      return this.core.state.stableRunner.run(this.#host.inputOf(submission));
+      return this.core.state.stableRunner.run(submission);
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;

@@ -349,7 +349,7 @@ export const BROKEN = {
   arrivalOrder: withReplica(
     class extends Replica {
       protected override createState(): SiteState {
-        return new ArrivalOrderState(this.options.service, this.options.sites.length);
+        return new ArrivalOrderState(this.options.service, this.options.sites.length, { name: this.name });
       }
     },
   ),

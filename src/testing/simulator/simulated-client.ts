@@ -26,7 +26,7 @@ export interface SimulatedClientOptions {
 interface Request {
   readonly site: number;
   readonly operation: ClientOperation;
-  readonly submission: Omit<Submission, 'token'>;
+  readonly submission: Omit<Submission, 'token' | 'submittedAtMs'>;
 }
 
 /** Where the operation under way was sent first, and how often it has moved. */

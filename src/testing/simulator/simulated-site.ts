@@ -142,13 +142,17 @@ export class SimulatedSite {
   }
 
   /** Submits an operation; says whether the site is up and has room for it. */
-  submit(client: number, submission: Omit<Submission, 'token'>, onAnswer: (answer: SiteAnswer) => void): boolean {
+  submit(
+    client: number,
+    submission: Omit<Submission, 'token' | 'submittedAtMs'>,
+    onAnswer: (answer: SiteAnswer) => void,
+  ): boolean {
     this.#token += 1;
     const token = this.#token;
     if (submission.after !== undefined) this.#options.submitted(token, client, submission.after);
     if (this.machine === undefined || this.#storage?.isFull === true) return false;
     this.#answers.set(token, onAnswer);
-    this.#input((machine) => machine.submit({ ...submission, token }, this.nowMs));
+    this.#input((machine) => machine.submit({ ...submission, token, submittedAtMs: this.nowMs }, this.nowMs));
     return true;
   }
 

@@ -74,8 +74,9 @@ export class Sites {
     this.#outcomes.set(this.#token, outcome);
     const isRead = this.#service.contract.operations[operation.name]?.effect === 'read';
     const wants = { tentative: false, causal: isRead, strong: !isRead };
-    const submission = { operation: operation.name, args: operation.args, seed: 1, wants, ...given };
-    this.machines[site]?.submit({ ...submission, token: this.#token }, this.#clockOf(site));
+    const submittedAtMs = this.#clockOf(site);
+    const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
+    this.machines[site]?.submit({ ...submission, token: this.#token }, submittedAtMs);
     this.#act(site);
     return outcome;
   }
