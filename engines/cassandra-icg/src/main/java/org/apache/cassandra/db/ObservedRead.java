@@ -1,0 +1,63 @@
+package org.apache.cassandra.db;
+
+import org.apache.cassandra.db.filter.DataLimits;
+import org.apache.cassandra.db.partitions.UnfilteredPartitionIterator;
+import org.apache.cassandra.net.Message;
+import org.apache.cassandra.transport.Dispatcher;
+
+/**
+ * A read that tells what this node's own replica answers, and under which message it asks others for data. To Cassandra it is
+ * the read that it was made from: it coordinates, repairs, retries and counts it as ever.
+ */
+public final class ObservedRead extends SinglePartitionReadCommand {
+
+    private final Observer observer;
+
+    /** Called by any thread, for each answer with data. */
+    public interface Observer {
+
+        /** What the local replica answers. */
+        void onData(ReadResponse data);
+
+        /** Other replicas will answer with data, under this message's id. */
+        void onDataRequested(long messageId);
+    }
+
+    public ObservedRead(SinglePartitionReadCommand read, Observer observer) {
+        super(
+            read.isDigestQuery(),
+            read.digestVersion(),
+            read.acceptsTransient(),
+            read.metadata(),
+            read.nowInSec(),
+            read.columnFilter(),
+            read.rowFilter(),
+            read.limits(),
+            read.partitionKey(),
+            read.clusteringIndexFilter(),
+            read.indexQueryPlan(),
+            read.isTrackingWarnings(),
+            read.dataRange());
+        this.observer = observer;
+    }
+
+    @Override
+    public ReadResponse createResponse(UnfilteredPartitionIterator partitions, RepairedDataInfo repaired) {
+        ReadResponse response = super.createResponse(partitions, repaired);
+        observer.onData(response);
+        return response;
+    }
+
+    @Override
+    public Message<ReadCommand> createMessage(boolean trackRepairedData, Dispatcher.RequestTime requestTime) {
+        Message<ReadCommand> message = super.createMessage(trackRepairedData, requestTime);
+        observer.onDataRequested(message.id());
+        return message;
+    }
+
+    /** A pager reads its pages with copies; each is observed as the whole. */
+    @Override
+    public SinglePartitionReadCommand forPaging(Clustering<?> lastReturned, DataLimits limits) {
+        return new ObservedRead(super.forPaging(lastReturned, limits), observer);
+    }
+}

@@ -1,0 +1,114 @@
+package org.correctables.cassandra;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.apache.cassandra.cql3.ResultSet;
+import org.apache.cassandra.transport.Message;
+import org.apache.cassandra.transport.messages.ResultMessage;
+import org.apache.cassandra.utils.JVMStabilityInspector;
+import org.apache.cassandra.utils.NoSpamLogger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static java.util.concurrent.TimeUnit.MINUTES;
+
+/**
+ * One request that asked: at most one preliminary answer, and never after the final (Correctables, OSDI 2016, §5.2).
+ *
+ * <p>The preliminary may come from another thread than the final; whoever is second waits for the first, which takes as long
+ * as it takes to encode some rows.
+ */
+final class Exchange {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+    private final Asking asking;
+    private final Client client;
+    private final Counters counters;
+    private final AtomicBoolean offered = new AtomicBoolean();
+    private ResultSet preliminary;
+    private boolean concluded;
+
+    /** Where answers go. */
+    interface Client {
+
+        /** Whether it takes another frame without that one having to be kept until it reads. */
+        boolean isWritable();
+
+        /** Sends the frame before all that is sent after it. */
+        void send(ResultMessage.Rows rows, Asking asking);
+    }
+
+    Exchange(Asking asking, Client client, Counters counters) {
+        this.asking = asking;
+        this.client = client;
+        this.counters = counters;
+    }
+
+    /** Whether a preliminary would still be taken. */
+    boolean isOpen() {
+        return !offered.get();
+    }
+
+    /** The request is not covered: it gets a normal answer. */
+    void decline() {
+        if (offered.compareAndSet(false, true)) {
+            counters.uncovered.inc();
+        }
+    }
+
+    /**
+     * Sends what the first replica has, unless another one was first. Never throws: the read goes on as if nobody had asked.
+     *
+     * @param read makes the rows; returns null to decline
+     */
+    void offer(Supplier<ResultMessage.Rows> read) {
+        if (!offered.compareAndSet(false, true)) {
+            return;
+        }
+        if (!client.isWritable()) {
+            counters.unwritable.inc();
+            return;
+        }
+        try {
+            offerOnce(read);
+        } catch (Throwable error) {
+            counters.broken.inc();
+            JVMStabilityInspector.inspectThrowable(error);
+            NoSpamLogger.log(LOG, NoSpamLogger.Level.WARN, 1, MINUTES, "A preliminary answer failed", error);
+        }
+    }
+
+    private synchronized void offerOnce(Supplier<ResultMessage.Rows> read) {
+        if (concluded) {
+            counters.late.inc();
+            return;
+        }
+        ResultMessage.Rows rows = read.get();
+        if (rows == null) {
+            counters.uncovered.inc();
+            return;
+        }
+        client.send(Answer.PRELIMINARY.mark(rows), asking);
+        counters.preliminaries.inc();
+        preliminary = rows.result;
+    }
+
+    /** What to send as the final answer, given the one that the server would send. */
+    synchronized Message.Response conclude(Message.Response answer) {
+        concluded = true;
+        if (preliminary == null) {
+            return answer;
+        }
+        if (!(answer instanceof ResultMessage.Rows)) {
+            counters.failed.inc();
+            return answer;
+        }
+        if (!Results.areEqual(preliminary, ((ResultMessage.Rows) answer).result)) {
+            counters.diverged.inc();
+            return Answer.DIFFERS.mark(answer);
+        }
+        counters.confirmed.inc();
+        return asking.confirm ? Answer.CONFIRMATION.mark(new ResultMessage.Void()) : Answer.EQUALS.mark(answer);
+    }
+}

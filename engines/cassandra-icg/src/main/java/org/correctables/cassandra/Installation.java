@@ -1,0 +1,75 @@
+package org.correctables.cassandra;
+
+import java.lang.reflect.Field;
+import java.util.Set;
+import java.util.function.Function;
+import org.apache.cassandra.db.virtual.VirtualKeyspaceRegistry;
+import org.apache.cassandra.metrics.CassandraMetricsRegistry;
+import org.apache.cassandra.metrics.DefaultNameFactory;
+import org.apache.cassandra.net.MessagingService;
+import org.apache.cassandra.transport.FlushQueue;
+import org.apache.cassandra.transport.Message;
+import org.apache.cassandra.utils.FBUtilities;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Puts the plugin into a server that is starting, or says why it stays out. */
+final class Installation {
+
+    static final String VERSION = "1";
+
+    /** What it was tested with. It rests on classes that are no public interface. */
+    static final Set<String> KNOWN = Set.of("5.0.9");
+
+    private static final Logger LOG = LoggerFactory.getLogger(Installation.class);
+
+    private Installation() {
+    }
+
+    static void install(RemoteData remoteData) {
+        String cassandra = FBUtilities.getReleaseVersionString();
+        if (!KNOWN.contains(cassandra)) {
+            LOG.warn(
+                "Correctable Cassandra {} stays off: it is for Cassandra {}, this is {}. The server is plain Cassandra.",
+                VERSION, KNOWN, cassandra);
+            return;
+        }
+        try {
+            prepare();
+        } catch (Throwable error) {
+            LOG.warn("Correctable Cassandra {} stays off. The server is plain Cassandra.", VERSION, error);
+            return;
+        }
+        MessagingService.instance().inboundSink.add(remoteData);
+        Delays delays = Delays.of(System.getProperty(Delays.PROPERTY, ""));
+        if (!delays.isEmpty()) {
+            MessagingService.instance().inboundSink.add(delays);
+            LOG.info("Messages of other nodes are delayed: {}", delays);
+        }
+        LOG.info("Correctable Cassandra {} is on (Cassandra {})", VERSION, cassandra);
+    }
+
+    /** All that can fail, what is looked up before what is changed. */
+    private static void prepare() throws ReflectiveOperationException {
+        Class.forName(CopiedSelect.class.getName());
+        Class.forName(FlushQueue.class.getName());
+        Field codec = Message.Type.class.getDeclaredField("codec");
+        codec.setAccessible(true);
+        DefaultNameFactory names = new DefaultNameFactory("Correctables");
+        Counters counters = new Counters(name -> CassandraMetricsRegistry.Metrics.counter(names.createMetricName(name)));
+        VirtualKeyspaceRegistry.instance.register(CountersTable.keyspace(counters));
+        replace(codec, Message.Type.SUPPORTED, SupportedOption::new);
+        Installation.<org.apache.cassandra.transport.messages.ExecuteMessage>replace(
+            codec, Message.Type.EXECUTE, plain -> CorrectableExecute.codec(plain, counters));
+        Installation.<org.apache.cassandra.transport.messages.QueryMessage>replace(
+            codec, Message.Type.QUERY, plain -> CorrectableQuery.codec(plain, counters));
+    }
+
+    /** The field is final and an instance's: the language lets reflection set it, and no compiler folds it. */
+    @SuppressWarnings("unchecked")
+    private static <M extends Message> void replace(
+        Field codec, Message.Type type, Function<Message.Codec<M>, Message.Codec<M>> change)
+        throws IllegalAccessException {
+        codec.set(type, change.apply((Message.Codec<M>) type.codec));
+    }
+}
