@@ -60,7 +60,7 @@ module.exports = {
       name: 'browser-safe',
       comment: 'These entries bundle for a browser.',
       severity: 'error',
-      from: { path: library, pathNot: '^src/bindings/(cache/node\\.ts$|zookeeper/)' },
+      from: { path: library, pathNot: '^src/bindings/(cache/node\\.ts$|zookeeper/|cassandra/)' },
       to: { dependencyTypes: ['core'] },
     },
     {
@@ -94,12 +94,12 @@ module.exports = {
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
     {
       name: 'declared-dependencies-only',
-      comment: 'rxjs, classic-level and tsx are optional: peers, or looked for at run time.',
+      comment: 'rxjs, classic-level, cassandra-driver and tsx are optional: peers, or looked for at run time.',
       severity: 'error',
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(tsx|rxjs|classic-level)/',
+        pathNot: '^node_modules/(tsx|rxjs|classic-level|cassandra-driver)/',
       },
     },
   ],

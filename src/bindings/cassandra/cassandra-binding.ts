@@ -1,0 +1,214 @@
+/**
+ * Reads and writes on Apache Cassandra (Correctables, OSDI 2016, §5.2 and §6.2.1): preliminary views from one replica, final
+ * ones from a quorum. Works with an unmodified cluster.
+ */
+import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { ChosenPath } from './choose-path.ts';
+import { Cluster } from './cluster.ts';
+import type { Consistency } from './consistency.ts';
+import { closedError, correctableError } from './failures.ts';
+import { keyValuePlanners } from './key-value.ts';
+import { finalLevel, type CassandraLevels, type FinalLevel, type Level } from './levels.ts';
+import { namedKeyspaces } from './markers.ts';
+import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
+import { PlainPath } from './plain-path.ts';
+import { statementPlanner, type Plan, type Planner } from './plan.ts';
+import { ReadRun } from './read-run.ts';
+import { ReadSession } from './session.ts';
+import { listOf } from './statements.ts';
+import { Tally, type ReadCounts } from './tally.ts';
+import { correctableWay } from './ways.ts';
+
+export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
+  /** What came of the reads so far. */
+  readonly counts: ReadCounts;
+  /**
+   * Whether reads are one request to a coordinator that gives preliminary replies, or two requests to any; `undefined`
+   * until the first one has found out.
+   */
+  readonly requestsPerRead: 1 | 2 | undefined;
+  /** Resolves when the cluster is connected and checked; rejects when it cannot be. Waiting for it is optional. */
+  connected(): Promise<void>;
+}
+
+type ReadOf<O> = O extends { readonly read: infer R extends Consistency } ? R : 'QUORUM';
+type WriteOf<O> = O extends { readonly write: infer W extends Consistency } ? W : 'QUORUM';
+type SingleOf<O> = O extends { readonly singleDataCenter: infer S extends boolean } ? S : false;
+
+/** The levels of a binding made with the options `O`. */
+export type LevelsOf<O extends CassandraOptions> = CassandraLevels<FinalLevel<ReadOf<O>, WriteOf<O>, SingleOf<O>>>;
+
+/**
+ * A binding to a Cassandra cluster, with the levels `weak`, one replica, and `strong`, R replicas of which at least one has
+ * every update that was answered before. Where R + W > N does not hold for `read` and `write`, the final level is called
+ * `quorum`, and its views may be stale. Operations: `get`, `put`, `getMany`, and those of `statements`.
+ *
+ * Connects at the first operation, through `cassandra-driver`, which has to be installed beside this package.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the option
+ * @example
+ * const store = createClient(cassandra({ contactPoints: ['frk:9042', 'irl:9042'], keyspace: 'shop' }));
+ * await store.invoke(put('user:7', { name: 'Ada' }));
+ * for await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak …, strong …
+ */
+export function cassandra<const O extends CassandraOptions>(options: O): CassandraBinding<LevelsOf<O>> {
+  return new CassandraStore(resolveOptions(options)) as CassandraBinding as CassandraBinding<LevelsOf<O>>;
+}
+
+type AnySink = Sink<unknown, Level>;
+
+class CassandraStore implements CassandraBinding {
+  readonly name = 'cassandra';
+  readonly #options: ResolvedOptions;
+  readonly #levels: CassandraLevels;
+  readonly #planners: ReadonlyMap<string, Planner>;
+  readonly #cluster: Cluster;
+  readonly #path: ChosenPath;
+  readonly #tally = new Tally();
+  readonly #underWay = new Set<AnySink>();
+  #isClosed = false;
+
+  constructor(options: ResolvedOptions) {
+    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, correctable } = options;
+    const statements = options.statements.flatMap(listOf);
+    this.#options = options;
+    this.#levels = ['weak', finalLevel(options)];
+    this.#planners = plannersOf(options);
+    this.#cluster = new Cluster(options, [
+      ...new Set([keyspace, ...statements.flatMap(({ cql }) => namedKeyspaces(cql))]),
+    ]);
+    const plain = new PlainPath(this.#cluster);
+    this.#path = new ChosenPath({
+      wanted: correctable,
+      settings: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, plain },
+      way: correctableWay,
+      connected: () => this.#cluster.connected(),
+    });
+  }
+
+  get counts(): ReadCounts {
+    return this.#tally.counts;
+  }
+
+  get requestsPerRead(): 1 | 2 | undefined {
+    const { isCorrectable } = this.#path;
+    return isCorrectable === undefined ? undefined : isCorrectable ? 1 : 2;
+  }
+
+  async connected(): Promise<void> {
+    try {
+      await this.#path.chosen();
+    } catch (error) {
+      throw correctableError(error, { effect: 'read', operation: 'connect' });
+    }
+  }
+
+  consistencyLevels(): CassandraLevels {
+    return this.#levels;
+  }
+
+  supports({ name }: Operation): boolean {
+    return this.#planners.has(name);
+  }
+
+  openSession(): BindingSession {
+    return new ReadSession();
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly Level[],
+    sink: Sink<T, Level>,
+    { session: opened }: InvocationContext,
+  ): void {
+    if (this.#isClosed) throw closedError();
+    const planner = this.#planners.get(operation.name);
+    if (planner === undefined) {
+      const message = `the Cassandra binding has no operation '${operation.name}': it has ${[...this.#planners.keys()].join(', ')}`;
+      throw new CorrectableError('UNSUPPORTED', message);
+    }
+    const plan = planner(operation);
+    if (plan.effect !== operation.effect) {
+      throw invalidArgument('effect', `${plan.name} is a${plan.effect === 'read' ? '' : 'n'} ${plan.effect}`);
+    }
+    const call: Call = {
+      plan,
+      levels,
+      sink: sink as AnySink,
+      session: opened instanceof ReadSession ? opened : undefined,
+    };
+    this.#underWay.add(call.sink);
+    if (plan.effect === 'update') void this.#update(call);
+    else this.#read(call);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const sink of this.#underWay) sink.fail(closedError());
+    await this.#path.close();
+    await this.#cluster.close();
+  }
+
+  #read(call: Call): void {
+    const { plan, session, sink } = call;
+    const [, final] = this.#levels;
+    if (session !== undefined && final === 'quorum' && plan.ids.length === 0) {
+      this.#underWay.delete(sink);
+      const message = `${plan.name}: no session can be kept at level quorum without versions: use read and write QUORUM`;
+      throw new CorrectableError('UNSUPPORTED', message);
+    }
+    const { weak, read } = this.#options;
+    new ReadRun({
+      ...call,
+      weak,
+      read,
+      path: this.#path,
+      tally: this.#tally.begin(plan.ids),
+      finalLevel: final,
+      ended: () => this.#underWay.delete(sink),
+    }).start();
+  }
+
+  /** There is no early view of an update: fewer replicas than `write` promise nothing, and it is executed once. */
+  async #update({ plan, sink, session }: Call): Promise<void> {
+    const { write } = this.#options;
+    const [, final] = this.#levels;
+    try {
+      const meaning = plan.meaningOf(await this.#cluster.execute({ ...plan, consistency: write }));
+      this.#tally.learn(meaning);
+      session?.advanceTo(meaning.objects);
+      const { value, version } = meaning;
+      sink.update(value, final, version === undefined ? undefined : { version });
+    } catch (error) {
+      sink.fail(correctableError(error, { effect: 'update', operation: plan.name, hint: plan.hint }));
+    } finally {
+      this.#underWay.delete(sink);
+    }
+  }
+}
+
+/** One operation in the hands of the binding. */
+interface Call {
+  readonly plan: Plan;
+  readonly levels: readonly Level[];
+  readonly sink: AnySink;
+  readonly session: ReadSession | undefined;
+}
+
+const RESERVED: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);
+
+function plannersOf(options: ResolvedOptions): ReadonlyMap<string, Planner> {
+  const planners = new Map(keyValuePlanners(options));
+  for (const statement of options.statements.flatMap(listOf)) {
+    const { name } = statement;
+    if (planners.has(name)) {
+      const why = RESERVED.has(name) ? 'the binding has an operation of this name' : 'two statements have this name';
+      throw invalidArgument(`statements.${name}`, `${why}: choose another`);
+    }
+    planners.set(name, statementPlanner(statement));
+  }
+  return planners;
+}

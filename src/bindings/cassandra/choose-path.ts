@@ -1,0 +1,86 @@
+/** Which way reads take: one request where the coordinator gives preliminary replies, otherwise two. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { CassandraDriver } from './driver.ts';
+import { closedError } from './failures.ts';
+import type {
+  CorrectableOption,
+  OpenCorrectablePath,
+  ReadPath,
+  ReadPathSettings,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+} from './read-path.ts';
+
+/** What there is to choose from. */
+export interface Choice {
+  readonly wanted: CorrectableOption;
+  readonly settings: ReadPathSettings;
+  /** Looks for a coordinator that gives preliminary replies; absent where nothing could speak to one. */
+  readonly way: ((driver: CassandraDriver) => OpenCorrectablePath) | undefined;
+  /** Resolves once the cluster is connected and is what the options say. */
+  readonly connected: () => Promise<{ readonly driver: CassandraDriver }>;
+}
+
+/** How long a coordinator that could not be looked at is left alone. */
+const LOOK_AGAIN_MS = 5_000;
+
+export class ChosenPath implements ReadPath {
+  readonly #choice: Choice;
+  #path: ReadPath | undefined;
+  #choosing: Promise<ReadPath> | undefined;
+  #lookAgainAt = 0;
+  #isClosed = false;
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+  }
+
+  /** Whether reads take one request; `undefined` until that is known. */
+  get isCorrectable(): boolean | undefined {
+    return this.#path === undefined ? undefined : this.#path !== this.#choice.settings.plain;
+  }
+
+  read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
+    if (this.#path !== undefined) return this.#path.read(statement, request, sink);
+    this.chosen().then(
+      (path) => path.read(statement, request, sink),
+      (error: unknown) => sink.fail(error),
+    );
+  }
+
+  /** The path, chosen once. Where the cluster is away it is chosen anew at the next call. */
+  chosen(): Promise<ReadPath> {
+    this.#choosing ??= this.#choose().finally(() => (this.#choosing = undefined));
+    return this.#choosing;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#choosing?.catch(() => undefined);
+    await this.#path?.close();
+  }
+
+  async #choose(): Promise<ReadPath> {
+    const { wanted, settings, way, connected } = this.#choice;
+    const { driver } = await connected();
+    if (this.#isClosed) throw closedError();
+    if (wanted === 'never') return (this.#path = settings.plain);
+    if (wanted === 'auto' && Date.now() < this.#lookAgainAt) return settings.plain;
+    try {
+      const path = await way?.(driver)(settings);
+      if (this.#isClosed) throw closedError();
+      if (path === undefined && wanted === 'require') throw noPreliminaries(settings.contactPoints[0]);
+      return (this.#path = path ?? settings.plain);
+    } catch (error) {
+      if (wanted === 'require') throw error;
+      this.#lookAgainAt = Date.now() + LOOK_AGAIN_MS;
+      return settings.plain;
+    }
+  }
+}
+
+function noPreliminaries(coordinator: string | undefined): CorrectableError {
+  const message = `correctable: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
+  return new CorrectableError('UNSUPPORTED', message, { field: 'correctable' });
+}

@@ -1,0 +1,76 @@
+/**
+ * The part of `cassandra-driver` that the binding uses, written down so that its types do not force the package on those
+ * who use another way to their cluster, and how it is found.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+
+/** What `Client.execute` is told. */
+export interface DriverQueryOptions {
+  readonly prepare?: boolean;
+  readonly consistency?: number;
+  readonly isIdempotent?: boolean;
+  readonly fetchSize?: number;
+  readonly pageState?: string;
+  readonly autoPage?: boolean;
+  readonly timestamp?: unknown;
+}
+
+/** What `Client.execute` gives; updates have no rows. */
+export interface DriverResult {
+  readonly rows?: readonly object[] | undefined;
+  readonly pageState?: string | null | undefined;
+}
+
+/** A connected driver. */
+export interface DriverClient {
+  connect(): Promise<void>;
+  execute(cql: string, params?: unknown[], options?: DriverQueryOptions): Promise<DriverResult>;
+  shutdown(): Promise<void>;
+}
+
+/** A node, as the driver knows it. */
+export interface DriverHost {
+  /** `address:port`. */
+  readonly address: string;
+}
+
+/** The hosts of a cluster. */
+export interface DriverHosts {
+  values(): DriverHost[];
+}
+
+type Class<T> = abstract new (...args: never[]) => T;
+
+/** The module `cassandra-driver`, as far as the binding needs it. */
+export interface CassandraDriver {
+  readonly Client: new (options: never) => DriverClient;
+  readonly policies: {
+    readonly loadBalancing: { readonly LoadBalancingPolicy: Class<object> };
+    readonly retry: { readonly RetryPolicy: new () => object };
+    readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
+  };
+  readonly types: {
+    readonly Integer: Class<object>;
+    readonly Long: Class<object> & { fromString(text: string): unknown };
+    readonly Tuple: Class<{ readonly elements: unknown[] }>;
+    readonly Vector?: Class<{ readonly elements: unknown[] }>;
+  };
+}
+
+/** Not a literal, so that neither compilers nor bundlers look for a package that need not be there. */
+const PACKAGE: string = 'cassandra-driver';
+
+/** The driver that was given, or the installed one. @throws CorrectableError `UNSUPPORTED` naming the package. */
+export async function loadDriver(
+  given: CassandraDriver | undefined,
+  load: (name: string) => Promise<unknown> = (name) => import(name),
+): Promise<CassandraDriver> {
+  if (given !== undefined) return given;
+  try {
+    const module = (await load(PACKAGE)) as CassandraDriver & { readonly default?: CassandraDriver };
+    return module.default ?? module;
+  } catch (cause) {
+    const message = `the Cassandra binding needs the package ${PACKAGE}: npm install ${PACKAGE}, or pass the option driver`;
+    throw new CorrectableError('UNSUPPORTED', message, { cause, field: 'driver' });
+  }
+}

@@ -1,0 +1,107 @@
+/** Failures of the driver and of the native protocol as those of a Correctable. */
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import type { Effect } from '../../correctable/operation.ts';
+
+/** Error codes of the native protocol that say what became of a request. */
+const SERVER_CODES: Readonly<Record<number, ErrorCode>> = {
+  0x0100: 'UNAUTHENTICATED',
+  0x1000: 'UNAVAILABLE',
+  0x1001: 'OVERLOADED',
+  0x1002: 'UNAVAILABLE', // bootstrapping
+  0x1200: 'TIMEOUT',
+  0x1300: 'UNAVAILABLE', // read failure: replicas answered that they could not
+  0x2000: 'INVALID_ARGUMENT', // syntax
+  0x2100: 'FORBIDDEN',
+  0x2200: 'INVALID_ARGUMENT', // for example, no such table or column
+  0x2300: 'INVALID_ARGUMENT', // configuration
+};
+
+/** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
+const REFUSALS: ReadonlySet<number> = new Set([0x0100, 0x1000, 0x1001, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
+
+const PROTOCOL_ERROR = 0x000a;
+const INVALID = 0x2200;
+
+/** What was asked when the error came. */
+export interface Asked {
+  readonly effect: Effect;
+  /** Names the operation in messages. */
+  readonly operation: string;
+  /** Where the request was to go on from, if it named a page. */
+  readonly pageState?: string | undefined;
+  /** What to do where the cluster does not know the table. */
+  readonly hint?: string | undefined;
+}
+
+/** What the driver's errors have, whatever their class: duplicates of the package must not matter. */
+interface DriverFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: unknown;
+  readonly innerErrors?: Readonly<Record<string, unknown>> | null;
+  readonly isSocketError?: boolean;
+  readonly requestNotWritten?: boolean;
+}
+
+/** The error to report. An update that may have been made is `UNKNOWN`, never "not done". */
+export function correctableError(error: unknown, asked: Asked): unknown {
+  if (isCorrectableError(error) || !(error instanceof Error)) return error;
+  const failure = rootOf(error as DriverFailure);
+  if (asked.effect === 'update' && mayBeMade(error as DriverFailure)) {
+    const message = `${asked.operation}: the update was sent and may have been made: ${failure.message}`;
+    return new CorrectableError('UNKNOWN', message, { cause: error });
+  }
+  if (failure.code === PROTOCOL_ERROR && asked.pageState !== undefined) {
+    const message = `${asked.operation}: pageState: not one that this statement gave with these arguments`;
+    return new CorrectableError('INVALID_ARGUMENT', message, { cause: error, field: 'args.pageState' });
+  }
+  const code = codeOf(failure);
+  if (code === undefined) return error;
+  const hint = failure.code === INVALID && asked.hint !== undefined ? `; ${asked.hint}` : '';
+  return new CorrectableError(code, `${asked.operation}: ${failure.message}${hint}`, { cause: error });
+}
+
+/** The error for whatever is asked of a closed binding. */
+export function closedError(): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', { retryable: false });
+}
+
+/** Where the driver tried several nodes, or one with no other to go to, the last real answer says more than "no host". */
+function rootOf(failure: DriverFailure): DriverFailure {
+  const inner = Object.values(failure.innerErrors ?? {}).filter((each) => each instanceof Error) as DriverFailure[];
+  return inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure;
+}
+
+function codeOf(failure: DriverFailure): ErrorCode | undefined {
+  if (typeof failure.code === 'number')
+    return SERVER_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined);
+  switch (failure.name) {
+    case 'NoHostAvailableError':
+      return 'UNAVAILABLE';
+    case 'OperationTimedOutError':
+      return 'TIMEOUT';
+    case 'BusyConnectionError':
+      return 'OVERLOADED';
+    case 'AuthenticationError':
+      return 'UNAUTHENTICATED';
+    case 'ArgumentError':
+    case 'TypeError': // a value that does not fit its column
+    case 'RangeError':
+      return 'INVALID_ARGUMENT';
+    default:
+      return failure.isSocketError === true || typeof failure.code === 'string' ? 'UNAVAILABLE' : undefined;
+  }
+}
+
+/** Whether a request that changes something may have been executed by some replica. */
+function mayBeMade(failure: DriverFailure): boolean {
+  if (failure.innerErrors !== undefined) {
+    // Hosts that were down or busy are there as text or as errors before the request was written.
+    return Object.values(failure.innerErrors ?? {}).some(
+      (each) => each instanceof Error && mayBeMade(each as DriverFailure),
+    );
+  }
+  if (typeof failure.code === 'number') return !REFUSALS.has(failure.code);
+  if (failure.name === 'OperationTimedOutError') return true;
+  return failure.isSocketError === true && failure.requestNotWritten !== true;
+}

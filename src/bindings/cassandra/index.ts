@@ -1,0 +1,24 @@
+/** `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your own. Node only. */
+export { cassandra } from './cassandra-binding.ts';
+export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
+export type { CassandraOptions } from './options.ts';
+export type { Consistency } from './consistency.ts';
+export type { CassandraLevels, FinalLevel } from './levels.ts';
+export type { CassandraDriver, DriverClient, DriverQueryOptions, DriverResult } from './driver.ts';
+export { keyValueTable } from './key-value-table.ts';
+export type { CorrectableOption, Row } from './read-path.ts';
+export { applied, nothing, one, page, rows } from './results.ts';
+export type { Mapped, ResultPage, ResultShape, RowMapper, VersionOption } from './results.ts';
+export { defineStatements, implementStatements, statement } from './statements.ts';
+export type {
+  ContractLike,
+  Implementations,
+  StatementBuilders,
+  Statements,
+  StatementSpec,
+  StatementText,
+} from './statements.ts';
+export type { AnySchema, SchemaInput, SchemaOutput } from './standard-schema.ts';
+export type { ReadCounts } from './tally.ts';
+export { jsonCodec } from './values.ts';
+export type { ValueCodec } from './values.ts';

@@ -1,0 +1,58 @@
+/**
+ * What the final level is called: `strong` only where every read meets every write, R + W > N, whatever the replication;
+ * otherwise `quorum`, which says how it was made and promises no more (Correctables, OSDI 2016, §5.2).
+ */
+import type { Consistency } from './consistency.ts';
+
+/** Quorums over all data centres: any two of them have a replica in common. */
+type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
+type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
+
+/** Pairs of read and write consistency that have a replica in common in every replication. */
+type Meeting =
+  | readonly ['ALL', Consistency]
+  | readonly [Consistency, 'ALL']
+  | readonly [GlobalQuorum, GlobalQuorum]
+  | readonly ['EACH_QUORUM', AnyQuorum]
+  | readonly [AnyQuorum, 'EACH_QUORUM'];
+
+/** Those that do where all replicas are in one data centre. */
+type MeetingInOne = Meeting | readonly [AnyQuorum, AnyQuorum];
+
+/**
+ * The name of the final level of reads at `R` and writes at `W`; `S` says whether all replicas are in one data centre.
+ * Where these are not known at compile time, both names.
+ */
+export type FinalLevel<R extends Consistency, W extends Consistency, S extends boolean> = R extends unknown
+  ? W extends unknown
+    ? S extends unknown
+      ? readonly [R, W] extends (S extends true ? MeetingInOne : Meeting)
+        ? 'strong'
+        : 'quorum'
+      : never
+    : never
+  : never;
+
+/** The levels of a binding, weakest first. */
+export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly ['weak', F];
+
+/** The name of any level of any binding to Cassandra. */
+export type Level = CassandraLevels[number];
+
+const GLOBAL: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
+const ANY: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
+
+/** Who reads, who writes, and where the replicas are. */
+export interface ConsistencyPair {
+  readonly read: Consistency;
+  readonly write: Consistency;
+  readonly singleDataCenter: boolean;
+}
+
+/** The name of the final level; the type `FinalLevel` says the same. */
+export function finalLevel({ read, write, singleDataCenter }: ConsistencyPair): 'strong' | 'quorum' {
+  if (read === 'ALL' || write === 'ALL') return 'strong';
+  if (GLOBAL.has(read) && GLOBAL.has(write)) return 'strong';
+  if (!ANY.has(read) || !ANY.has(write)) return 'quorum';
+  return singleDataCenter || read === 'EACH_QUORUM' || write === 'EACH_QUORUM' ? 'strong' : 'quorum';
+}

@@ -1,0 +1,25 @@
+/** What can be read off the text of a CQL statement: its bind markers, and the keyspaces that it names. */
+
+/** Text, quoted names and comments are passed over: a marker inside is none. Nor is the colon of a literal: `{id:now()}`. */
+const PARTS =
+  /'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|--[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\?|(?<![\w"'\]}]):([A-Za-z]\w*|"(?:[^"]|"")*")|"(?:[^"]|"")*"/g;
+
+/** The markers in order: the name of each, as a key of the arguments; `undefined` for a `?`. */
+export function bindMarkers(cql: string): (string | undefined)[] {
+  const markers: (string | undefined)[] = [];
+  for (const [part, name] of cql.matchAll(PARTS)) {
+    if (part === '?') markers.push(undefined);
+    else if (name !== undefined) markers.push(name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
+  }
+  return markers;
+}
+
+const QUALIFIED = /\b(?:from|into|update)\s+(?:(\w+)|"((?:[^"]|"")+)")\s*\.\s*["\w]/gi;
+
+/** The keyspaces that the statement names, as the cluster writes them. */
+export function namedKeyspaces(cql: string): string[] {
+  return Array.from(
+    cql.matchAll(QUALIFIED),
+    ([, plain, quoted]) => plain?.toLowerCase() ?? quoted?.replaceAll('""', '"') ?? '',
+  );
+}

@@ -1,0 +1,128 @@
+/** How a Cassandra binding is made. */
+import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { READ_CONSISTENCIES, type Consistency } from './consistency.ts';
+import type { CassandraDriver } from './driver.ts';
+import type { CorrectableOption } from './read-path.ts';
+import type { Statements } from './statements.ts';
+import { jsonCodec, type ValueCodec } from './values.ts';
+
+export interface CassandraOptions {
+  /**
+   * Nodes as `host` or `host:port`, the closest first: it coordinates all requests; the others, in their order, only while
+   * it is down. These are the addresses by which the nodes know each other, or those that `translateAddress` makes of them.
+   */
+  readonly contactPoints: readonly string[];
+  /**
+   * Where a client reaches a node that the cluster names by this address, as `host` or `host:port`: for nodes behind address
+   * translation. The address itself unless given.
+   */
+  readonly translateAddress?: (address: string) => string;
+  /** For tables that a statement names without a keyspace, that of `get` and `put` among them. */
+  readonly keyspace: string;
+  /** How many replicas a final view asks; `QUORUM` unless given. */
+  readonly read?: Consistency;
+  /** How many replicas have an update before it is answered; `QUORUM` unless given. */
+  readonly write?: Consistency;
+  /** Which single replica a preliminary view asks: any, or one of the coordinator's data centre. `ONE` unless given. */
+  readonly weak?: 'ONE' | 'LOCAL_ONE';
+  /**
+   * Says that all replicas are in one data centre, so that `LOCAL_QUORUM` counts as a quorum of all. Checked against the
+   * replication of every keyspace that is used; false unless given.
+   */
+  readonly singleDataCenter?: boolean;
+  /** The application's own prepared statements, made by `defineStatements` or `implementStatements`. */
+  readonly statements?: Statements | readonly Statements[];
+  /** The table of `get`, `put` and `getMany`; `correctables_values` unless given. See `keyValueTable`. */
+  readonly table?: string;
+  /** Makes that table if there is none. For development: several that make one at the same time disagree. */
+  readonly createTable?: boolean;
+  /** How the values of `put` become text; JSON unless given. */
+  readonly codec?: ValueCodec;
+  /** Whether to use a coordinator that gives preliminary replies; `auto` unless given. */
+  readonly correctable?: CorrectableOption;
+  /** How long to wait for an answer of the coordinator, in milliseconds; 12 000 unless given. */
+  readonly requestTimeoutMs?: number;
+  /** Who connects. */
+  readonly credentials?: { readonly username: string; readonly password: string };
+  /** Options for `tls.connect`: connects by TLS. */
+  readonly tls?: object;
+  /** The module `cassandra-driver`; the installed one unless given. */
+  readonly driver?: CassandraDriver;
+  /** Further options for the driver's client, under its own names; those of this binding come before them. */
+  readonly clientOptions?: object;
+}
+
+export interface ResolvedOptions {
+  readonly contactPoints: readonly string[];
+  readonly keyspace: string;
+  readonly read: Consistency;
+  readonly write: Consistency;
+  readonly weak: Consistency;
+  readonly singleDataCenter: boolean;
+  readonly statements: readonly Statements[];
+  readonly table: string;
+  readonly createTable: boolean;
+  readonly codec: ValueCodec;
+  readonly correctable: CorrectableOption;
+  readonly requestTimeoutMs: number;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
+  readonly tls: object | undefined;
+  readonly driver: CassandraDriver | undefined;
+  readonly translateAddress: ((address: string) => string) | undefined;
+  readonly clientOptions: object;
+}
+
+const DEFAULT_PORT = 9042;
+const NAME = /^[A-Za-z]\w{0,47}$/;
+
+/** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
+export function resolveOptions(options: CassandraOptions): ResolvedOptions {
+  const { statements = [] } = options;
+  return {
+    contactPoints: contactPointsOf(options.contactPoints),
+    keyspace: name('keyspace', options.keyspace),
+    read: oneOf('read', options.read ?? 'QUORUM', READ_CONSISTENCIES),
+    write: oneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
+    weak: oneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
+    singleDataCenter: options.singleDataCenter ?? false,
+    statements: Array.isArray(statements) ? (statements as readonly Statements[]) : [statements as Statements],
+    table: name('table', options.table ?? 'correctables_values'),
+    createTable: options.createTable ?? false,
+    codec: options.codec ?? jsonCodec,
+    correctable: oneOf('correctable', options.correctable ?? 'auto', ['auto', 'never', 'require']),
+    requestTimeoutMs: positive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
+    credentials: options.credentials,
+    tls: options.tls,
+    driver: options.driver,
+    translateAddress: options.translateAddress,
+    clientOptions: options.clientOptions ?? {},
+  };
+}
+
+function contactPointsOf(given: readonly string[]): string[] {
+  if (!Array.isArray(given) || given.length === 0) {
+    throw invalidArgument('contactPoints', 'give at least one node as host:port, the closest first');
+  }
+  return given.map((point: unknown, at) => {
+    if (typeof point === 'string' && /^(\[[\da-fA-F:]+\]|[^\s:]+)(:\d{1,5})?$/.test(point)) {
+      return /:\d{1,5}$/.test(point.replace(/^\[.*\]/, '')) ? point : `${point}:${DEFAULT_PORT}`;
+    }
+    throw invalidArgument(`contactPoints[${at}]`, `give host or host:port, not ${JSON.stringify(point)}`);
+  });
+}
+
+/** Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and `_`, of one case to CQL. */
+function name(field: string, value: string): string {
+  if (typeof value === 'string' && NAME.test(value)) return value.toLowerCase();
+  throw invalidArgument(field, 'give a name of up to 48 letters, digits and _, beginning with a letter');
+}
+
+function oneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
+  if (all.includes(value)) return value;
+  throw invalidArgument(field, `must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`);
+}
+
+function positive(field: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be above 0, not ${String(value)}`, { field });
+}

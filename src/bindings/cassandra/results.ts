@@ -1,0 +1,155 @@
+/**
+ * How the rows of a statement become its result. Nothing is ever cut off in silence: what is more than asked for is an
+ * error, or a page that says where the next one begins.
+ */
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { Page, Row } from './read-path.ts';
+import { checked, type AnySchema, type SchemaOutput } from './standard-schema.ts';
+
+/** Makes a value of a row: a function, or a schema that the row fits. */
+export type RowMapper<T> = ((row: Row) => T) | AnySchema;
+
+/** What a mapper gives. */
+export type Mapped<M> = M extends AnySchema ? SchemaOutput<M> : M extends (row: Row) => infer T ? T : never;
+
+/** One page of a result that may be longer. */
+export interface ResultPage<T> {
+  readonly rows: readonly T[];
+  /** Hand it to the same statement as `pageState` for the next page; absent on the last one. */
+  readonly pageState?: string;
+}
+
+/** How a statement's rows become its result `T`. Made by `one`, `rows`, `page`, `applied` and `nothing`. */
+export interface ResultShape<out T> {
+  readonly kind: 'one' | 'rows' | 'page' | 'applied' | 'nothing';
+  /** Most rows that are asked for at once. */
+  readonly pageSize: number;
+  /** Where the version of the result stands, if anywhere. */
+  readonly versionColumn: string | undefined;
+  /** Makes the result of the statement called `name`. @throws CorrectableError */
+  readonly make: (page: Page, name: string) => T;
+}
+
+/** How the version of a result is found. */
+export interface VersionOption {
+  /**
+   * The column with the time of writing in microseconds, for example `written` of `SELECT …, WRITETIME(refs) AS written`:
+   * an older view is then known for what it is.
+   */
+  readonly version?: string;
+}
+
+const ROWS_MAX = 5_000;
+const PAGE_SIZE = 100;
+
+/**
+ * The only row, `undefined` where there is none. More than one is an error.
+ *
+ * @example
+ * one((row) => ({ name: row['name'] as string }));
+ * one(z.object({ name: z.string() }));
+ */
+export function one<const M extends RowMapper<unknown>>(
+  mapper: M,
+  { version }: VersionOption = {},
+): ResultShape<Mapped<M> | undefined> {
+  return {
+    kind: 'one',
+    pageSize: 2,
+    versionColumn: version,
+    make({ rows: [row, another], pageState }, name) {
+      if (row === undefined) return undefined;
+      if (another === undefined && pageState === undefined) return map(mapper, row, name);
+      throw new CorrectableError(
+        'INVALID_VALUE',
+        `${name}: more than one row: add LIMIT 1, or give the result as rows()`,
+      );
+    },
+  };
+}
+
+/**
+ * All rows. More than `max`, 5000 unless given, is an error: a result that can grow wants `page`.
+ *
+ * @example
+ * rows((row) => row['ad'] as string, { max: 40 });
+ */
+export function rows<const M extends RowMapper<unknown>>(
+  mapper: M,
+  { max = ROWS_MAX }: { readonly max?: number } = {},
+): ResultShape<Mapped<M>[]> {
+  return {
+    kind: 'rows',
+    pageSize: count('max', max) + 1,
+    versionColumn: undefined,
+    make({ rows, pageState }, name) {
+      if (rows.length <= max && pageState === undefined) return rows.map((row) => map(mapper, row, name));
+      const message = `${name}: more than ${max} rows: raise max of rows(), add a LIMIT, or give the result as page()`;
+      throw new CorrectableError('INVALID_VALUE', message);
+    },
+  };
+}
+
+/**
+ * One page, with where the next one begins. The arguments may have `pageState`, of the page before, and `pageSize`, up to
+ * `size`, which is 100 unless given.
+ *
+ * @example
+ * const { rows, pageState } = await store.invoke(posts.timeline({ user: 'ada' }));
+ * if (pageState !== undefined) await store.invoke(posts.timeline({ user: 'ada', pageState }));
+ */
+export function page<const M extends RowMapper<unknown>>(
+  mapper: M,
+  { size = PAGE_SIZE }: { readonly size?: number } = {},
+): ResultShape<ResultPage<Mapped<M>>> {
+  return {
+    kind: 'page',
+    pageSize: count('size', size),
+    versionColumn: undefined,
+    make: ({ rows, pageState }, name) => ({
+      rows: rows.map((row) => map(mapper, row, name)),
+      ...(pageState !== undefined && { pageState }),
+    }),
+  };
+}
+
+/**
+ * Of a conditional update (`IF …`): whether it was made.
+ *
+ * @example
+ * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: applied() }
+ */
+export function applied(): ResultShape<boolean> {
+  return {
+    kind: 'applied',
+    pageSize: PAGE_SIZE,
+    versionColumn: undefined,
+    make({ rows: [row] }, name) {
+      const isApplied = row?.['[applied]'];
+      if (typeof isApplied === 'boolean') return isApplied;
+      throw new CorrectableError('INVALID_VALUE', `${name}: applied() is for updates with IF, and this one has none`);
+    },
+  };
+}
+
+/** Nothing: what updates give unless told otherwise. */
+export function nothing(): ResultShape<void> {
+  return { kind: 'nothing', pageSize: PAGE_SIZE, versionColumn: undefined, make: () => undefined };
+}
+
+function map<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string): Mapped<M> {
+  if (typeof mapper !== 'function') {
+    return checked(mapper, row, { code: 'INVALID_VALUE', root: 'row', subject: name }) as Mapped<M>;
+  }
+  try {
+    return mapper(row) as Mapped<M>;
+  } catch (cause) {
+    if (isCorrectableError(cause)) throw cause;
+    throw new CorrectableError('INVALID_VALUE', `${name}: the row mapper failed: ${String(cause)}`, { cause });
+  }
+}
+
+function count(field: string, value: number): number {
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
+}

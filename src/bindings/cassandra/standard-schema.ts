@@ -1,0 +1,66 @@
+/**
+ * Schemas by the Standard Schema interface (standardschema.dev), which zod, valibot and arktype have: the binding checks
+ * arguments and rows by them without choosing a library for you.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+type Outcome<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+
+/** A schema that takes `In` and gives `Out`. */
+export interface StandardSchema<in out In = unknown, in out Out = In> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Outcome<Out> | Promise<Outcome<Out>>;
+    readonly types?: { readonly input: In; readonly output: Out } | undefined;
+  };
+}
+
+/** Any schema, whatever it takes and gives. */
+export interface AnySchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    // Parameters and results are compared method-wise here, so that every schema fits.
+    validate(value: unknown): Outcome<unknown> | Promise<Outcome<unknown>>;
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
+  };
+}
+
+/** What a schema takes. */
+export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types']>['input'];
+/** What a schema gives. */
+export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
+
+/** How a misfit is reported. */
+export interface Misfit {
+  readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
+  /** Names the value in the message and begins the path, for example `args`. */
+  readonly root: string;
+  /** Who is to blame, for example the statement. */
+  readonly subject: string;
+}
+
+/** The value as the schema gives it back. @throws CorrectableError as `misfit` says, with the path of the first issue. */
+export function checked(schema: AnySchema, value: unknown, { code, root, subject }: Misfit): unknown {
+  const outcome = schema['~standard'].validate(value);
+  if (outcome instanceof Promise) {
+    outcome.catch(() => {});
+    throw new CorrectableError('UNSUPPORTED', `${subject}: give a schema for ${root} that needs not wait`, {
+      field: root,
+    });
+  }
+  if (outcome.issues === undefined) return outcome.value;
+  const [issue] = outcome.issues;
+  const field = [root, ...(issue?.path ?? []).map(nameOf)].join('.');
+  throw new CorrectableError(code, `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`, { field });
+}
+
+function nameOf(step: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof step === 'object' ? step.key : step);
+}
