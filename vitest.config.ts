@@ -18,7 +18,12 @@ export default defineConfig({
       project('integration'),
       project('e2e', { testTimeout: 120_000, fileParallelism: false }),
       // The real stores, started by the tests: `npm run test:engines`.
-      project('engines', { testTimeout: 180_000, hookTimeout: 180_000, fileParallelism: false }),
+      project('engines', {
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+        fileParallelism: false,
+        globalSetup: 'test/engines/support/cassandra-run.ts',
+      }),
       {
         test: {
           name: 'types',

@@ -10,9 +10,9 @@ export function downloadsFolder(name: string): string {
   return made(join(process.env['CORRECTABLES_CACHE'] ?? cache, 'downloads', name));
 }
 
-/** The folder of one running engine: data, logs, state. */
+/** The folder of one running engine: data, logs, state. `CORRECTABLES_RUN` moves it, apart from what others started. */
 export function runFolder(name: string): string {
-  return made(join(cache, 'engines', name));
+  return made(join(process.env['CORRECTABLES_RUN'] ?? cache, 'engines', name));
 }
 
 /** What `up` wrote down; undefined where the engine is down. */

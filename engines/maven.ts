@@ -15,8 +15,7 @@ const run = promisify(execFile);
  * @throws EngineUnavailable where Maven or Java is missing, or nothing can be fetched
  */
 export async function librariesOf(pomFile: string, progress: (text: string) => void): Promise<string> {
-  const content = createHash('sha256').update(readFileSync(pomFile)).digest('hex').slice(0, 12);
-  const target = join(downloadsFolder('maven'), content);
+  const target = folderOf(pomFile);
   if (existsSync(target)) return target;
   requireCommand('mvn', 'Maven fetches the engine: install Maven 3.6 or later');
   progress('fetching the libraries with Maven (once)');
@@ -32,6 +31,16 @@ export async function librariesOf(pomFile: string, progress: (text: string) => v
     rmSync(partial, { recursive: true, force: true });
   }
   return target;
+}
+
+/** Whether the libraries of a pom file have been fetched. */
+export function hasLibrariesOf(pomFile: string): boolean {
+  return existsSync(folderOf(pomFile));
+}
+
+function folderOf(pomFile: string): string {
+  const content = createHash('sha256').update(readFileSync(pomFile)).digest('hex').slice(0, 12);
+  return join(downloadsFolder('maven'), content);
 }
 
 /** @throws EngineUnavailable with `hint` unless the command is there */

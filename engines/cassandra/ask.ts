@@ -12,7 +12,8 @@ export interface Access {
   readonly certificate: string | undefined;
 }
 
-const ANSWER_MS = 4_000;
+/** Longer than a node waits for its peers before it says that they do not answer. */
+const ANSWER_MS = 8_000;
 
 /** A table that each node has a replica of, whatever is in it. */
 const EVERYWHERE =
@@ -47,7 +48,7 @@ export function clientOf(address: string, { credentials, certificate }: Access):
     socketOptions: { connectTimeout: ANSWER_MS, readTimeout: ANSWER_MS },
     pooling: { heartBeatInterval: 0 },
     ...(credentials !== undefined && { credentials }),
-    ...(certificate !== undefined && { sslOptions: { ca: [readFileSync(certificate)] } }),
+    ...(certificate !== undefined && { sslOptions: { ca: [readFileSync(certificate)], rejectUnauthorized: true } }),
   });
 }
 

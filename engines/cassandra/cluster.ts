@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startDelays } from '../delays.ts';
-import { librariesOf, requireJava } from '../maven.ts';
+import { hasLibrariesOf, librariesOf, requireCommand, requireJava } from '../maven.ts';
 import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
 import type { Site } from '../wan.ts';
 import { nodesInReach, type Access } from './ask.ts';
@@ -23,7 +23,11 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   readonly authentication?: boolean;
   /** Clients have to use TLS and to trust {@link Cluster.certificate}; not unless given. */
   readonly tls?: boolean;
+  /** Called with the state whenever a process of the cluster was started: to be written down before anything can fail. */
+  readonly onChange?: OnChange;
 }
+
+type OnChange = (state: ClusterState) => void;
 
 /** What is needed to find a running cluster again: plain data. */
 export interface ClusterState extends NodeOptions {
@@ -37,17 +41,19 @@ export type NodeHealth = { readonly inReach: number } | 'not serving' | 'down';
 /** Who may log in to a new cluster with authentication. */
 export const SUPERUSER = { username: 'cassandra', password: 'cassandra' } as const;
 
-const JAVA_VERSION = 17;
+const POM = fileURLToPath(new URL('pom.xml', import.meta.url));
 const SERVING_MS = 150_000;
 const POLL_MS = 250;
 const LOG_LINES = 15;
 
 export class Cluster implements AsyncDisposable {
   readonly #state: { -readonly [K in keyof ClusterState]: ClusterState[K] };
+  readonly #onChange: OnChange;
 
   /** Takes over a cluster that was started by another process. */
-  constructor(state: ClusterState) {
+  constructor(state: ClusterState, onChange: OnChange = () => {}) {
     this.#state = { ...state, daemons: { ...state.daemons } };
+    this.#onChange = onChange;
   }
 
   /**
@@ -57,8 +63,8 @@ export class Cluster implements AsyncDisposable {
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { folder, progress } = options;
-    const java = requireJava(JAVA_VERSION, 'Cassandra 5.0 needs it');
-    const libraries = await librariesOf(fileURLToPath(new URL('pom.xml', import.meta.url)), progress);
+    const java = requireTools();
+    const libraries = await librariesOf(POM, progress);
     const plugin = options.plugin === true ? await buildPlugin(progress) : undefined;
     const layout = await layOut({ ...options, nodesDelay: plugin !== undefined });
     rmSync(folder, { recursive: true, force: true });
@@ -67,7 +73,7 @@ export class Cluster implements AsyncDisposable {
     const tls = options.tls === true ? await makeCertificate(folder, java, addresses) : undefined;
     const { fast = false, authentication = false } = options;
     const common: NodeOptions = { folder, layout, libraries, java, plugin, fast, authentication, tls };
-    const cluster = new Cluster({ ...common, daemons: {}, proxy: undefined });
+    const cluster = new Cluster({ ...common, daemons: {}, proxy: undefined }, options.onChange);
     try {
       await cluster.#startAll(progress);
       return cluster;
@@ -87,6 +93,14 @@ export class Cluster implements AsyncDisposable {
 
   get sites(): Site[] {
     return this.nodes.map(({ site }) => site);
+  }
+
+  /** The replication of a keyspace with a replica at each node, in CQL. */
+  get replication(): string {
+    const counts = new Map<string, number>();
+    for (const { dataCenter } of this.nodes) counts.set(dataCenter, (counts.get(dataCenter) ?? 0) + 1);
+    const factors = [...counts].map(([dataCenter, count]) => `, '${dataCenter}': ${count}`);
+    return `{'class': 'NetworkTopologyStrategy'${factors.join('')}}`;
   }
 
   /** The certificate that clients have to trust, a PEM file; undefined where they do not use TLS. */
@@ -182,7 +196,10 @@ export class Cluster implements AsyncDisposable {
 
   async #startAll(progress: (text: string) => void): Promise<void> {
     const { folder, layout } = this.#state;
-    if (layout.routes.length > 0) this.#state.proxy = await startDelays(folder, layout.routes);
+    if (layout.routes.length > 0) {
+      this.#state.proxy = await startDelays(folder, layout.routes);
+      this.#onChange(this.#state);
+    }
     const [first] = layout.nodes;
     progress(
       `starting ${layout.nodes.length === 1 ? 'a node' : `${layout.nodes.length} nodes`} from ${first?.address} on`,
@@ -201,6 +218,7 @@ export class Cluster implements AsyncDisposable {
     const args = configure(node, this.#state);
     const { java: command } = this.#state;
     this.#state.daemons[node.site] = startDaemon({ command, args, mark: yaml, logFile: log, cwd: home });
+    this.#onChange(this.#state);
   }
 
   async #untilReaches(node: NodeLayout, count: number): Promise<void> {
@@ -221,6 +239,17 @@ export class Cluster implements AsyncDisposable {
       `the cluster has no node at ${site}: it has ${NODE_SITES.slice(0, this.nodes.length).join(', ')}`,
     );
   }
+}
+
+/**
+ * The command that starts Java.
+ *
+ * @throws EngineUnavailable where Java 17 is missing, or Maven, unless all has been fetched
+ */
+export function requireTools(): string {
+  const java = requireJava(17, 'Cassandra 5.0 runs on it');
+  if (!hasLibrariesOf(POM)) requireCommand('mvn', 'Maven fetches Cassandra: install Maven 3.6 or later');
+  return java;
 }
 
 function hostOf(part: { readonly address: string } | { readonly listenHost?: string }): string {

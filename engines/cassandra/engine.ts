@@ -78,8 +78,17 @@ async function up(given: UpOptions, progress: (text: string) => void): Promise<v
   if (await down()) progress('stopped the one that ran with other options, or in part');
   const isPreferredFree = kind.network === undefined && (await whatIsTakenIn(0, kind)) === undefined;
   const network = isPreferredFree ? { network: 0 } : {};
-  const cluster = await Cluster.start({ ...kind, ...network, folder: join(runFolder(NAME), 'cluster'), progress });
-  writeState(NAME, cluster.state);
+  const cluster = await Cluster.start({
+    ...kind,
+    ...network,
+    folder: join(runFolder(NAME), 'cluster'),
+    progress,
+    // So `down` finds whatever runs, also if starting was broken off.
+    onChange: (state) => writeState(NAME, state),
+  }).catch((error: unknown) => {
+    forgetState(NAME);
+    throw error;
+  });
   await report(cluster, progress);
 }
 

@@ -1,0 +1,137 @@
+/** Starting and stopping Cassandra by command line and by program: what is asked of the machine, and what goes wrong. */
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import cassandra from 'cassandra-driver';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../engines/cassandra/cluster.ts';
+import { EngineUnavailable } from '../../engines/engine.ts';
+import { isRunning } from '../../engines/process.ts';
+import { isShort, withCassandraTools } from './support/cassandra.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'correctables-cassandra-'));
+const NO_HOST = 'All host(s) tried for query failed';
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => vi.unstubAllEnvs());
+withCassandraTools();
+
+const options = (name: string): ClusterOptions => {
+  return { nodes: 1, wan: 'none', fast: true, folder: join(folder, name), progress: () => {} };
+};
+
+/** Runs `npm run engines -- …` with a run folder of this file, and a path without Maven. */
+function engines(...args: string[]): Promise<{ readonly code: number; readonly output: string }> {
+  const bin = join(folder, 'bin');
+  if (!existsSync(bin)) {
+    mkdirSync(bin);
+    symlinkSync('/bin/ps', join(bin, 'ps'));
+    writeFileSync(join(bin, 'java'), `#!/bin/sh\nexec "${javaPath()}" "$@"\n`);
+    chmodSync(join(bin, 'java'), 0o755);
+  }
+  const env = { ...process.env, PATH: bin, JAVA_HOME: '', CORRECTABLES_RUN: folder };
+  return new Promise((resolve) => {
+    const command = ['--import', 'tsx', join(root, 'engines/main.ts'), ...args];
+    execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}
+
+function javaPath(): string {
+  const java = requireTools();
+  if (java !== 'java') return java;
+  const found = (process.env['PATH'] ?? '').split(':').find((each) => existsSync(join(each, 'java')));
+  return join(found ?? '', 'java');
+}
+
+test('java: missing → unavailable, with what to install', async () => {
+  vi.stubEnv('JAVA_HOME', join(folder, 'nowhere'));
+  const start = Cluster.start(options('no-java'));
+  await expect(start).rejects.toThrow(EngineUnavailable);
+  await expect(start).rejects.toThrow(/nowhere.* is missing: .*install a JDK 17/);
+});
+
+test('java: another version → unavailable, with the version found', async () => {
+  const home = join(folder, 'old');
+  mkdirSync(join(home, 'bin'), { recursive: true });
+  writeFileSync(join(home, 'bin/java'), '#!/bin/sh\necho \'openjdk version "11.0.2" 2019-01-15\' >&2\n');
+  chmodSync(join(home, 'bin/java'), 0o755);
+  vi.stubEnv('JAVA_HOME', home);
+  await expect(Cluster.start(options('old-java'))).rejects.toThrow(/is Java 11: .*install a JDK 17/);
+});
+
+test('maven: missing before the first download → unavailable, with what to install', async () => {
+  const java = javaPath();
+  mkdirSync(join(folder, 'home/bin'), { recursive: true });
+  symlinkSync(java, join(folder, 'home/bin/java'));
+  vi.stubEnv('JAVA_HOME', join(folder, 'home'));
+  vi.stubEnv('PATH', '');
+  vi.stubEnv('CORRECTABLES_CACHE', join(folder, 'empty-cache'));
+  await expect(Cluster.start(options('no-maven'))).rejects.toThrow(/mvn is missing: .*install Maven/);
+});
+
+test('node: dies while it starts → an error with the place of its log and its last lines; nothing is left', async () => {
+  const states: ClusterState[] = [];
+  const onChange = (state: ClusterState): void => {
+    states.push(structuredClone(state));
+    writeFileSync(join(state.folder, 'frk', 'cassandra.yaml'), 'no_such_setting: true\n');
+  };
+  const start = Cluster.start({ ...options('dies'), onChange });
+  const log = join(folder, 'dies', 'frk.log');
+  await expect(start).rejects.toThrow(`the Cassandra node of frk ended; see ${log}, which ends with`);
+  await expect(start).rejects.toThrow('no_such_setting');
+  expect(readFileSync(log, 'utf8')).toContain('no_such_setting');
+  expect(Object.values(states.at(-1)?.daemons ?? {}).map(isRunning)).toEqual([false]);
+});
+
+test('up, status, down: one node, without Maven → serves, is found again, leaves no process', async (context) => {
+  context.skip(isShort, 'it starts a cluster of its own: not with --short');
+  const up = await engines('up', 'cassandra', '--nodes', '1');
+  expect(up, up.output).toMatchObject({ code: 0 });
+  const status = await engines('status');
+  expect(status.output).toMatch(/^cassandra: frk \(eu\) 127\.0\.\d+\.1:9042 serves, reaches 1 of 1, delays: none/m);
+  expect((await engines('up', 'cassandra', '--nodes', '1')).output).toContain('runs already');
+  const { output } = await engines('status', '--json');
+  const { cassandra: state } = JSON.parse(output) as { cassandra: ClusterState & { contactPoints: { irl: string[] } } };
+  expect(state.contactPoints.irl).toEqual([`${state.layout.nodes[0]?.address}:9042`]);
+  const daemons = Object.values(state.daemons);
+  expect(daemons.map(isRunning)).toEqual([true]);
+  expect((await engines('down', 'cassandra')).output).toContain('cassandra: stopped');
+  expect(daemons.map(isRunning)).toEqual([false]);
+  expect((await engines('status')).output).toContain('cassandra: down');
+});
+
+test('authentication and TLS: asked for → who does not know the password or the certificate is refused', async (context) => {
+  context.skip(isShort, 'it starts a cluster of its own: not with --short');
+  await using cluster = await Cluster.start({ ...options('guarded'), authentication: true, tls: true });
+  const contact = { contactPoints: [cluster.address('frk')], localDataCenter: 'eu' };
+  const ca = readFileSync(cluster.certificate ?? '');
+  const { credentials } = cluster.access;
+  const ask = async (settings: Partial<cassandra.ClientOptions>): Promise<unknown> => {
+    const client = new cassandra.Client({ ...contact, ...settings });
+    try {
+      return (await client.execute('SELECT data_center FROM system.local')).rows[0]?.['data_center'];
+    } finally {
+      await client.shutdown();
+    }
+  };
+  if (credentials === undefined) throw new Error('there are no credentials');
+  // The driver trusts anybody unless it is told to check.
+  const sslOptions = { ca: [ca], rejectUnauthorized: true };
+  expect(await ask({ credentials, sslOptions })).toBe('eu');
+  await expect(ask({ credentials: { ...credentials, password: 'wrong' }, sslOptions })).rejects.toThrow(NO_HOST);
+  await expect(ask({ credentials, sslOptions: { rejectUnauthorized: true } })).rejects.toThrow(NO_HOST);
+  await expect(ask({ credentials })).rejects.toThrow(NO_HOST);
+});

@@ -1,0 +1,76 @@
+/** Where a Cassandra cluster listens, what is delayed on the way there, and what `up` makes of its options. */
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { cassandra } from '../../../engines/cassandra/engine.ts';
+import { accessDelayMs, clientAddress, layOut, NODE_SITES } from '../../../engines/cassandra/layout.ts';
+import { EngineUnavailable, UsageError } from '../../../engines/engine.ts';
+import { roundTripMs } from '../../../engines/wan.ts';
+
+test('layout: no delays → no proxy, clients and peers reach nodes where they listen', async () => {
+  const layout = await layOut({ nodes: 3, wan: 'none', nodesDelay: false });
+  expect(layout.routes).toEqual([]);
+  for (const { site, address, peerAddress } of layout.nodes) {
+    expect(peerAddress).toBe(address);
+    for (const from of NODE_SITES) expect(clientAddress(layout, from, site)).toBe(address);
+  }
+});
+
+test('layout: two sites in one data centre, one in another → a quorum beside Frankfurt is Frankfurt and Ireland', async () => {
+  const { nodes } = await layOut({ nodes: 3, wan: 'none', nodesDelay: false });
+  expect(nodes.map(({ site, dataCenter }) => [site, dataCenter])).toEqual([
+    ['frk', 'eu'],
+    ['irl', 'eu'],
+    ['vrg', 'us'],
+  ]);
+});
+
+test("layout: the paper's delays → each way between two nodes takes its round trip, there and back", async () => {
+  const { nodes, routes } = await layOut({ nodes: 3, wan: 'paper', nodesDelay: false });
+  const delayOf = (host: string): number =>
+    routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
+  for (const a of nodes) {
+    for (const b of nodes.filter((each) => each !== a)) {
+      expect(delayOf(a.peerAddress) + delayOf(b.peerAddress)).toBe(roundTripMs('paper', a.site, b.site));
+    }
+  }
+  expect(NODE_SITES.map((site) => accessDelayMs('paper', site))).toEqual([13.5, 6.5, 76.5]);
+});
+
+test('layout: nodes that delay by themselves → only clients go through proxies', async () => {
+  const layout = await layOut({ nodes: 3, wan: 'paper', nodesDelay: true });
+  expect(layout.nodes.every(({ address, peerAddress }) => address === peerAddress)).toBe(true);
+  expect(layout.routes).toHaveLength(6);
+  const [frk] = layout.nodes;
+  const route = layout.routes.find(({ listenHost }) => listenHost === clientAddress(layout, 'irl', 'frk'));
+  expect(route).toMatchObject({ targetHost: frk?.address, targetPort: 9042, oneWayMs: 10 });
+  expect(clientAddress(layout, 'frk', 'frk')).toBe(frk?.address);
+});
+
+test('layout: all listening addresses differ, all on the loopback interface', async () => {
+  const { nodes, routes } = await layOut({ nodes: 3, wan: 'paper', nodesDelay: false });
+  const hosts = [...nodes.map(({ address }) => address), ...routes.map(({ listenHost }) => listenHost ?? '')];
+  expect(new Set(hosts).size).toBe(12);
+  for (const host of hosts) expect(host).toMatch(/^127\./);
+});
+
+test('layout: an address in use → refused, by name, with what to do', async () => {
+  const { network } = await layOut({ nodes: 3, wan: 'none', nodesDelay: false });
+  const taken = createServer().listen(9042, `127.0.${network}.2`);
+  await once(taken, 'listening');
+  const refused = layOut({ nodes: 3, wan: 'none', nodesDelay: false, network });
+  await expect(refused).rejects.toThrow(EngineUnavailable);
+  await expect(refused).rejects.toThrow(`127.0.${network}.2:9042 is in use`);
+  taken.close();
+});
+
+test.each([
+  [{ nodes: '2' }, '--nodes takes one of 1, 3'],
+  [{ wan: 'moon' }, '--wan takes one of none, paper'],
+  [{ network: 'x' }, '--network takes a whole number from 0 to 254, not "x"'],
+  [{ network: '300' }, '--network takes a whole number from 0 to 254, not "300"'],
+])('up: %j → a usage error that names the option', async (options, message) => {
+  const answer = cassandra.up(options, () => {});
+  await expect(answer).rejects.toThrow(UsageError);
+  await expect(answer).rejects.toThrow(message);
+});
