@@ -70,9 +70,9 @@ async function redisServer(durable: boolean): Promise<RunningServer> {
 }
 
 function start(script: string, args: readonly string[]): ChildProcess {
-  const profiled = script === 'server.ts' ? (process.env['BENCH_SERVER_FLAGS'] ?? '').split(' ').filter(Boolean) : [];
+  const flags = process.env[script === 'server.ts' ? 'BENCH_SERVER_FLAGS' : 'BENCH_CLIENT_FLAGS'] ?? '';
   const file = fileURLToPath(new URL(script, import.meta.url));
-  return fork(file, args, { execArgv: [...profiled, '--import', 'tsx'] });
+  return fork(file, args, { execArgv: [...flags.split(' ').filter(Boolean), '--import', 'tsx'] });
 }
 
 async function ended(child: ChildProcess): Promise<void> {

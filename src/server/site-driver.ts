@@ -1,8 +1,9 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
+import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
-import type { SubmissionRequest } from './redblue/replica-port.ts';
+import type { Submission, SubmissionRequest } from './redblue/replica-port.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
 import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
@@ -32,8 +33,12 @@ export class SiteDriver implements SubmissionPort {
   readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
-  readonly #submitters = new Map<number, Submitter>();
+  readonly #submitters = new NumberedTable<Submitter>();
   #nextToken = 1;
+  /** Submissions of this turn, which the machine gets together at its end: most come in frames of many. */
+  #arrived: Submission[] = [];
+  /** When the first of them came, in milliseconds since the epoch. */
+  #arrivedAtMs = 0;
   #ticker: NodeJS.Timeout | undefined;
   #refusal: (() => CorrectableError) | undefined;
   #closed = false;
@@ -71,9 +76,11 @@ export class SiteDriver implements SubmissionPort {
     this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
-    const submittedAtMs = Date.now();
-    this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, submittedAtMs);
-    this.#act();
+    if (this.#arrived.length === 0) {
+      this.#arrivedAtMs = Date.now();
+      queueMicrotask(() => this.#submitArrived());
+    }
+    this.#arrived.push({ token, operation, args, origin, after, seed, submittedAtMs: this.#arrivedAtMs, wants });
   }
 
   receive(from: number, messages: readonly SiteMessage[]): void {
@@ -107,9 +114,25 @@ export class SiteDriver implements SubmissionPort {
 
   #refuse(refusal: () => CorrectableError): void {
     this.#refusal = refusal;
-    const submitters = [...this.#submitters.values()];
-    this.#submitters.clear();
-    for (const submitter of submitters) submitter.failed(refusal(), undefined);
+    this.#arrived = [];
+    this.#submitters.forEach((submitter, token) => {
+      this.#submitters.delete(token);
+      submitter.failed(refusal(), undefined);
+    });
+  }
+
+  #submitArrived(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    for (const submission of arrived) {
+      try {
+        this.#machine.submit(submission, submission.submittedAtMs);
+      } catch (error) {
+        // What the code of a service throws outside of its generators costs that operation alone.
+        this.#submitterOf(submission.token, true)?.failed(error, undefined);
+      }
+    }
+    this.#act();
   }
 
   /** What is not on the disk by now may never be: the site must not go on as if it were. */

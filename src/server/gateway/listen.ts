@@ -127,6 +127,8 @@ function socketServer(gateway: Gateway): { gateway: Gateway; websockets: WebSock
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // A frame is answered before the next one is read, so that its client can go on meanwhile.
+    allowSynchronousEvents: false,
     maxPayload: gateway.limits.frameBytesMax,
     handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
   });

@@ -27,7 +27,7 @@ export const REDBLUE_LEVELS: RedBlueLevels = ['tentative', 'causal', 'strong'];
 export interface Submitter {
   /** `seen` is what a session has seen with this view. */
   view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
-  failed(error: CorrectableError, stage: Stage | undefined): void;
+  failed(error: unknown, stage: Stage | undefined): void;
 }
 
 /** What a session has seen, in a form that leaves the deployment and comes back. */
@@ -172,7 +172,7 @@ class SinkSubmitter implements Submitter {
     else if (this.#plan[stage]) this.#sink.update(value, stage, details);
   }
 
-  failed(error: CorrectableError, stage: Stage | undefined): void {
+  failed(error: unknown, stage: Stage | undefined): void {
     if (stage === undefined || stage === 'committed') this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }

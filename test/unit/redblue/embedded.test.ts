@@ -1,12 +1,17 @@
 /** A deployment in one process, end to end through the client. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createClient } from '../../../src/correctable/client.ts';
 import type { Client } from '../../../src/correctable/client.ts';
+import { defineContract } from '../../../src/protocol/contract.ts';
 import { dequeue, enqueue, peek } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded, EmbeddedOptions } from '../../../src/server/embedded.ts';
+import { defineService } from '../../../src/server/redblue/service.ts';
 import type { Service } from '../../../src/server/redblue/service.ts';
+import { blue } from '../../../src/server/redblue/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
+import { register, table } from '../../../src/server/redblue/tables.ts';
 import { bank, bankService, ticketService, tickets } from './services.ts';
 
 type Site = 'irl' | 'frk' | 'vrg';
@@ -123,5 +128,40 @@ describe('embedded: bank', () => {
     const balance = vrg.invokeStrong(bank.balance({ account: 'a' }));
     await deployments[0]?.close();
     await expect(balance).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('embedded: submissions of one turn', () => {
+  test('close before the turn ends → they fail with UNAVAILABLE', async () => {
+    const { irl } = start(bankService());
+    const deposits = [1, 2, 3].map((amount) => irl.invoke(bank.deposit({ account: 'a', amount })));
+    const closed = deployments[0]?.close();
+    for (const deposit of deposits) await expect(deposit).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await closed;
+  });
+
+  test('code of the service throws outside its generator → that operation fails, the others are executed', async () => {
+    const fickle = {
+      get name(): string {
+        throw new Error('no name today');
+      },
+    };
+    const notes = defineContract('notes', {
+      write: { effect: 'update', args: z.object({ fickle: z.boolean() }), result: z.string() },
+    });
+    const service = defineService(notes, {
+      tables: { notes: table({ text: register<object>() }) },
+      shadowOperations: ({ notes: all }) => ({
+        write: blue((a: { text: object }) => [all.row('n').text.write(a.text)]),
+      }),
+      generators: {
+        write: (args, { shadow }) => shadow.write({ text: args.fickle ? fickle : { name: 'n' } }, 'written'),
+      },
+    });
+    const { irl } = start(service);
+    const writes = [false, true, false].map((isFickle) => irl.invoke(notes.write({ fickle: isFickle })));
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await expect(writes[1]).rejects.toMatchObject({ code: 'FINAL_FAILED', cause: { message: 'no name today' } });
   });
 });
