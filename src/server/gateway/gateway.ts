@@ -190,6 +190,8 @@ class BindingGateway implements Gateway, GatewayHost {
     for (const connection of this.#connections) connection.close(1001, 'the server is shutting down');
     await this.#empty(CLOSE_GRACE_MS);
     for (const connection of this.#connections) connection.terminate();
+    // A socket that was cut tells so in its own time.
+    await this.#empty(CLOSE_GRACE_MS);
     this.#state = 'closed';
   }
 
