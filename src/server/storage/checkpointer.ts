@@ -51,10 +51,11 @@ export class Checkpointer {
   #sliceRows = SLICE_ROWS;
   readonly #outdated: number[];
 
-  constructor(options: CheckpointerOptions, outdated: readonly number[]) {
+  /** `replaced` is the number of the file that the first checkpoint takes the place of. */
+  constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
-    this.#outdated = [...outdated];
+    this.#outdated = replaced === undefined ? [] : [replaced];
   }
 
   get isRunning(): boolean {

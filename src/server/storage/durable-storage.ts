@@ -88,7 +88,7 @@ export class DurableStorage implements SiteStorage {
         fullChanged,
         texts,
       });
-      for (const path of this.#recovered.empty) files.remove(path);
+      for (const path of this.#recovered.useless) files.remove(path);
     } catch (error) {
       throw cannotStart(error as Error);
     }
@@ -102,12 +102,12 @@ export class DurableStorage implements SiteStorage {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, folder } = this.#options;
-    const { nextCheckpoint: number, checkpoints } = this.#recovered;
+    const { nextCheckpoint: number, checkpointFile } = this.#recovered;
     const on = {
       onDone: (contained: LogPlaces) => this.#onCheckpoint(contained),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
     };
-    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpoints);
+    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpointFile);
     if (this.#log.segmentCount > SEGMENTS_AT_START_MAX) timing.later(() => this.checkpoint());
   }
 

@@ -22,10 +22,10 @@ export interface Recovered {
   readonly lengths: { readonly local: number; readonly red: number };
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
-  /** Files that nothing was written to: of no use once there is one with a larger number. */
-  readonly empty: readonly string[];
-  /** Checkpoint files that a new checkpoint makes superfluous. */
-  readonly checkpoints: readonly number[];
+  /** Files with nothing in them that counts: of no use once there is one with a larger number. */
+  readonly useless: readonly string[];
+  /** Number of the file with the checkpoint: of no use once there is another one. */
+  readonly checkpointFile: number | undefined;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
   readonly nextCheckpoint: number;
@@ -39,6 +39,12 @@ interface Logs {
   readonly empty: string[];
 }
 
+interface LatestCheckpoint {
+  readonly checkpoint: Checkpoint | undefined;
+  readonly checkpointFile: number | undefined;
+  readonly superseded: readonly string[];
+}
+
 /**
  * Reads the folder of a site.
  *
@@ -48,7 +54,7 @@ export function recover(files: Files, folder: string): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
   const checkpointNumbers = numbersOf(names, 'checkpoint');
-  const { checkpoint, kept, empty } = latestCheckpoint(files, folder, checkpointNumbers);
+  const { checkpoint, checkpointFile, superseded } = latestCheckpoint(files, folder, checkpointNumbers);
   const logs = readSegments(files, folder, segmentNumbers);
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
   return {
@@ -59,27 +65,22 @@ export function recover(files: Files, folder: string): Recovered {
     },
     lengths,
     segments: logs.segments,
-    empty: [...empty, ...logs.empty],
-    checkpoints: kept,
+    useless: [...superseded, ...logs.empty],
+    checkpointFile,
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
     nextCheckpoint: (checkpointNumbers.at(-1) ?? 0) + 1,
   };
 }
 
-/** The newest file with a commit in it. Older ones stay until it is replaced. */
-function latestCheckpoint(
-  files: Files,
-  folder: string,
-  numbers: readonly number[],
-): { readonly checkpoint: Checkpoint | undefined; readonly kept: number[]; readonly empty: string[] } {
-  const empty: string[] = [];
-  for (let index = numbers.length - 1; index >= 0; index -= 1) {
-    const path = `${folder}/${checkpointName(numbers[index] as number)}`;
-    const checkpoint = readCheckpoint(files.read(path), numbers[index] as number);
-    if (checkpoint !== undefined) return { checkpoint, kept: numbers.slice(0, index + 1), empty };
-    empty.push(path);
+/** The newest file with a commit in it. Newer ones were not finished; older ones were about to be removed. */
+function latestCheckpoint(files: Files, folder: string, numbers: readonly number[]): LatestCheckpoint {
+  const pathOf = (number: number): string => `${folder}/${checkpointName(number)}`;
+  for (const number of numbers.toReversed()) {
+    const checkpoint = readCheckpoint(files.read(pathOf(number)), number);
+    if (checkpoint === undefined) continue;
+    return { checkpoint, checkpointFile: number, superseded: numbers.filter((each) => each !== number).map(pathOf) };
   }
-  return { checkpoint: undefined, kept: [], empty };
+  return { checkpoint: undefined, checkpointFile: undefined, superseded: numbers.map(pathOf) };
 }
 
 function readSegments(files: Files, folder: string, numbers: readonly number[]): Logs {

@@ -1,5 +1,6 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 import { describe, expect, test } from 'vitest';
+import { checkpointName } from '../../../src/server/storage/names.ts';
 import { FOLDER, VirtualMachine } from './virtual-storage.ts';
 
 const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
@@ -195,6 +196,21 @@ describe('durable storage: checkpoints', () => {
     const again = machine.start();
     expect(again.storage.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
     expect(again.entries.local).toEqual(numbers(5300));
+  });
+
+  test('stopped before the older file was removed → the next start removes it', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(10));
+    machine.run();
+    site.storage.checkpoint();
+    machine.run();
+    const [newest] = machine.files('.checkpoint');
+    machine.disk.mount().replace(`${FOLDER}/${checkpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(numbers(10));
+    machine.run();
+    expect(machine.files('.checkpoint')).toEqual([newest]);
   });
 
   test('a file mostly out of date → begun anew, the old one removed', () => {
