@@ -8,6 +8,7 @@
 import type { Choice } from './reply.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { BlueMessage, BlueOperation } from './records.ts';
+import { Fifo } from '../log/fifo.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
 import { isCovered, maxEntry } from './vector.ts';
@@ -28,6 +29,8 @@ export class BluePath {
   /** By origin: what other sites may lack. */
   readonly #outgoing: readonly OutgoingStream[];
   readonly #incoming: readonly IncomingStream[];
+  /** Operations of this site that are not synced, in the order in which they were stored. */
+  readonly #unsynced = new Fifo<BlueOperation>();
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
   /** Sites whose operations were synced since they were last told so. */
@@ -69,8 +72,8 @@ export class BluePath {
         ? { id, site, shadow, args, effects, reply, sequence, vector }
         : { id, site, shadow, args, effects, reply, sequence, vector, hop };
     options.observer?.created?.(operation);
-    const entry = { kind: 'blue', operation, redDelivered: this.core.redDelivered } as const;
-    this.core.store(entry, (position) => this.#onOwnSynced({ operation, position }));
+    this.#unsynced.push(operation);
+    this.core.store({ kind: 'blue', operation, redDelivered: this.core.redDelivered }, this.#onOwnSynced);
     return operation;
   }
 
@@ -103,7 +106,7 @@ export class BluePath {
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
     this.#stream(site).restore(logged.operation);
-    this.#outgoingOf(site).add(logged, this.core.nowMs);
+    this.#outgoingOf(site).add(logged.operation, logged.position, this.core.nowMs);
     if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
   }
 
@@ -191,11 +194,13 @@ export class BluePath {
     return stream;
   }
 
-  #onOwnSynced(logged: LoggedOperation): void {
-    this.#ownOutgoing.add(logged, this.core.nowMs);
-    this.#own.onSynced(logged.operation);
-    this.#unsent.push(logged.operation);
-  }
+  /** Entries are synced in the order in which they were stored, so that one function does for all. */
+  readonly #onOwnSynced = (position: number): void => {
+    const operation = this.#unsynced.shift() as BlueOperation;
+    this.#ownOutgoing.add(operation, position, this.core.nowMs);
+    this.#own.onSynced(operation);
+    if (this.#outgoing.length > 1) this.#unsent.push(operation);
+  };
 
   #onOperations(from: number, operations: readonly BlueOperation[]): void {
     let isNew = false;
@@ -212,7 +217,7 @@ export class BluePath {
       stream.takeNext();
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
-        this.#outgoingOf(origin).add({ operation, position }, this.core.nowMs);
+        this.#outgoingOf(origin).add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }

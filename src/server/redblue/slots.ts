@@ -12,7 +12,9 @@ import type { OperationId, SlotDecision } from './records.ts';
 export interface Slot {
   readonly hop: number;
   readonly decision: SlotDecision;
-  /** Who waits until the decision is synced and, of a blue operation, visible here; `undefined` once it is. */
+  /** Whether the decision is synced and, of a blue operation, visible here. */
+  isSettled: boolean;
+  /** Who waits for that; none, mostly. */
   waiting: (() => void)[] | undefined;
   /** The slot of the same operation at another hop. */
   readonly other: Slot | undefined;
@@ -25,14 +27,14 @@ const CODEC: ValueCodec<Slot> = {
   save: (slot) => {
     const saved: SavedSlot[] = [];
     for (let each: Slot | undefined = slot; each !== undefined; each = each.other) {
-      if (each.waiting === undefined) saved.unshift([each.hop, each.decision]);
+      if (each.isSettled) saved.unshift([each.hop, each.decision]);
     }
     return saved.length === 0 ? undefined : saved;
   },
   load: (saved) => {
     let slot: Slot | undefined;
     for (const [hop, decision] of saved as readonly SavedSlot[])
-      slot = { hop, decision, waiting: undefined, other: slot };
+      slot = { hop, decision, isSettled: true, waiting: undefined, other: slot };
     return slot as Slot;
   },
 };
@@ -56,12 +58,12 @@ export class Slots {
 
   /** Decides an open slot by an entry that is being appended; `settle` once that counts. */
   decide(id: OperationId, hop: number, decision: SlotDecision): Slot {
-    return this.#add(id, hop, decision, []);
+    return this.#add(id, hop, decision, false);
   }
 
   /** An entry of the log at a start: later ones of a decided slot are void. */
   restore(id: OperationId, hop: number, decision: SlotDecision): void {
-    if (this.find(id, hop) === undefined) this.#add(id, hop, decision, undefined);
+    if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);
   }
 
   /** The client's operations up to `upTo` are over. Says whether this log had heard of the client, and not of this. */
@@ -77,14 +79,27 @@ export class Slots {
   /** The decision counts: those who wait are told. */
   settle(id: OperationId, slot: Slot): void {
     const { waiting } = slot;
+    slot.isSettled = true;
     slot.waiting = undefined;
     this.#table.touch(id);
-    for (const tell of waiting ?? []) tell();
+    if (waiting !== undefined) for (const tell of waiting) tell();
   }
 
-  #add(id: OperationId, hop: number, decision: SlotDecision, waiting: Slot['waiting']): Slot {
+  /** Tells once the decision counts. */
+  whenSettled(slot: Slot, tell: () => void): void {
+    if (slot.isSettled) tell();
+    else (slot.waiting ??= []).push(tell);
+  }
+
+  #add(id: OperationId, hop: number, decision: SlotDecision, isSettled: boolean): Slot {
     const other = this.#table.get(id);
-    const slot: Slot = { hop, decision, waiting, other: other === EXPIRED ? undefined : other };
+    const slot: Slot = {
+      hop,
+      decision,
+      isSettled,
+      waiting: undefined,
+      other: other === EXPIRED ? undefined : other,
+    };
     this.#table.set(id, slot);
     return slot;
   }

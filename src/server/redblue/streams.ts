@@ -107,15 +107,14 @@ export class OutgoingStream {
     if (this.#acknowledged.size > 0) for (const each of kept) this.#kept.push(each);
   }
 
-  add(logged: LoggedOperation, nowMs: number): void {
-    const { operation } = logged;
+  add(operation: BlueOperation, position: number, nowMs: number): void {
     let isNeeded = false;
     for (const [site, sequence] of this.#acknowledged) {
       if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
       if (sequence < operation.sequence) isNeeded = true;
     }
     this.#last = operation.sequence;
-    if (isNeeded) this.#kept.push(logged);
+    if (isNeeded) this.#kept.push({ operation, position });
   }
 
   acknowledge(site: number, sequence: number, nowMs: number): void {

@@ -4,6 +4,7 @@
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
+import { Fifo } from '../log/fifo.ts';
 import type { BluePath } from './blue-path.ts';
 import { failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
@@ -25,13 +26,22 @@ export interface UpdatesHost {
   answer(submission: Submission, stage: Stage, answer: Answer): void;
 }
 
+/** Who is answered once an own blue operation is visible. */
+interface Unanswered {
+  /** Of the operation, in the stream of this site. */
+  readonly sequence: number;
+  readonly submission: Submission;
+  /** The slot that it decides; none of an operation without a name. */
+  readonly slot: Slot | undefined;
+}
+
 /** The updates under way at one site. */
 export class Updates implements WalkHost {
   readonly core: ReplicaCore;
   readonly walks: Walks;
   readonly #host: UpdatesHost;
-  /** What waits until an own blue operation is visible, by its sequence number. */
-  readonly #onVisible = new Map<number, () => void>();
+  /** Own blue operations become visible in the order in which they were made. */
+  readonly #unanswered = new Fifo<Unanswered>();
 
   constructor(host: UpdatesHost) {
     this.#host = host;
@@ -40,9 +50,12 @@ export class Updates implements WalkHost {
   }
 
   /** An own blue operation has become visible. */
-  onVisible({ sequence }: BlueOperation): void {
-    this.#onVisible.get(sequence)?.();
-    this.#onVisible.delete(sequence);
+  onVisible({ id, sequence, reply }: BlueOperation): void {
+    // One from before a restart has nobody who waits for it.
+    if (this.#unanswered.at(0)?.sequence !== sequence) return;
+    const { submission, slot } = this.#unanswered.shift() as Unanswered;
+    this.#host.answer(submission, 'committed', reply);
+    if (slot !== undefined) this.walks.slots.settle(id, slot);
   }
 
   answerCommitted(submission: Submission, answer: Answer): void {
@@ -69,11 +82,16 @@ export class Updates implements WalkHost {
     if (choice === undefined) return this.#host.answer(submission, 'committed', reply);
     if (choice.colour === 'red') return this.#host.red.begin(id, submission, outcome, { isHeld: false });
     const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
-    this.#onVisible.set(sequence, () => this.#host.answer(submission, 'committed', reply));
+    this.#unanswered.push({ sequence, submission, slot: undefined });
   }
 
   /** The operation has come to an open slot of this site's log: what happens here decides it. */
   executeIn(walk: Walk): void {
+    if (this.core.coverage.has(walk.submission.after)) this.#decide(walk, this.#run(walk.submission));
+    else this.#executeOnceSeen(walk);
+  }
+
+  #executeOnceSeen(walk: Walk): void {
     const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
       // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
       if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
@@ -99,19 +117,16 @@ export class Updates implements WalkHost {
   /** Appends the entry that decides an open slot of this site's log. */
   #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
     const { submission, origin, hop } = walk;
-    const vector = this.core.state.stable;
+    const { stable } = this.core.state;
     if (isCorrectableError(outcome)) {
-      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: [...vector] });
+      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
     const { choice, reply } = outcome;
-    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: [...vector] });
+    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: stable.slice() });
     if (choice.colour === 'red') return this.handOver(walk, outcome);
-    const operation = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
-    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector: operation.vector });
-    this.#onVisible.set(operation.sequence, () => {
-      this.#host.answer(submission, 'committed', reply);
-      this.walks.slots.settle(origin.id, slot);
-    });
+    const { sequence, vector } = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
+    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector });
+    this.#unanswered.push({ sequence, submission, slot });
   }
 
   /** An answer without effects: once told, no late copy of the request may find out otherwise. */

@@ -64,15 +64,15 @@ export class Walks {
     const slot = this.slots.find(walk.origin.id, walk.hop);
     if (slot === undefined) this.#host.executeIn(walk);
     else if (slot === EXPIRED) this.#fail(walk, expiredError());
-    else if (slot.waiting !== undefined) slot.waiting.push(() => this.step(walk));
-    else this.#follow(walk, slot.decision);
+    else if (slot.isSettled) this.#follow(walk, slot.decision);
+    else this.slots.whenSettled(slot, () => this.step(walk));
   }
 
   /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
   store(walk: Walk, decision: SlotDecision): void {
     const { id } = walk.origin;
     const slot = this.slots.decide(id, walk.hop, decision);
-    slot.waiting?.push(() => this.step(walk));
+    this.slots.whenSettled(slot, () => this.step(walk));
     this.#append(id, walk.hop, slot);
   }
 
@@ -121,8 +121,7 @@ export class Walks {
       this.#send(from, { kind: 'slot.told', id, hop, by, decision });
     };
     if (slot === EXPIRED) tell(undefined);
-    else if (slot.waiting === undefined) tell(slot.decision);
-    else slot.waiting.push(() => tell(slot.decision));
+    else this.slots.whenSettled(slot, () => tell(slot.decision));
   }
 
   #claimFor(site: number, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
