@@ -39,6 +39,12 @@ export interface DriverHosts {
   values(): DriverHost[];
 }
 
+/** Turns values of the driver into bytes and back; `type` is as the protocol's metadata has it. */
+export interface DriverEncoder {
+  encode(value: unknown, type: object): unknown;
+  decode(bytes: Uint8Array | null, type: object): unknown;
+}
+
 type Class<T> = abstract new (...args: never[]) => T;
 
 /** The module `cassandra-driver`, as far as the binding needs it. */
@@ -49,7 +55,11 @@ export interface CassandraDriver {
     readonly retry: { readonly RetryPolicy: new () => object };
     readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
   };
+  /** How values are written and read; without it a driver can only be used as a whole. */
+  readonly Encoder?: new (protocolVersion: number, options: object) => DriverEncoder;
   readonly types: {
+    /** What the encoder gives for a value that is not to be touched. */
+    readonly unset?: object;
     readonly Integer: Class<object>;
     readonly Long: Class<object> & { fromString(text: string): unknown };
     readonly Tuple: Class<{ readonly elements: unknown[] }>;

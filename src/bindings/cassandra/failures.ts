@@ -1,6 +1,7 @@
 /** Failures of the driver and of the native protocol as those of a Correctable. */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from '../../correctable/operation.ts';
+import type { CqlErrorCode } from './icg/cql-error.ts';
 
 /** Error codes of the native protocol that say what became of a request. */
 const SERVER_CODES: Readonly<Record<number, ErrorCode>> = {
@@ -14,10 +15,22 @@ const SERVER_CODES: Readonly<Record<number, ErrorCode>> = {
   0x2100: 'FORBIDDEN',
   0x2200: 'INVALID_ARGUMENT', // for example, no such table or column
   0x2300: 'INVALID_ARGUMENT', // configuration
+  0x2500: 'UNAVAILABLE', // a statement that was prepared again in vain
 };
 
 /** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
 const REFUSALS: ReadonlySet<number> = new Set([0x0100, 0x1000, 0x1001, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
+
+/** Of this package's own protocol client. */
+const CLIENT_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>> = {
+  CONNECTION_LOST: 'UNAVAILABLE',
+  TIMEOUT: 'TIMEOUT',
+  AUTHENTICATION: 'UNAUTHENTICATED',
+  PROTOCOL: 'PROTOCOL',
+  BAD_VALUE: 'INVALID_ARGUMENT',
+  OVERLOADED: 'OVERLOADED',
+  CLOSED: 'UNAVAILABLE',
+};
 
 const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
@@ -33,7 +46,7 @@ export interface Asked {
   readonly hint?: string | undefined;
 }
 
-/** What the driver's errors have, whatever their class: duplicates of the package must not matter. */
+/** What the errors of the driver and of the protocol client have, whatever their class: duplicates of the package must not matter. */
 interface DriverFailure {
   readonly name: string;
   readonly message: string;
@@ -41,6 +54,8 @@ interface DriverFailure {
   readonly innerErrors?: Readonly<Record<string, unknown>> | null;
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
+  /** The answer of a node that the protocol client reports. */
+  readonly server?: { readonly code: number; readonly message: string } | undefined;
 }
 
 /** The error to report. An update that may have been made is `UNKNOWN`, never "not done". */
@@ -68,6 +83,7 @@ export function closedError(): CorrectableError {
 
 /** Where the driver tried several nodes, or one with no other to go to, the last real answer says more than "no host". */
 function rootOf(failure: DriverFailure): DriverFailure {
+  if (failure.server !== undefined) return { name: failure.name, ...failure.server };
   const inner = Object.values(failure.innerErrors ?? {}).filter((each) => each instanceof Error) as DriverFailure[];
   return inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure;
 }
@@ -84,6 +100,8 @@ function codeOf(failure: DriverFailure): ErrorCode | undefined {
       return 'OVERLOADED';
     case 'AuthenticationError':
       return 'UNAUTHENTICATED';
+    case 'CqlError':
+      return CLIENT_CODES[failure.code as keyof typeof CLIENT_CODES];
     case 'ArgumentError':
     case 'TypeError': // a value that does not fit its column
     case 'RangeError':

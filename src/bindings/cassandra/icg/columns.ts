@@ -1,0 +1,106 @@
+/** The columns of a result or of a statement's parameters, in the shape in which `cassandra-driver` has them. */
+import type { BodyReader } from './body-reader.ts';
+import { protocolError } from './cql-error.ts';
+import { ROWS_FLAG } from './protocol.ts';
+
+/** A CQL type: its number in the protocol, and of types made from others which ones. */
+export interface ColumnType {
+  readonly code: number;
+  readonly type: null;
+  readonly info?: unknown;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Only where the columns are from different tables. */
+  readonly ksname?: string;
+  readonly tablename?: string;
+}
+
+/** What stands in front of rows. */
+export interface RowsMetadata {
+  readonly columnCount: number;
+  /** Undefined where the request asked to leave them out. */
+  readonly columns: readonly Column[] | undefined;
+  /** Where the next page begins; undefined on the last one. */
+  readonly pageState: Buffer | undefined;
+}
+
+const TYPE = { custom: 0x00, list: 0x20, map: 0x21, set: 0x22, udt: 0x30, tuple: 0x31 } as const;
+/** A name and a type, without text. */
+const COLUMN_LEAST_BYTES = 4;
+const TYPE_LEAST_BYTES = 2;
+const NESTING_MAX = 64;
+
+export function readRowsMetadata(reader: BodyReader): RowsMetadata {
+  const flags = reader.int();
+  const columnCount = reader.int();
+  if (columnCount < 0) throw protocolError(`${columnCount} columns`);
+  const pageState = (flags & ROWS_FLAG.morePages) === 0 ? undefined : Buffer.from(reader.bytes() ?? []);
+  // The next versions of the protocol name the new set of columns; what counts is that they follow.
+  if ((flags & ROWS_FLAG.metadataChanged) !== 0) reader.shortBytes();
+  if ((flags & ROWS_FLAG.noMetadata) !== 0) return { columnCount, columns: undefined, pageState };
+  return { columnCount, columns: readColumns(reader, columnCount, flags), pageState };
+}
+
+/** The columns of a statement's parameters. */
+export function readParameters(reader: BodyReader): readonly Column[] {
+  const flags = reader.int();
+  const count = reader.int();
+  const keys = reader.int();
+  reader.list(keys, 2, () => reader.short());
+  return readColumns(reader, count, flags);
+}
+
+/**
+ * Whether these columns can be others the next time although the statement has the same number: then a node has to send
+ * them with each result. User-defined types can get fields.
+ */
+export function hasUserType(columns: readonly Column[]): boolean {
+  return columns.some(({ type }) => isUserType(type));
+}
+
+function isUserType({ code, info }: ColumnType): boolean {
+  if (code === TYPE.udt) return true;
+  if (code === TYPE.list || code === TYPE.set) return isUserType(info as ColumnType);
+  return (code === TYPE.map || code === TYPE.tuple) && (info as readonly ColumnType[]).some(isUserType);
+}
+
+function readColumns(reader: BodyReader, count: number, flags: number): readonly Column[] {
+  const isOneTable = (flags & ROWS_FLAG.globalTable) !== 0;
+  if (isOneTable) {
+    reader.string();
+    reader.string();
+  }
+  return reader.list(count, COLUMN_LEAST_BYTES, () => {
+    if (isOneTable) return { name: reader.string(), type: readType(reader, 0) };
+    const [ksname, tablename] = [reader.string(), reader.string()];
+    return { ksname, tablename, name: reader.string(), type: readType(reader, 0) };
+  });
+}
+
+function readType(reader: BodyReader, depth: number): ColumnType {
+  if (depth > NESTING_MAX) throw protocolError(`types within types, ${NESTING_MAX} deep`);
+  const code = reader.short();
+  const inner = (): ColumnType => readType(reader, depth + 1);
+  switch (code) {
+    case TYPE.custom:
+      return { code, type: null, info: reader.string() };
+    case TYPE.list:
+    case TYPE.set:
+      return { code, type: null, info: inner() };
+    case TYPE.map:
+      return { code, type: null, info: [inner(), inner()] };
+    case TYPE.udt: {
+      const [keyspace, name] = [reader.string(), reader.string()];
+      const readField = (): { name: string; type: ColumnType } => ({ name: reader.string(), type: inner() });
+      const fields = reader.list(reader.short(), COLUMN_LEAST_BYTES, readField);
+      return { code, type: null, info: { keyspace, name, fields } };
+    }
+    case TYPE.tuple:
+      return { code, type: null, info: reader.list(reader.short(), TYPE_LEAST_BYTES, inner) };
+    default:
+      return { code, type: null };
+  }
+}

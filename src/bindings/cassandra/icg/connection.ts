@@ -1,0 +1,252 @@
+/**
+ * One TCP or TLS connection to one node: handshake, requests answered in any order, heartbeats, and the end. A node that is
+ * frozen, not gone, is noticed by its silence.
+ */
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { CqlError } from './cql-error.ts';
+import { setStream } from './frame-writer.ts';
+import { FrameSplitter, type Frame } from './frames.ts';
+import { shakeHands, type Handshake } from './handshake.ts';
+import type { NodeOptions } from './options.ts';
+import { optionsFrame } from './requests.ts';
+import { readResponse, type Response } from './responses.ts';
+import { StreamIds } from './stream-ids.ts';
+
+/** Who gets the answers to one request. */
+export interface Exchange {
+  /** @returns whether it was the last answer: then the request's number is free for others */
+  answer(response: Response): boolean;
+  /** The connection ended without the last answer; `PROTOCOL` where this answer was the reason. */
+  lost(error: CqlError): void;
+}
+
+export interface ConnectionEvents {
+  readonly onReady: (connection: Connection) => void;
+  /** There is room for requests again, where there was none. */
+  readonly onRoom: () => void;
+  readonly onBytes: (direction: 'sent' | 'received', count: number) => void;
+  /** Called once, when the connection is over, with why. */
+  readonly onClosed: (connection: Connection, reason: CqlError) => void;
+}
+
+/** How many requests may be given up on one connection before it is: their answers may never come. */
+const ORPHANS_MAX = 256;
+/** How long a farewell may take. */
+const CLOSE_MS = 1_000;
+/** The silence is looked at so often within the longest that is borne. */
+const BEATS = 6;
+
+export class Connection {
+  readonly node: string;
+  readonly #options: NodeOptions;
+  readonly #events: ConnectionEvents;
+  readonly #socket: Socket;
+  readonly #frames: FrameSplitter;
+  readonly #streams: StreamIds;
+  readonly #exchanges: (Exchange | undefined)[] = [];
+  #out: Buffer[] = [];
+  #orphans = 0;
+  #isReady = false;
+  #isOver = false;
+  #isBlocked = false;
+  #hasIcg = false;
+  #lastHeardAt = performance.now();
+  #lastBeatAt = performance.now();
+  #isBeating = false;
+  #timer: NodeJS.Timeout;
+
+  constructor(options: NodeOptions, events: ConnectionEvents) {
+    const { host, port, tls, connectTimeoutMs } = options;
+    this.node = `${host}:${port}`;
+    this.#options = options;
+    this.#events = events;
+    this.#frames = new FrameSplitter(options.maxFrameBytes);
+    this.#streams = new StreamIds(options.inFlightMax);
+    this.#socket = tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
+    this.#socket.setNoDelay(true);
+    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => void this.#greet(options));
+    this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
+    this.#socket.on('drain', () => this.#unblock());
+    this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
+    this.#socket.on('close', () => this.#end(this.#loss('the node closed the connection')));
+    this.#timer = setTimeout(() => this.#end(this.#loss(`no answer within ${connectTimeoutMs} ms`)), connectTimeoutMs);
+  }
+
+  /** Whether the node gives preliminary replies; known once the connection is ready. */
+  get hasIcg(): boolean {
+    return this.#hasIcg;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady && !this.#isOver;
+  }
+
+  /** Whether one more request would neither run out of numbers nor pile up before a slow node. */
+  get hasRoom(): boolean {
+    return this.isReady && !this.#isBlocked && this.#streams.hasRoom;
+  }
+
+  /** How many requests wait for their last answer. */
+  get inFlight(): number {
+    return this.#streams.inUse;
+  }
+
+  /** Sends a request; those of one tick leave together. */
+  send(frame: Buffer, exchange: Exchange): void {
+    const stream = this.#streams.take();
+    this.#exchanges[stream] = exchange;
+    setStream(frame, stream);
+    this.#out.push(frame);
+    if (this.#out.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** Nobody waits for the answers of one request any more; its number stays taken until the last has come. */
+  abandon(): void {
+    this.#orphans += 1;
+    if (this.#orphans > ORPHANS_MAX) this.#end(this.#loss(`${this.#orphans} requests without an answer in time`));
+  }
+
+  /** The last answer of an abandoned request has come after all. */
+  reclaim(): void {
+    this.#orphans -= 1;
+  }
+
+  /** Cuts the connection without a word. */
+  destroy(why: string): void {
+    this.#end(this.#loss(why));
+  }
+
+  /** Ends the connection; what is under way is lost with `reason`. */
+  async close(reason: CqlError): Promise<void> {
+    if (this.#isOver) return;
+    const isGone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS);
+    this.#end(reason);
+    await isGone;
+    clearTimeout(timer);
+  }
+
+  /** Sends a request that has one answer. */
+  ask(frame: Buffer): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      const answer = (response: Response): boolean => {
+        resolve(response);
+        return true;
+      };
+      this.send(frame, { answer, lost: reject });
+    });
+  }
+
+  async #greet(handshake: Handshake): Promise<void> {
+    try {
+      this.#hasIcg = await shakeHands((frame) => this.ask(frame), handshake);
+    } catch (error) {
+      return this.#end(this.#named(error));
+    }
+    if (this.#isOver) return;
+    this.#isReady = true;
+    clearTimeout(this.#timer);
+    this.#listenForSilence();
+    this.#events.onReady(this);
+  }
+
+  #flush(): void {
+    if (this.#isOver || this.#out.length === 0) return;
+    const bytes = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
+    this.#out = [];
+    this.#events.onBytes('sent', bytes.length);
+    if (!this.#socket.write(bytes)) this.#isBlocked = true;
+  }
+
+  #unblock(): void {
+    this.#isBlocked = false;
+    if (this.hasRoom) this.#events.onRoom();
+  }
+
+  #hear(chunk: Buffer): void {
+    this.#lastHeardAt = performance.now();
+    this.#events.onBytes('received', chunk.length);
+    try {
+      this.#frames.push(chunk, (frame) => this.#take(frame));
+    } catch (error) {
+      this.#end(this.#named(error));
+    }
+  }
+
+  #take(frame: Frame): void {
+    // Events have a negative number: nobody asked for any.
+    if (this.#isOver || frame.stream < 0) return;
+    const exchange = this.#exchanges[frame.stream];
+    if (exchange === undefined) {
+      throw new CqlError('PROTOCOL', `an answer to request ${frame.stream}, which is not under way`);
+    }
+    let isLast = true;
+    try {
+      isLast = exchange.answer(readResponse(frame));
+    } catch (error) {
+      this.#release(frame.stream);
+      exchange.lost(this.#named(error));
+      throw error;
+    }
+    if (isLast) this.#release(frame.stream);
+  }
+
+  #release(stream: number): void {
+    const hadRoom = this.hasRoom;
+    this.#exchanges[stream] = undefined;
+    this.#streams.release(stream);
+    if (!hadRoom && this.hasRoom) this.#events.onRoom();
+  }
+
+  /** A word is asked for after a third of the longest silence that is borne. */
+  #listenForSilence(): void {
+    const { silenceMaxMs } = this.#options;
+    const beatMs = silenceMaxMs / BEATS;
+    this.#lastBeatAt = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      const wasAsleep = now - this.#lastBeatAt > 2 * beatMs;
+      this.#lastBeatAt = now;
+      // After a stall of our own, what the node said meanwhile has yet to be read.
+      if (wasAsleep) this.#lastHeardAt = Math.max(this.#lastHeardAt, now - silenceMaxMs / 2);
+      const silentMs = now - this.#lastHeardAt;
+      if (silentMs > silenceMaxMs) this.#end(this.#loss(`silent for ${Math.round(silentMs)} ms`));
+      else if (silentMs >= silenceMaxMs / 3 && !this.#isBeating) this.#beat();
+    }, beatMs);
+  }
+
+  #beat(): void {
+    this.#isBeating = true;
+    const answer = (): boolean => {
+      this.#isBeating = false;
+      return true;
+    };
+    this.send(optionsFrame(), { answer, lost() {} });
+  }
+
+  #loss(why: string, cause?: unknown): CqlError {
+    return new CqlError('CONNECTION_LOST', why, { node: this.node, cause });
+  }
+
+  /** An error as one of this node. */
+  #named(error: unknown): CqlError {
+    if (!(error instanceof CqlError)) return this.#loss('unreadable answer', error);
+    if (error.node !== undefined) return error;
+    return new CqlError(error.code, error.message, { node: this.node, server: error.server, cause: error.cause });
+  }
+
+  #end(reason: CqlError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
+    // What was written before may still leave; nobody listens any more.
+    if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
+    else this.#socket.destroy();
+    this.#events.onClosed(this, reason);
+    const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
+    const loss = isOurs ? reason : this.#loss(reason.message, reason);
+    for (const exchange of this.#exchanges.splice(0)) exchange?.lost(loss);
+  }
+}

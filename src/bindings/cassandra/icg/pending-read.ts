@@ -1,0 +1,222 @@
+/**
+ * One read under way: its two views in order, over another connection where one is lost, and over the plain way where
+ * there is none.
+ */
+import { CONSISTENCY_CODES } from '../consistency.ts';
+import type { Page, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
+import { meaningOf } from './answers.ts';
+import type { Connection, Exchange } from './connection.ts';
+import { CqlError, type ServerError } from './cql-error.ts';
+import { encodeParameters, executeFrame } from './requests.ts';
+import type { RawRows, Response } from './responses.ts';
+import { fits, readPage } from './rows.ts';
+import { SERVER_ERROR } from './server-errors.ts';
+import type { Statement, Statements } from './statements.ts';
+import type { CqlValues } from './values.ts';
+
+/** How many connections may be lost under one read: something about it could be the reason. */
+const LOSSES_MAX = 2;
+/** How often its statement is prepared again because the node knows it no more, or otherwise. */
+const REPREPARES_MAX = 1;
+
+/** What a read needs of the path that it goes. */
+export interface ReadHost {
+  readonly statements: Statements;
+  readonly values: CqlValues;
+  readonly confirmations: boolean;
+  /** Has a read sent: calls `start` with a connection, at once or when one has room. */
+  schedule(read: PendingRead): void;
+  /** The read is over. */
+  finished(read: PendingRead): void;
+}
+
+export class PendingRead implements Exchange {
+  readonly statement: ReadStatement;
+  readonly sink: ReadSink;
+  readonly #request: ReadRequest;
+  readonly #host: ReadHost;
+  #prepared: Statement | undefined;
+  #connection: Connection | undefined;
+  #losses = 0;
+  #reprepares = 0;
+  /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
+  #preliminary: 'none' | 'told' | 'failed' = 'none';
+  /** This attempt has had a preliminary answer. */
+  #hasPreliminary = false;
+  /** That answer's columns are not those that the statement was prepared with. */
+  #isMisfit = false;
+  #isOver = false;
+  #isOrphan = false;
+
+  constructor(statement: ReadStatement, request: ReadRequest, { host, sink }: { host: ReadHost; sink: ReadSink }) {
+    this.statement = statement;
+    this.sink = sink;
+    this.#request = request;
+    this.#host = host;
+  }
+
+  /** What is still wanted: a preliminary view is told once. */
+  get rest(): ReadRequest {
+    return this.#preliminary === 'none' ? this.#request : { ...this.#request, preliminary: undefined };
+  }
+
+  /** Sends the read; prepares its statement first where that has not been done. */
+  start(connection: Connection): void {
+    const prepared = this.#host.statements.known(this.statement.cql);
+    if (prepared === undefined) this.#prepare(connection);
+    else this.#execute(connection, prepared);
+  }
+
+  answer(response: Response): boolean {
+    const meaning = meaningOf(response, this.#hasPreliminary);
+    const isLast = meaning.kind !== 'preliminary';
+    if (!isLast) this.#hasPreliminary = true;
+    if (this.#isOver) {
+      if (isLast && this.#isOrphan) this.#connection?.reclaim();
+      return isLast;
+    }
+    switch (meaning.kind) {
+      case 'preliminary':
+        this.#tellPreliminary(meaning.rows);
+        break;
+      case 'confirmed':
+        this.#confirm();
+        break;
+      case 'final':
+        this.#tellFinal(meaning.rows);
+        break;
+      case 'error':
+        this.#refused(meaning.error);
+        break;
+      default:
+        throw meaning.error;
+    }
+    return isLast;
+  }
+
+  lost(error: CqlError): void {
+    if (this.#isOver) return;
+    this.#connection = undefined;
+    this.#losses += 1;
+    if (error.code === 'CONNECTION_LOST' && this.#losses <= LOSSES_MAX) this.#host.schedule(this);
+    else this.fail(error);
+  }
+
+  /** Ends the read without a final view. */
+  fail(error: CqlError): void {
+    if (this.#finish()) this.sink.fail(error);
+  }
+
+  /** Ends the read although its answer is still to come. */
+  giveUp(error: CqlError): void {
+    this.#isOrphan = this.#connection !== undefined;
+    this.fail(error);
+    this.#connection?.abandon();
+  }
+
+  /** Ends the read here: somebody else goes on with it. */
+  handOver(): void {
+    this.#finish();
+  }
+
+  #prepare(connection: Connection): void {
+    this.#connection = undefined;
+    this.#host.statements.prepare(connection, this.statement.cql).then(
+      (prepared) => {
+        if (this.#isOver) return;
+        if (connection.hasRoom) this.#execute(connection, prepared);
+        else this.#host.schedule(this);
+      },
+      (error: CqlError) => this.lost(error),
+    );
+  }
+
+  #execute(connection: Connection, prepared: Statement): void {
+    const frame = this.#frame(prepared);
+    if (frame === undefined) return;
+    this.#hasPreliminary = false;
+    this.#isMisfit = false;
+    this.#prepared = prepared;
+    this.#connection = connection;
+    connection.send(frame, this);
+  }
+
+  #frame(prepared: Statement): Buffer | undefined {
+    const { params, pageSize, pageState } = this.statement;
+    const { consistency, preliminary } = this.rest;
+    try {
+      return executeFrame({
+        id: prepared.id,
+        consistency: CONSISTENCY_CODES[consistency],
+        values: encodeParameters(params, prepared.parameters, this.#host.values),
+        icg: preliminary === undefined ? undefined : this.#host.confirmations ? 'confirm' : 'full',
+        skipMetadata: prepared.skipMetadata,
+        pageSize,
+        pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
+      });
+    } catch (error) {
+      this.fail(error as CqlError);
+      return undefined;
+    }
+  }
+
+  #tellPreliminary(rows: RawRows): void {
+    this.#isMisfit = !fits(rows, this.#columns);
+    if (this.#isMisfit) return;
+    let page: Page;
+    try {
+      page = readPage(rows, this.#columns, this.#host.values);
+    } catch (error) {
+      this.#preliminary = 'failed';
+      return this.sink.preliminaryFailed(error);
+    }
+    this.#preliminary = 'told';
+    this.sink.preliminary(page);
+  }
+
+  #confirm(): void {
+    if (this.#isMisfit) return this.#prepareAgain();
+    if (this.#preliminary !== 'told') {
+      return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
+    }
+    if (this.#finish()) this.sink.confirm();
+  }
+
+  #tellFinal(rows: RawRows): void {
+    if (this.#isMisfit || !fits(rows, this.#columns)) return this.#prepareAgain();
+    let page: Page;
+    try {
+      page = readPage(rows, this.#columns, this.#host.values);
+    } catch (error) {
+      return this.fail(error as CqlError);
+    }
+    if (this.#finish()) this.sink.final(page);
+  }
+
+  #refused(server: ServerError): void {
+    if (server.code === SERVER_ERROR.unprepared) return this.#prepareAgain(server);
+    this.fail(new CqlError('SERVER', server.message, { node: this.#connection?.node, server }));
+  }
+
+  /** The node does not know the statement, or knows it with other columns than we do. */
+  #prepareAgain(server?: ServerError): void {
+    const connection = this.#connection;
+    if (connection !== undefined && this.#reprepares < REPREPARES_MAX) {
+      this.#reprepares += 1;
+      return this.#prepare(connection);
+    }
+    const message = server?.message ?? 'the columns of the statement change faster than it is prepared';
+    this.fail(new CqlError(server === undefined ? 'PROTOCOL' : 'SERVER', message, { node: connection?.node, server }));
+  }
+
+  get #columns(): Statement['columns'] {
+    return this.#prepared?.columns ?? [];
+  }
+
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#host.finished(this);
+    return true;
+  }
+}

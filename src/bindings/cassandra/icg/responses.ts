@@ -1,0 +1,110 @@
+/** What a node answers: the bodies of responses. */
+import { BodyReader } from './body-reader.ts';
+import { readParameters, readRowsMetadata, type Column, type RowsMetadata } from './columns.ts';
+import { protocolError, type ServerError } from './cql-error.ts';
+import type { Frame } from './frames.ts';
+import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
+import { readServerError } from './server-errors.ts';
+
+/** Rows whose values have not been looked at: that takes the columns, which the statement may have. */
+export interface RawRows {
+  readonly metadata: RowsMetadata;
+  readonly rowCount: number;
+  /** Stands in front of the first value. */
+  readonly reader: BodyReader;
+}
+
+/** A statement as a node has prepared it. */
+export interface Prepared {
+  readonly id: Buffer;
+  readonly parameters: readonly Column[];
+  readonly result: RowsMetadata;
+}
+
+type Content =
+  | { readonly kind: 'ready' | 'authSuccess' | 'void' | 'event' }
+  | { readonly kind: 'error'; readonly error: ServerError }
+  | { readonly kind: 'authenticate'; readonly authenticator: string }
+  | { readonly kind: 'authChallenge'; readonly token: Buffer | null }
+  | { readonly kind: 'supported'; readonly options: ReadonlyMap<string, readonly string[]> }
+  | { readonly kind: 'setKeyspace'; readonly keyspace: string }
+  | { readonly kind: 'rows'; readonly rows: RawRows }
+  | { readonly kind: 'prepared'; readonly statement: Prepared }
+  | { readonly kind: 'schemaChange' };
+
+export type Response = Content & {
+  /** What stands in the custom payload; undefined where there is none. */
+  readonly payload: ReadonlyMap<string, Buffer | null> | undefined;
+  readonly warnings: readonly string[];
+};
+
+const TRACE_ID_BYTES = 16;
+const NO_WARNINGS: readonly string[] = Object.freeze([]);
+
+/** @throws CqlError `PROTOCOL` for a body that makes no sense */
+export function readResponse({ opcode, flags, body }: Frame): Response {
+  if ((flags & FRAME_FLAG.compression) !== 0) throw protocolError('a compressed frame, which nobody asked for');
+  const reader = new BodyReader(body);
+  if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
+  const warnings = (flags & FRAME_FLAG.warning) === 0 ? NO_WARNINGS : reader.stringList();
+  const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
+  return { ...readContent(opcode, reader), payload, warnings };
+}
+
+function readPayload(reader: BodyReader): ReadonlyMap<string, Buffer | null> {
+  return new Map(reader.list(reader.short(), 6, () => [reader.string(), reader.bytes()] as const));
+}
+
+function readContent(opcode: number, reader: BodyReader): Content {
+  switch (opcode) {
+    case OPCODE.result:
+      return readResult(reader);
+    case OPCODE.error:
+      return { kind: 'error', error: readServerError(reader) };
+    case OPCODE.ready:
+      return { kind: 'ready' };
+    case OPCODE.authenticate:
+      return { kind: 'authenticate', authenticator: reader.string() };
+    case OPCODE.authChallenge:
+      return { kind: 'authChallenge', token: copied(reader.bytes()) };
+    case OPCODE.authSuccess:
+      return { kind: 'authSuccess' };
+    case OPCODE.supported:
+      return { kind: 'supported', options: readSupported(reader) };
+    case OPCODE.event:
+      return { kind: 'event' };
+    default:
+      throw protocolError(`an answer of the unknown kind ${opcode}`);
+  }
+}
+
+function readSupported(reader: BodyReader): ReadonlyMap<string, readonly string[]> {
+  return new Map(reader.list(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
+}
+
+function readResult(reader: BodyReader): Content {
+  const kind = reader.int();
+  switch (kind) {
+    case RESULT_KIND.void:
+      return { kind: 'void' };
+    case RESULT_KIND.rows:
+      return { kind: 'rows', rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
+    case RESULT_KIND.setKeyspace:
+      return { kind: 'setKeyspace', keyspace: reader.string() };
+    case RESULT_KIND.prepared: {
+      const id = Buffer.from(reader.shortBytes());
+      return {
+        kind: 'prepared',
+        statement: { id, parameters: readParameters(reader), result: readRowsMetadata(reader) },
+      };
+    }
+    case RESULT_KIND.schemaChange:
+      return { kind: 'schemaChange' };
+    default:
+      throw protocolError(`a result of the unknown kind ${kind}`);
+  }
+}
+
+function copied(bytes: Buffer | null): Buffer | null {
+  return bytes === null ? null : Buffer.from(bytes);
+}

@@ -1,0 +1,263 @@
+/** The bytes of the protocol client, held to those of `cassandra-driver`: requests the same, responses read the same. */
+import cassandra from 'cassandra-driver';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
+import type { Column } from '../../../../../src/bindings/cassandra/icg/columns.ts';
+import { CqlError } from '../../../../../src/bindings/cassandra/icg/cql-error.ts';
+import { setStream } from '../../../../../src/bindings/cassandra/icg/frame-writer.ts';
+import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
+import * as requests from '../../../../../src/bindings/cassandra/icg/requests.ts';
+import { readResponse, type Response } from '../../../../../src/bindings/cassandra/icg/responses.ts';
+import { readPage } from '../../../../../src/bindings/cassandra/icg/rows.ts';
+import { driverValues, UNSET } from '../../../../../src/bindings/cassandra/icg/values.ts';
+import { Values } from '../../../../../src/bindings/cassandra/values.ts';
+import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } from './bodies.ts';
+import { tables, type TypedValues } from './cql-columns.ts';
+import { driverReader, driverRequests, executionOptions, VERSION } from './driver-oracle.ts';
+
+const driver = cassandra as unknown as CassandraDriver;
+const encoder = new driver.Encoder!(VERSION, {});
+const plain = new Values(driver);
+const values = driverValues(driver)!;
+const FLAG = { payload: 4, warning: 8 };
+
+function columnsOf(columns: readonly TypedValues[]): Column[] {
+  return columns.map(({ type }, n) => ({ name: `c${n}`, type }));
+}
+
+function encoded(value: unknown, type: object): Buffer | null {
+  return encoder.encode(plain.encodable(value), type) as Buffer | null;
+}
+
+function read(opcode: number, body: Buffer, flags = 0): Response {
+  return readResponse({ opcode, body, flags, stream: 0 });
+}
+
+function inStream(frame: Buffer, stream: number): Buffer {
+  setStream(frame, stream);
+  return frame;
+}
+
+describe('requests: the bytes of the driver', () => {
+  const stream = fc.nat(32_767);
+  const bytes = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((each) => Buffer.from(each));
+  const settings = fc.record({
+    id: bytes,
+    consistency: fc.integer({ min: 1, max: 10 }),
+    icg: fc.option(fc.constantFrom('confirm' as const, 'full' as const), { nil: undefined }),
+    pageSize: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
+    pageState: fc.option(bytes, { nil: undefined }),
+    stream,
+  });
+
+  test('EXECUTE: any parameters and settings → the same frame', () => {
+    fc.assert(
+      fc.property(tables, settings, ({ columns }, { id, consistency, icg, pageSize, pageState, stream: at }) => {
+        const given = columns.map((column) => column.values[0] ?? null);
+        const frame = requests.executeFrame({
+          id,
+          consistency,
+          icg,
+          pageSize,
+          pageState,
+          skipMetadata: false,
+          values: requests.encodeParameters(given, columnsOf(columns), values),
+        });
+        const options = executionOptions({
+          consistency,
+          ...(icg !== undefined && { payload: { icg: Buffer.of(icg === 'confirm' ? 1 : 2) } }),
+          ...(pageSize !== undefined && { pageSize }),
+          ...(pageState !== undefined && { pageState }),
+        });
+        const meta = { columns: columnsOf(columns) };
+        const params = given.map((value) => plain.encodable(value));
+        const theirs = new driverRequests.ExecuteRequest('', id, params, options, meta).write(encoder, at);
+        expect(inStream(frame, at).toString('hex')).toBe(theirs.toString('hex'));
+      }),
+    );
+  });
+
+  test('EXECUTE: metadata skipped → one bit more, and an unset value → the length -2', () => {
+    const execution = { id: Buffer.of(1), consistency: 1, icg: undefined, pageSize: undefined, pageState: undefined };
+    const frame = requests.executeFrame({ ...execution, values: [UNSET], skipMetadata: true });
+    expect(frame.toString('hex')).toBe('040000000a0000000c0001010001030001fffffffe');
+  });
+
+  test('PREPARE, QUERY, OPTIONS, AUTH_RESPONSE: any text → the same frames', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), stream, (text, at) => {
+        const cql = text.replaceAll('"', '""');
+        const use = new driverRequests.QueryRequest(`USE "${cql}"`, null, executionOptions({ consistency: 1 }));
+        const token = Buffer.from(`\0${text}\0secret`);
+        const pairs = [
+          [requests.prepareFrame(text), new driverRequests.PrepareRequest(text)],
+          [requests.useFrame(text), use],
+          [requests.optionsFrame(), driverRequests.options],
+          [requests.authResponseFrame(token), new driverRequests.AuthResponseRequest(token)],
+        ] as const;
+        for (const [ours, theirs] of pairs) {
+          expect(inStream(ours, at).toString('hex')).toBe(theirs.write(encoder, at).toString('hex'));
+        }
+      }),
+    );
+  });
+
+  test('parameters: too few, or none of the type → BAD_VALUE that names them', () => {
+    const columns: Column[] = [{ name: 'n', type: { code: 0x09, type: null } }];
+    expect(() => requests.encodeParameters([], columns, values)).toThrow(/params: 0 given, the statement has 1/);
+    expect(() => requests.encodeParameters(['one'], columns, values)).toThrow(/params\[0\] \("n"\)/);
+  });
+});
+
+describe('responses: read as the driver reads them', () => {
+  test('Rows: any types and values → the same rows and columns', () => {
+    const states = fc.option(fc.uint8Array({ minLength: 1, maxLength: 9 }), { nil: undefined });
+    fc.assert(
+      fc.property(tables, states, fc.boolean(), ({ rowCount, columns }, pageState, skipMetadata) => {
+        const known = columnsOf(columns);
+        const rows = Array.from({ length: rowCount }, (_, n) =>
+          columns.map(({ type, values: all }) => encoded(all[n], type)),
+        );
+        const body = rowsBody({ columns: known, rows, pageState, skipMetadata });
+        const response = read(OPCODE.result, body);
+        if (response.kind !== 'rows') throw new Error(response.kind);
+
+        // The driver never asks to leave the columns out, and cannot read what comes without.
+        const theirs = driverReader(rowsBody({ columns: known, rows, pageState }), { opcode: OPCODE.result });
+        theirs.readInt();
+        const { columns: theirColumns, pageState: theirState } = theirs.readMetadata(2);
+        expect(response.rows.metadata.columns).toEqual(skipMetadata ? undefined : theirColumns);
+        const page = readPage(response.rows, known, values);
+        expect(page.pageState).toBe(theirState?.toString('hex'));
+        expect(page.rows).toEqual(
+          rows.map((cells) =>
+            Object.fromEntries(cells.map((cell, n) => [`c${n}`, plain.plain(encoder.decode(cell, known[n]!.type))])),
+          ),
+        );
+      }),
+    );
+  });
+
+  test('Prepared: any parameters and columns → the same', () => {
+    fc.assert(
+      fc.property(tables, tables, fc.uint8Array({ minLength: 1, maxLength: 16 }), (first, second, id) => {
+        const body = preparedBody(id, columnsOf(first.columns), columnsOf(second.columns));
+        const response = read(OPCODE.result, body);
+        if (response.kind !== 'prepared') throw new Error(response.kind);
+        const theirs = driverReader(body, { opcode: OPCODE.result });
+        theirs.readInt();
+        expect(response.statement.id).toEqual(Buffer.from(theirs.readShortBytes()));
+        expect(response.statement.parameters).toEqual(theirs.readMetadata(4).columns);
+        expect(response.statement.result.columns).toEqual(theirs.readMetadata(2).columns);
+      }),
+    );
+  });
+
+  test('ERROR: what reads can meet → the same numbers', () => {
+    const bodies = {
+      unavailable: errorBody(0x1000, 'no', errorRest.unavailable(4, 2, 1)),
+      timeout: errorBody(0x1200, 'late', errorRest.readTimeout(4, 1, 2)),
+      failure: errorBody(0x1300, 'broken', errorRest.readFailure(4, 1, 2)),
+      unprepared: errorBody(0x2500, 'who?', errorRest.unprepared(Buffer.of(7, 8))),
+      syntax: errorBody(0x2000, 'line 1'),
+    };
+    for (const [name, body] of Object.entries(bodies)) {
+      const response = read(OPCODE.error, body);
+      if (response.kind !== 'error') throw new Error(response.kind);
+      const theirs = driverReader(body, { opcode: OPCODE.error }).readError();
+      const { error } = response;
+      expect({ name, ...numbersOf(error) }).toEqual({
+        name,
+        code: theirs['code'],
+        consistency: theirs['consistencies'],
+        required: theirs['required'] ?? theirs['blockFor'],
+        received: theirs['received'],
+        alive: theirs['alive'],
+        failures: theirs['failures'],
+        unpreparedId: theirs['queryId'],
+      });
+    }
+  });
+
+  test('SUPPORTED, warnings and payload: any → the same', () => {
+    // The driver's maps are objects, which cannot hold this name.
+    const name = fc.string().filter((each) => each !== '__proto__');
+    const options = fc.dictionary(name, fc.array(fc.string(), { maxLength: 3 }), { maxKeys: 5, noNullPrototype: true });
+    const payloads = fc.dictionary(name, fc.uint8Array({ maxLength: 9 }), { maxKeys: 3, noNullPrototype: true });
+    fc.assert(
+      fc.property(options, payloads, fc.array(fc.string(), { maxLength: 2 }), (supported, payload, warnings) => {
+        const flags = FLAG.payload | FLAG.warning;
+        const body = Buffer.concat([prelude({ warnings, payload }), supportedBody(supported)]);
+        const response = read(OPCODE.supported, body, flags);
+        if (response.kind !== 'supported') throw new Error(response.kind);
+        const reader = driverReader(body, { opcode: OPCODE.supported, flags });
+        const info = reader.readFlagsInfo();
+        expect(response.warnings).toEqual(info.warnings);
+        expect(Object.fromEntries(response.payload!)).toEqual(info.customPayload);
+        expect(Object.fromEntries(response.options)).toEqual(reader.readStringMultiMap());
+      }),
+    );
+  });
+});
+
+describe('responses: any bytes → a response or PROTOCOL, nothing else', () => {
+  const opcodes = fc.constantFrom(...Object.values(OPCODE));
+  const anyBody = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc
+      .tuple(fc.integer({ min: 1, max: 5 }), fc.uint8Array({ maxLength: 200 }))
+      .map(([kind, rest]) => Uint8Array.from([0, 0, 0, kind, ...rest])),
+  );
+
+  test('any body of any kind', () => {
+    fc.assert(
+      fc.property(opcodes, fc.nat(15), anyBody, (opcode, flags, body) => {
+        expect(failureOf(() => readAll(opcode, Buffer.from(body), flags))).toBeOneOf([undefined, 'PROTOCOL']);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a real body with bytes changed or cut off', () => {
+    const damage = fc.record({ at: fc.nat(), to: fc.nat(255), cut: fc.nat(20) });
+    fc.assert(
+      fc.property(tables, damage, ({ rowCount, columns }, { at, to, cut }) => {
+        const rows = Array.from({ length: rowCount }, (_, n) =>
+          columns.map(({ type, values: all }) => encoded(all[n], type)),
+        );
+        const body = rowsBody({ columns: columnsOf(columns), rows });
+        body[at % body.length] = to;
+        const kept = body.subarray(0, Math.max(0, body.length - cut));
+        expect(failureOf(() => readAll(OPCODE.result, kept, 0))).toBeOneOf([undefined, 'PROTOCOL']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a compressed frame, types within types without end → PROTOCOL', () => {
+    expect(failureOf(() => read(OPCODE.ready, Buffer.alloc(0), 1))).toBe('PROTOCOL');
+    const lists = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0x20)));
+    const body = Buffer.concat([Buffer.of(0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), lists]);
+    expect(failureOf(() => read(OPCODE.result, body))).toBe('PROTOCOL');
+  });
+
+  function readAll(opcode: number, body: Buffer, flags: number): void {
+    const response = read(opcode, body, flags);
+    if (response.kind === 'rows') readPage(response.rows, [], values);
+  }
+});
+
+function numbersOf(error: object): Record<string, unknown> {
+  const { code, consistency, required, received, alive, failures, unpreparedId } = error as Record<string, unknown>;
+  return { code, consistency, required, received, alive, failures, unpreparedId };
+}
+
+function failureOf(action: () => void): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error instanceof CqlError ? error.code : String(error);
+  }
+}

@@ -1,0 +1,446 @@
+/** What becomes of reads when a node, or the way to it, fails: every fault once, by script. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
+import { challengeBody, responseFrame } from './bodies.ts';
+import { codeOf, open, tryOpen, type Heard, type Opened } from './reads.ts';
+import { ScriptedNode, type Script } from './scripted-node.ts';
+import { TLS_CERT, TLS_KEY } from './test-certificate.ts';
+
+const answer: Script = ({ stream }, peer) => {
+  peer.rows(stream, ['a'], { icg: 1 });
+  peer.confirm(stream);
+};
+const VIEWS = ['preliminary a', 'confirm'];
+/** What the plain way of the tests says. */
+const PLAIN_VIEWS = ['preliminary plain', 'final plain'];
+
+/** Reads until the node answers again: the connection is made anew by itself. */
+async function readsWayThree(opened: Opened): Promise<void> {
+  let said: readonly string[];
+  do {
+    said = await opened.read().over;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  } while (said.join() !== VIEWS.join());
+}
+
+describe('opening', () => {
+  test('a node without preliminary replies → no path, and the connection is closed', async () => {
+    await using node = await ScriptedNode.start({ isCorrectable: false });
+    expect(await tryOpen(node.address)).toBeUndefined();
+    await node.until(({ peers }) => peers[0]?.socket.destroyed === true);
+  });
+
+  test('nobody there, a stranger, a silent one, another version → a typed error', async () => {
+    const gone = await ScriptedNode.start();
+    const { address } = gone;
+    await gone.stop();
+    expect(await failureOf(tryOpen(address))).toBe('CONNECTION_LOST');
+
+    await using stranger = await ScriptedNode.start({
+      onRequest(_request, peer) {
+        peer.send(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
+        return true;
+      },
+    });
+    expect(await failureOf(tryOpen(stranger.address))).toBe('PROTOCOL');
+
+    await using silent = await ScriptedNode.start({ onRequest: () => true });
+    expect(await failureOf(tryOpen(silent.address, { connectTimeoutMs: 50 }))).toBe('CONNECTION_LOST');
+
+    await using newer = await ScriptedNode.start({
+      onRequest({ stream }, peer) {
+        peer.send(responseFrame({ stream, opcode: OPCODE.error, body: Buffer.alloc(0), version: 0x85 }));
+        return true;
+      },
+    });
+    await expect(tryOpen(newer.address)).rejects.toThrow('protocol version 5; version 4 is needed');
+  });
+
+  test('options that make no sense → INVALID_ARGUMENT that names them', async () => {
+    for (const options of [{ connections: 0 }, { inFlightMax: 40_000 }, { silenceMaxMs: 1.5 }]) {
+      await expect(tryOpen('127.0.0.1:1', options)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        field: Object.keys(options)[0],
+      });
+    }
+    await expect(tryOpen('nowhere')).rejects.toMatchObject({ field: 'contactPoints' });
+  });
+});
+
+describe('authentication', () => {
+  const credentials = { username: 'ada', password: 'lövely' };
+  const token = Buffer.from('\0ada\0lövely');
+  /** Asks for user and password, with `challenges` questions in between. */
+  const guarded = (challenges: number): Promise<ScriptedNode> =>
+    ScriptedNode.start({
+      onExecute: answer,
+      onRequest({ opcode, stream, body }, peer) {
+        if (opcode === OPCODE.startup) peer.reply(stream, OPCODE.authenticate, Buffer.from('\0\u0002PA'));
+        else if (opcode !== OPCODE.authResponse) return false;
+        else if (challenges-- > 0) peer.reply(stream, OPCODE.authChallenge, challengeBody(Buffer.from('PLAIN-START')));
+        else if (body.subarray(4).equals(token)) peer.reply(stream, OPCODE.authSuccess, Buffer.of(255, 255, 255, 255));
+        else peer.error(stream, 0x0100);
+        return true;
+      },
+    });
+
+  test.each([0, 1])('the right password, %i challenges → reads', async (challenges) => {
+    await using node = await guarded(challenges);
+    await using opened = await open(node.address, { settings: { credentials } });
+    expect(await opened.read().over).toEqual(VIEWS);
+  });
+
+  test('none, a wrong one, a mechanism with more questions → AUTHENTICATION', async () => {
+    await using node = await guarded(0);
+    expect(await failureOf(tryOpen(node.address))).toBe('AUTHENTICATION');
+    const wrong = { ...credentials, password: 'x' };
+    expect(await failureOf(tryOpen(node.address, { settings: { credentials: wrong } }))).toBe('AUTHENTICATION 0x100');
+    await using other = await guarded(5);
+    expect(await failureOf(tryOpen(other.address, { settings: { credentials } }))).toBe('AUTHENTICATION');
+  });
+});
+
+describe('TLS', () => {
+  const tls = { key: TLS_KEY, cert: TLS_CERT };
+
+  test('a certificate that is trusted → reads', async () => {
+    await using node = await ScriptedNode.start({ tls, onExecute: answer });
+    await using opened = await open(node.address, { settings: { tls: { ca: TLS_CERT } } });
+    expect(await opened.read().over).toEqual(VIEWS);
+  });
+
+  test('one that is not, or no TLS at the other end → CONNECTION_LOST', async () => {
+    await using node = await ScriptedNode.start({ tls });
+    await expect(tryOpen(node.address, { settings: { tls: {} } })).rejects.toThrow('self-signed');
+    await using bare = await ScriptedNode.start();
+    expect(await failureOf(tryOpen(bare.address, { connectTimeoutMs: 200, settings: { tls: {} } }))).toBe(
+      'CONNECTION_LOST',
+    );
+  });
+});
+
+describe('pipelining', () => {
+  test('reads of one tick → one chunk; answered in any order', async () => {
+    const streams: number[] = [];
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address);
+    await opened.read().over;
+    const [peer] = node.peers;
+    const before = peer!.chunks;
+    node.onExecute = ({ stream }, each) => {
+      streams.push(stream);
+      if (streams.length < 100) return;
+      for (const at of streams.toReversed()) each.rows(at, [String(at)]);
+    };
+    const reads = await Promise.all(Array.from({ length: 100 }, () => opened.read().over));
+    expect(peer!.chunks - before).toBe(1);
+    expect(new Set(streams).size).toBe(100);
+    expect(reads).toEqual(streams.map((at) => [`final ${at}`]));
+  });
+
+  test('bytes one by one → the same views', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute(request, peer) {
+        peer.crumble();
+        answer(request, peer);
+      },
+    });
+    await using opened = await open(node.address);
+    expect(await Promise.all([opened.read().over, opened.read().over])).toEqual([VIEWS, VIEWS]);
+  });
+
+  test('a preliminary view → its number is not given to others before the final one', async () => {
+    const streams: number[] = [];
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address);
+    await opened.read().over;
+    node.onExecute = ({ stream }, peer) => {
+      streams.push(stream);
+      peer.rows(stream, ['a'], { icg: 1 });
+    };
+    const [first, second] = [opened.read(), opened.read()];
+    await Promise.all([first.until(1), second.until(1)]);
+    const third = opened.read();
+    await third.until(1);
+    const [one, two, three] = streams as [number, number, number];
+    expect(new Set(streams).size).toBe(3);
+    for (const stream of [two, three, one]) node.peers[0]!.confirm(stream);
+    await Promise.all([first.over, second.over, third.over]);
+    const fourth = opened.read();
+    await fourth.until(1);
+    expect(streams[3]).toBe(one);
+  });
+
+  test('more than may be under way → the rest waits, then more is refused', async () => {
+    const held: number[] = [];
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { inFlightMax: 2, readsMax: 5 });
+    await opened.read().over;
+    node.onExecute = ({ stream }) => held.push(stream);
+    const reads = Array.from({ length: 5 }, () => opened.read().over);
+    expect(await opened.read().over).toEqual(['fail OVERLOADED']);
+    await node.until(() => held.length === 2);
+    node.onExecute = ({ stream }, peer) => peer.rows(stream, ['b']);
+    for (const stream of held) node.peers[0]!.rows(stream, ['b']);
+    expect(await Promise.all(reads)).toEqual(reads.map(() => ['final b']));
+    expect(opened.plain.requests).toEqual([]);
+  });
+
+  test('a node that does not read → requests wait here, and all are answered once it does', async () => {
+    const parameters = [{ name: 'v', type: { code: 0x0d, type: null } }];
+    await using node = await ScriptedNode.start({ onExecute: answer, parameters });
+    await using opened = await open(node.address, { connections: 1 });
+    await opened.read({ params: [''] }).over;
+    node.peers[0]!.socket.pause();
+    const large = 'x'.repeat(1024 * 1024);
+    const reads: Heard[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      reads.push(opened.read({ params: [large] }));
+      // One tick each: what the socket has not taken is known before the next.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const { sent } = opened.path.bytes;
+    expect(sent).toBeLessThan(20 * large.length);
+    node.peers[0]!.socket.resume();
+    expect(await Promise.all(reads.map(({ over }) => over))).toEqual(reads.map(() => VIEWS));
+    expect(opened.path.bytes.sent).toBeGreaterThan(30 * large.length);
+  });
+});
+
+describe('a connection that is lost', () => {
+  test('after the preliminary view, another one is there → the final view over that one, the first not again', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute({ stream, icg }, peer) {
+        if (icg === undefined) return peer.rows(stream, ['b']);
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.socket.end();
+      },
+    });
+    await using opened = await open(node.address, { connections: 2 });
+    await node.until(() => node.count(OPCODE.options) === 2);
+    expect(await opened.read().over).toEqual(['preliminary a', 'final b']);
+    expect(opened.plain.requests).toEqual([]);
+  });
+
+  test('after the preliminary view, it was the only one → the final view the plain way', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.socket.end();
+      },
+    });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(['preliminary a', 'final plain']);
+    expect(opened.plain.requests).toEqual([{ consistency: 'QUORUM', preliminary: undefined }]);
+  });
+
+  test('before any view → both views the plain way; later ones incrementally again', async () => {
+    await using node = await ScriptedNode.start({ onExecute: (_request, peer) => peer.cut() });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(PLAIN_VIEWS);
+    expect(await opened.read().over).toEqual(PLAIN_VIEWS);
+    node.onExecute = answer;
+    await readsWayThree(opened);
+  });
+
+  test('under every attempt of one read → that read fails, others do not', async () => {
+    const cql = 'SELECT poison FROM t';
+    await using node = await ScriptedNode.start({
+      onExecute(request, peer) {
+        if (request.body.includes('poison')) peer.cut();
+        else answer(request, peer);
+      },
+    });
+    await using opened = await open(node.address, { connections: 4 });
+    await node.until(() => node.count(OPCODE.options) === 4);
+    expect(await opened.read({ cql }).over).toEqual(['fail CONNECTION_LOST']);
+    expect(await opened.read().over).toEqual(VIEWS);
+  });
+
+  test('a restart of the node → statements are prepared again, reads go on', async () => {
+    const first = await ScriptedNode.start({ onExecute: answer });
+    const { port } = first;
+    await using opened = await open(first.address);
+    await opened.read().over;
+    await first.stop();
+    expect(await opened.read().over).toEqual(PLAIN_VIEWS);
+    let isPrepared = false;
+    await using second = await ScriptedNode.start({
+      port,
+      onRequest({ opcode }) {
+        isPrepared ||= opcode === OPCODE.prepare;
+        return false;
+      },
+      onExecute(request, peer) {
+        if (isPrepared) answer(request, peer);
+        else peer.error(request.stream, 0x2500, Buffer.of(0, 1, 7));
+      },
+    });
+    await readsWayThree(opened);
+    expect(second.count(OPCODE.prepare)).toBe(1);
+  });
+
+  test('a node that comes back without preliminary replies → the plain way', async () => {
+    const first = await ScriptedNode.start({ onExecute: answer });
+    const { port } = first;
+    await using opened = await open(first.address);
+    await first.stop();
+    await using second = await ScriptedNode.start({ port, isCorrectable: false });
+    await second.until(() => second.count(OPCODE.options) > 0);
+    expect(await opened.read().over).toEqual(PLAIN_VIEWS);
+    expect(second.count(OPCODE.execute)).toBe(0);
+  });
+
+  test('an answer to nothing, a frame too long, nonsense → the connection is replaced, no read is lost', async () => {
+    const rubbish: Script[] = [
+      (_request, peer) => peer.rows(77, ['a']),
+      ({ stream }, peer) => peer.rows(stream, ['x'.repeat(3_000)]),
+      (_request, peer) => peer.send(Buffer.from('This is no frame at all')),
+      ({ stream }, peer) => peer.reply(stream, OPCODE.startup),
+    ];
+    await using node = await ScriptedNode.start();
+    await using opened = await open(node.address, { maxFrameBytes: 2_000 });
+    for (const script of rubbish) {
+      const peers = node.peers.length;
+      node.onExecute = script;
+      const reads = [opened.read(), opened.read()];
+      const heard = await Promise.all(reads.map(({ over }) => over));
+      // Who was answered with nonsense fails; whoever only shared the connection does not.
+      for (const said of heard) expect([['fail PROTOCOL'], PLAIN_VIEWS]).toContainEqual(said);
+      expect(heard).toContainEqual(PLAIN_VIEWS);
+      node.onExecute = answer;
+      await readsWayThree(opened);
+      expect(node.peers.length).toBeGreaterThan(peers);
+    }
+  });
+
+  test('any bytes of a node → every read ends, nothing is uncaught', async () => {
+    let nonsense: Uint8Array = new Uint8Array();
+    await using node = await ScriptedNode.start();
+    // What looks like the start of a frame swallows the answers that follow, until there are enough of them.
+    const settings = { requestTimeoutMs: 100 };
+    await using opened = await open(node.address, {
+      maxFrameBytes: 500,
+      silenceMaxMs: 60,
+      reconnectMaxMs: 5,
+      settings,
+    });
+    const likely = fc
+      .tuple(fc.constantFrom(0, 2, 8), fc.constantFrom(0, 4, 8, 12), fc.uint8Array({ maxLength: 80 }))
+      .map(([opcode, flags, body]) => responseFrame({ stream: 0, opcode, flags, body }));
+    const bytes = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 80 }), likely);
+    await fc.assert(
+      fc.asyncProperty(bytes, async (sent) => {
+        nonsense = sent;
+        node.onExecute = (_request, peer) => peer.send(Buffer.from(nonsense));
+        const heard = opened.read();
+        await heard.over;
+        expect(heard.said.at(-1)).toMatch(/^(final|confirm|fail)/);
+        node.onExecute = answer;
+        await readsWayThree(opened);
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+  });
+});
+
+describe('a node that says nothing', () => {
+  test('frozen → noticed by its silence, reads go the plain way', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { silenceMaxMs: 120 });
+    await opened.read().over;
+    node.onRequest = () => true;
+    expect(await opened.read().over).toEqual(PLAIN_VIEWS);
+  });
+
+  test('idle → asked for a word, and kept', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { silenceMaxMs: 60 });
+    await node.until(() => node.count(OPCODE.options) >= 5);
+    expect(await opened.read().over).toEqual(VIEWS);
+    expect(node.peers.length).toBe(1);
+  });
+
+  test('slow with one read only → TIMEOUT; its late answer disturbs nobody, its number is used again', async () => {
+    const late: number[] = [];
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { settings: { requestTimeoutMs: 200 } });
+    await opened.read().over;
+    node.onExecute = ({ stream }, peer) => {
+      late.push(stream);
+      peer.rows(stream, ['a'], { icg: 1 });
+    };
+    const slow = opened.read();
+    expect(await slow.over).toEqual(['preliminary a', 'fail TIMEOUT']);
+    node.onExecute = answer;
+    expect(await opened.read().over).toEqual(VIEWS);
+    node.peers[0]!.confirm(late[0]!);
+    // Answers come in order: after the next read the late one has been taken.
+    expect(await opened.read().over).toEqual(VIEWS);
+    expect(slow.said.length).toBe(2);
+    node.onExecute = ({ stream }) => late.push(stream);
+    opened.read();
+    opened.read();
+    await node.until(() => late.length === 3);
+    expect(late.slice(1)).toContain(late[0]);
+    expect(node.peers.length).toBe(1);
+  });
+
+  test('slow with all reads → the connection is replaced before its numbers run out', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { settings: { requestTimeoutMs: 150 } });
+    await opened.read().over;
+    node.onExecute = () => {};
+    const reads = Array.from({ length: 300 }, () => opened.read().over);
+    const ends = new Set((await Promise.all(reads)).map((said) => said.at(-1)));
+    // Those that were still waiting when the connection was given up went the plain way, in time or not.
+    expect([...ends].every((end) => end === 'fail TIMEOUT' || end === 'final plain')).toBe(true);
+    node.onExecute = answer;
+    await readsWayThree(opened);
+    expect(node.peers.length).toBe(2);
+  });
+});
+
+describe('closing', () => {
+  test('reads under way, waiting and later → CLOSED; the node sees the end; the plain way stays open', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    const opened = await open(node.address, { inFlightMax: 2 });
+    await opened.read().over;
+    node.onExecute = ({ stream }, peer) => peer.rows(stream, ['a'], { icg: 1 });
+    const reads = [opened.read(), opened.read(), opened.read()];
+    await reads[0]!.until(1);
+    await Promise.all([opened.path.close(), opened.path.close()]);
+    await Promise.all(reads.map(({ over }) => over));
+    expect(reads.map(({ said }) => said.at(-1))).toEqual(['fail CLOSED', 'fail CLOSED', 'fail CLOSED']);
+    expect(await opened.read().over).toEqual(['fail CLOSED']);
+    await node.until(({ peers }) => peers.every(({ socket }) => socket.destroyed));
+    expect(opened.plain.isClosed).toBe(false);
+    expect(node.peers.length).toBe(1);
+  });
+
+  test('a node that does not let go → closed all the same', async () => {
+    await using node = await ScriptedNode.start();
+    const opened = await open(node.address);
+    node.peers[0]!.socket.pause();
+    await opened.path.close();
+  });
+
+  test('between two connections → no more are made', async () => {
+    await using node = await ScriptedNode.start();
+    const opened = await open(node.address, { reconnectFirstMs: 20 });
+    node.peers[0]!.cut();
+    expect(await opened.read().over).toBeDefined();
+    await opened.path.close();
+    const { length } = node.peers;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(node.peers.length).toBe(length);
+  });
+});
+
+async function failureOf(opening: Promise<unknown>): Promise<string> {
+  return opening.then(
+    () => 'none',
+    (error: unknown) => codeOf(error),
+  );
+}

@@ -1,0 +1,129 @@
+/** A path to a scripted node, and what it says of the reads. */
+import cassandra from 'cassandra-driver';
+import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
+import { correctablePath, type CorrectablePath } from '../../../../../src/bindings/cassandra/icg/correctable-path.ts';
+import type { Tuning } from '../../../../../src/bindings/cassandra/icg/options.ts';
+import type {
+  Page,
+  ReadPath,
+  ReadPathSettings,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+} from '../../../../../src/bindings/cassandra/read-path.ts';
+
+/** What a sink was told, in order: `preliminary a,b`, `confirm`, `final a,b`, `fail CODE`. */
+export class Heard implements ReadSink {
+  readonly said: string[] = [];
+  readonly over: Promise<readonly string[]>;
+  error: unknown;
+  #end!: (said: readonly string[]) => void;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor() {
+    this.over = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  preliminary(page: Page): void {
+    this.#say(`preliminary ${textOf(page)}`);
+  }
+
+  preliminaryFailed(error: unknown): void {
+    this.#say(`preliminary failed ${codeOf(error)}`);
+  }
+
+  confirm(): void {
+    this.#say('confirm', true);
+  }
+
+  final(page: Page): void {
+    this.#say(`final ${textOf(page)}`, true);
+  }
+
+  fail(error: unknown): void {
+    this.error = error;
+    this.#say(`fail ${codeOf(error)}`, true);
+  }
+
+  /** Resolves when so much has been said. */
+  async until(count: number): Promise<void> {
+    while (this.said.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #say(what: string, isEnd = false): void {
+    this.said.push(what);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (isEnd) this.#end(this.said);
+  }
+}
+
+/** The plain way of a test: answers at once, and remembers what it was asked. */
+export class PlainPath implements ReadPath {
+  readonly requests: ReadRequest[] = [];
+  isClosed = false;
+
+  read(_statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
+    this.requests.push(request);
+    if (request.preliminary !== undefined) sink.preliminary({ rows: [{ v: 'plain' }], pageState: undefined });
+    sink.final({ rows: [{ v: 'plain' }], pageState: undefined });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+export interface OpenOptions extends Tuning {
+  readonly settings?: Partial<ReadPathSettings>;
+}
+
+export interface Opened extends AsyncDisposable {
+  readonly path: CorrectablePath;
+  readonly plain: PlainPath;
+  /** Reads the statement of the scripts. */
+  read(change?: Partial<ReadStatement> & Partial<ReadRequest>): Heard;
+}
+
+/** Opens a path to a node, which has to be one that gives preliminary replies. */
+export async function open(address: string, options: OpenOptions = {}): Promise<Opened> {
+  const plain = new PlainPath();
+  const path = await tryOpen(address, options, plain);
+  if (path === undefined) throw new Error('the node is a plain one');
+  return {
+    path,
+    plain,
+    read(change = {}) {
+      const { consistency = 'QUORUM', preliminary, ...rest } = { preliminary: 'ONE' as const, ...change };
+      const heard = new Heard();
+      path.read({ cql: 'SELECT v FROM t', params: [], pageSize: 100, ...rest }, { consistency, preliminary }, heard);
+      return heard;
+    },
+    [Symbol.asyncDispose]: () => path.close(),
+  };
+}
+
+export async function tryOpen(
+  address: string,
+  { settings, ...tuning }: OpenOptions = {},
+  plain: PlainPath = new PlainPath(),
+): Promise<CorrectablePath | undefined> {
+  const driver = cassandra as unknown as CassandraDriver;
+  return correctablePath(driver, { reconnectFirstMs: 1, ...tuning })({
+    contactPoints: [address],
+    keyspace: undefined,
+    credentials: undefined,
+    tls: undefined,
+    requestTimeoutMs: 30_000,
+    plain,
+    ...settings,
+  });
+}
+
+function textOf({ rows, pageState }: Page): string {
+  return rows.map((row) => String(row['v'])).join(',') + (pageState === undefined ? '' : ` more ${pageState}`);
+}
+
+export function codeOf(error: unknown): string {
+  const { code, server } = error as { readonly code?: string; readonly server?: { readonly code: number } };
+  return server === undefined ? String(code) : `${code} 0x${server.code.toString(16)}`;
+}

@@ -1,0 +1,256 @@
+/** Reads through a scripted node: which views come of which answers. */
+import { describe, expect, test } from 'vitest';
+import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
+import { errorRest } from './bodies.ts';
+import { open } from './reads.ts';
+import { COLUMNS, ScriptedNode, SKIP_METADATA, type Script } from './scripted-node.ts';
+
+const UNPREPARED = 0x2500;
+const READ_TIMEOUT = 0x1200;
+
+describe('answers', () => {
+  const cases: readonly { readonly name: string; readonly script: Script; readonly said: readonly string[] }[] = [
+    {
+      name: 'a preliminary, a confirmation → both views',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a', 'b'], { icg: 1 });
+        peer.confirm(stream);
+      },
+      said: ['preliminary a,b', 'confirm'],
+    },
+    {
+      name: 'a preliminary, other rows → both views',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.rows(stream, ['b'], { icg: 3 });
+      },
+      said: ['preliminary a', 'final b'],
+    },
+    {
+      name: 'a preliminary, the same rows → both views',
+      script({ stream }, peer) {
+        peer.rows(stream, [], { icg: 1 });
+        peer.rows(stream, [], { icg: 4 });
+      },
+      said: ['preliminary ', 'final '],
+    },
+    {
+      name: 'one normal answer → the final view',
+      script: ({ stream }, peer) => peer.rows(stream, ['a']),
+      said: ['final a'],
+    },
+    {
+      name: 'more pages → their state',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1, pageState: Buffer.of(1, 0xab) });
+        peer.confirm(stream);
+      },
+      said: ['preliminary a more 01ab', 'confirm'],
+    },
+    {
+      name: 'a preliminary, an error → the preliminary view stands, the final one fails with its code',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2));
+      },
+      said: ['preliminary a', 'fail SERVER 0x1200'],
+    },
+    {
+      name: 'an error at once → only that',
+      script: ({ stream }, peer) => peer.error(stream, 0x1000, errorRest.unavailable(4, 2, 1)),
+      said: ['fail SERVER 0x1000'],
+    },
+    {
+      name: 'a confirmation of nothing → PROTOCOL',
+      script: ({ stream }, peer) => peer.confirm(stream),
+      said: ['fail PROTOCOL'],
+    },
+    {
+      name: 'two preliminaries → PROTOCOL',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.rows(stream, ['b'], { icg: 1 });
+      },
+      said: ['preliminary a', 'fail PROTOCOL'],
+    },
+    {
+      name: 'a preliminary, a normal answer → PROTOCOL',
+      script({ stream }, peer) {
+        peer.rows(stream, ['a'], { icg: 1 });
+        peer.rows(stream, ['b']);
+      },
+      said: ['preliminary a', 'fail PROTOCOL'],
+    },
+    {
+      name: 'an unknown number in the payload → PROTOCOL',
+      script: ({ stream }, peer) => peer.rows(stream, ['a'], { icg: 9 }),
+      said: ['fail PROTOCOL'],
+    },
+  ];
+
+  test.each(cases)('$name', async ({ script, said }) => {
+    await using node = await ScriptedNode.start({ onExecute: script });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(said);
+    expect(opened.plain.requests).toEqual([]);
+  });
+
+  test('an error of a node → its numbers, and which node', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute: ({ stream }, peer) => peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2)),
+    });
+    await using opened = await open(node.address);
+    const heard = opened.read();
+    await heard.over;
+    expect(heard.error).toMatchObject({
+      name: 'CqlError',
+      node: node.address,
+      server: { code: READ_TIMEOUT, consistency: 4, received: 1, required: 2, hasData: true },
+    });
+  });
+
+  test('a preliminary view that cannot be read → only it fails, and a confirmation of it the read', async () => {
+    const parameters = { columns: [{ name: 'v', type: { code: 0x77, type: null } }] } as const;
+    await using node = await ScriptedNode.start(parameters);
+    await using opened = await open(node.address);
+    node.onExecute = ({ stream }, peer) => {
+      peer.rows(stream, ['a'], { icg: 1 });
+      peer.rows(stream, ['b'], { icg: 3, columns: COLUMNS, skipMetadata: false });
+    };
+    expect(await opened.read().over).toEqual(['preliminary failed PROTOCOL', 'final b']);
+    node.onExecute = ({ stream }, peer) => {
+      peer.rows(stream, ['a'], { icg: 1 });
+      peer.confirm(stream);
+    };
+    expect(await opened.read().over).toEqual(['preliminary failed PROTOCOL', 'fail PROTOCOL']);
+    // What one statement's values are is no reason to part.
+    expect(node.peers.length).toBe(1);
+  });
+});
+
+describe('requests', () => {
+  const answer: Script = ({ stream }, peer) => peer.rows(stream, ['a']);
+
+  test('both views, the final only, full finals → what the payload says', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using confirming = await open(node.address);
+    await using full = await open(node.address, { confirmations: false });
+    await confirming.read({ consistency: 'QUORUM' }).over;
+    await confirming.read({ consistency: 'ONE', preliminary: undefined }).over;
+    await full.read({ consistency: 'ALL' }).over;
+    const asked = [0, 1, 2].map((n) => node.executed(n)).map(({ consistency, request: { icg } }) => [consistency, icg]);
+    expect(asked).toEqual([
+      [4, 1],
+      [1, undefined],
+      [5, 2],
+    ]);
+  });
+
+  test('pages: size and state go out', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address);
+    await opened.read({ pageSize: 7, pageState: '01ab' }).over;
+    const { request, flags } = node.executed();
+    expect(flags & 0x0c).toBe(0x0c);
+    expect(request.body.subarray(-10).toString('hex')).toBe('000000070000000201ab');
+  });
+
+  test('columns: left out of the answer only where they cannot change under the statement', async () => {
+    await using node = await ScriptedNode.start();
+    await using opened = await open(node.address);
+    node.onExecute = ({ stream }, peer) => peer.rows(stream, ['a'], { columns: node.columns, skipMetadata: false });
+    const skips = async (cql: string): Promise<boolean> => {
+      const before = node.count(OPCODE.execute);
+      await opened.read({ cql }).over;
+      return (node.executed(before).flags & SKIP_METADATA) !== 0;
+    };
+    expect(await skips('SELECT v FROM t')).toBe(true);
+    expect(await skips('SELECT * FROM t')).toBe(false);
+    const udt = { code: 0x30, type: null, info: { keyspace: 'ks', name: 'u', fields: [] } };
+    node.columns = [{ name: 'v', type: { code: 0x20, type: null, info: udt } }];
+    node.onExecute = ({ stream }, peer) => peer.rows(stream, ['a'], { columns: COLUMNS, skipMetadata: false });
+    expect(await skips('SELECT u FROM t')).toBe(false);
+  });
+
+  test('keyspace: chosen on each connection before anything else', async () => {
+    await using node = await ScriptedNode.start({ onExecute: answer });
+    await using opened = await open(node.address, { settings: { keyspace: 'My"Shop' } });
+    await opened.read().over;
+    const query = node.requests.find(({ opcode }) => opcode === OPCODE.query);
+    expect(query?.body.toString('utf8', 4, 19)).toBe('USE "My""Shop"\0');
+  });
+
+  test('parameters that are none of the column → BAD_VALUE, and nothing is sent', async () => {
+    await using node = await ScriptedNode.start({ parameters: [{ name: 'n', type: { code: 0x09, type: null } }] });
+    await using opened = await open(node.address);
+    expect(await opened.read({ params: ['one'] }).over).toEqual(['fail BAD_VALUE']);
+    expect(await opened.read({ params: [] }).over).toEqual(['fail BAD_VALUE']);
+    expect(node.count(OPCODE.execute)).toBe(0);
+  });
+});
+
+describe('statements', () => {
+  test('many reads of a new statement → prepared once', async () => {
+    await using node = await ScriptedNode.start({ onExecute: ({ stream }, peer) => peer.rows(stream, ['a']) });
+    await using opened = await open(node.address);
+    await Promise.all(Array.from({ length: 50 }, () => opened.read().over));
+    await opened.read().over;
+    expect(node.count(OPCODE.prepare)).toBe(1);
+    expect(node.executed().id).toBe('SELECT v FROM t');
+  });
+
+  test('one that cannot be prepared → the error of the node', async () => {
+    await using node = await ScriptedNode.start({
+      onRequest({ opcode, stream }, peer) {
+        if (opcode !== OPCODE.prepare) return false;
+        peer.error(stream, 0x2000);
+        return true;
+      },
+    });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(['fail SERVER 0x2000']);
+  });
+
+  test('forgotten by the node → prepared again, once, whoever asks', async () => {
+    const known = new Set<string>();
+    await using node = await ScriptedNode.start({
+      onRequest({ opcode }) {
+        if (opcode === OPCODE.prepare) known.add('all');
+        return false;
+      },
+      onExecute({ stream }, peer) {
+        if (known.has('all')) peer.rows(stream, ['a']);
+        else peer.error(stream, UNPREPARED, errorRest.unprepared(Buffer.from('SELECT v FROM t')));
+      },
+    });
+    await using opened = await open(node.address);
+    await opened.read().over;
+    known.clear();
+    const reads = Array.from({ length: 20 }, () => opened.read().over);
+    expect(await Promise.all(reads)).toEqual(reads.map(() => ['final a']));
+    expect(node.count(OPCODE.prepare)).toBe(2);
+  });
+
+  test('forgotten again and again → the error of the node', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute: ({ stream }, peer) => peer.error(stream, UNPREPARED, errorRest.unprepared(Buffer.of(1))),
+    });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(['fail SERVER 0x2500']);
+    expect(node.count(OPCODE.prepare)).toBe(2);
+  });
+
+  test('columns that changed under it → prepared again, and nothing is misread', async () => {
+    const two = [...COLUMNS, { name: 'w', type: { code: 0x0d, type: null } }];
+    const body = { columns: two, rows: [[Buffer.from('a'), Buffer.from('b')]], skipMetadata: true };
+    await using node = await ScriptedNode.start();
+    await using opened = await open(node.address);
+    node.onExecute = ({ stream }, peer) => {
+      peer.rows(stream, [], { ...body, icg: 1 });
+      peer.confirm(stream);
+      node.columns = two;
+    };
+    expect(await opened.read().over).toEqual(['preliminary a', 'confirm']);
+    expect(node.count(OPCODE.prepare)).toBe(2);
+  });
+});
