@@ -33,12 +33,19 @@ export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> e
   connected(): Promise<void>;
 }
 
-type ReadOf<O> = O extends { readonly read: infer R extends Consistency } ? R : 'QUORUM';
-type WriteOf<O> = O extends { readonly write: infer W extends Consistency } ? W : 'QUORUM';
-type SingleOf<O> = O extends { readonly singleDataCenter: infer S extends boolean } ? S : false;
+/** What the options say for `K`; everything that they may say where the compiler does not know. */
+type Given<O, K extends PropertyKey, Default> = K extends keyof O
+  ? Exclude<O[K], undefined> | (undefined extends O[K] ? Default : never)
+  : Default;
 
 /** The levels of a binding made with the options `O`. */
-export type LevelsOf<O extends CassandraOptions> = CassandraLevels<FinalLevel<ReadOf<O>, WriteOf<O>, SingleOf<O>>>;
+export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
+  FinalLevel<
+    Given<O, 'read', 'QUORUM'> & Consistency,
+    Given<O, 'write', 'QUORUM'> & Consistency,
+    Given<O, 'singleDataCenter', false> & boolean
+  >
+>;
 
 /**
  * A binding to a Cassandra cluster, with the levels `weak`, one replica, and `strong`, R replicas of which at least one has

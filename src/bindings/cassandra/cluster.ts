@@ -55,7 +55,7 @@ export class Cluster {
   }
 
   async execute(execution: Execution): Promise<Page> {
-    const { client, driver, values } = this.#connected ?? (await this.connected());
+    const { client, values } = this.#connected ?? (await this.connected());
     const { cql, params, consistency, isIdempotent, pageSize, pageState, timestamp } = execution;
     const result = await client.execute(
       cql,
@@ -67,7 +67,7 @@ export class Cluster {
         autoPage: false,
         ...(pageSize !== undefined && { fetchSize: pageSize }),
         ...(pageState !== undefined && { pageState }),
-        ...(timestamp !== undefined && { timestamp: driver.types.Long.fromString(String(timestamp)) }),
+        ...(timestamp !== undefined && { timestamp }),
       },
     );
     return { rows: (result.rows ?? []).map((row) => values.plainRow(row)), pageState: result.pageState ?? undefined };

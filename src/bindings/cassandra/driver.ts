@@ -12,7 +12,7 @@ export interface DriverQueryOptions {
   readonly fetchSize?: number;
   readonly pageState?: string;
   readonly autoPage?: boolean;
-  readonly timestamp?: unknown;
+  readonly timestamp?: number;
 }
 
 /** What `Client.execute` gives; updates have no rows. */
@@ -61,7 +61,7 @@ export interface CassandraDriver {
     /** What the encoder gives for a value that is not to be touched. */
     readonly unset?: object;
     readonly Integer: Class<object>;
-    readonly Long: Class<object> & { fromString(text: string): unknown };
+    readonly Long: Class<object>;
     readonly Tuple: Class<{ readonly elements: unknown[] }>;
     readonly Vector?: Class<{ readonly elements: unknown[] }>;
   };

@@ -11,6 +11,8 @@ export { applied, nothing, one, page, rows } from './results.ts';
 export type { Mapped, ResultPage, ResultShape, RowMapper, VersionOption } from './results.ts';
 export { defineStatements, implementStatements, statement } from './statements.ts';
 export type {
+  AnySpec,
+  AnySpecs,
   ContractLike,
   Implementations,
   StatementBuilders,

@@ -1,5 +1,5 @@
 /** `get`, `put` and `getMany` over one simple table (`keyValueTable`). Versions are the times of writing. */
-import { invalidArgument } from '../../correctable/errors.ts';
+import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { Meaning, Plan, Planner } from './plan.ts';
@@ -115,9 +115,18 @@ function entriesOf({ rows }: Page, codec: ValueCodec): Map<string, Entry> {
   for (const { key, value, written } of rows) {
     const isThere = typeof value === 'string';
     const version = typeof written === 'bigint' ? Number(written) : undefined;
-    entries.set(String(key), { value: isThere ? codec.decode(value) : undefined, version });
+    entries.set(String(key), { value: isThere ? decoded(codec, value, String(key)) : undefined, version });
   }
   return entries;
+}
+
+function decoded(codec: ValueCodec, text: string, key: string): unknown {
+  try {
+    return codec.decode(text);
+  } catch (cause) {
+    const message = `the value of ${JSON.stringify(key)} was not written by this codec: ${String(cause)}`;
+    throw new CorrectableError('INVALID_VALUE', message, { cause });
+  }
 }
 
 function keyOf(key: unknown, field: string): string {

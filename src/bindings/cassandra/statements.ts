@@ -67,13 +67,30 @@ export function listOf(statements: Statements): readonly Statement[] {
 }
 
 /** A typed builder for each statement: `ads.profile({ user })`. */
-export type StatementBuilders<S> = {
-  readonly [K in keyof S]: S[K] extends { readonly args: infer A extends AnySchema }
-    ? (args: SchemaInput<A>) => Operation<ResultOfSpec<S[K]>>
-    : never;
+export type StatementBuilders<S extends AnySpecs> = {
+  readonly [K in keyof S]: (args: SchemaInput<S[K]['args']>) => Operation<ResultOfSpec<S[K]>>;
 };
 
-type ResultOfSpec<S> = S extends { readonly result: ResultShape<infer R> } ? R : void;
+type ResultOfSpec<S> = 'result' extends keyof S
+  ? S extends { readonly result?: ResultShape<infer R> | undefined }
+    ? R
+    : void
+  : void;
+
+/** Any statement: what its functions take is between them and its schemas. */
+export interface AnySpec {
+  readonly effect: Effect;
+  readonly cql: string;
+  readonly args: AnySchema;
+  readonly result?: ResultShape<unknown>;
+  readonly idempotent?: boolean;
+  params?(args: never): readonly unknown[];
+  key?(args: never): string;
+  equals?(a: never, b: never): boolean;
+}
+
+/** Statements by name. */
+export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
  * A statement with its types inferred, so that `params`, `key` and `equals` are typed by the schema and the result.
@@ -86,9 +103,13 @@ type ResultOfSpec<S> = S extends { readonly result: ResultShape<infer R> } ? R :
  *   result: one((row) => row['refs'] as string[], { version: 'written' }),
  * });
  */
-export function statement<A extends AnySchema, R = void>(spec: StatementSpec<A, R>): StatementSpec<A, R> {
+export function statement<A extends AnySchema, R>(spec: WithResult<A, R>): WithResult<A, R>;
+export function statement<A extends AnySchema>(spec: StatementSpec<A, void>): StatementSpec<A, void>;
+export function statement(spec: AnySpec): AnySpec {
   return spec;
 }
+
+type WithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly result: ResultShape<R> };
 
 /**
  * A catalogue of statements with a typed builder for each.
@@ -106,14 +127,12 @@ export function statement<A extends AnySchema, R = void>(spec: StatementSpec<A, 
  * const store = createClient(cassandra({ contactPoints: ['frk:9042'], keyspace: 'ads', statements: ads }));
  * const refs = await store.invoke(ads.profile({ user: 'ada' })); // string[] | undefined
  */
-export function defineStatements<const S extends Readonly<Record<string, StatementSpec<AnySchema, never>>>>(
-  specs: S,
-): StatementBuilders<S> & Statements {
+export function defineStatements<const S extends AnySpecs>(specs: S): StatementBuilders<S> & Statements {
   const builders: Record<string, unknown> = {};
   const list: Statement[] = [];
   for (const [name, spec] of Object.entries(specs)) {
     const { effect, key, equals } = spec;
-    list.push(checkedStatement(name, spec as AnySpec));
+    list.push(checkedStatement(name, spec));
     builders[name] = (args: never): Operation => ({
       name,
       args,
@@ -154,7 +173,7 @@ export function implementStatements<C extends ContractLike>(
   { operations }: C,
   implementations: Implementations<C>,
 ): Statements {
-  const list = Object.entries<StatementText<never, unknown>>(implementations).map(([name, text]) => {
+  const list = Object.entries<Omit<AnySpec, 'effect' | 'args'>>(implementations).map(([name, text]) => {
     const { effect, args } = operations[name] ?? {};
     if (effect === undefined || args === undefined) throw invalidArgument(name, 'the contract has no such operation');
     return checkedStatement(name, { ...text, effect, args });
@@ -165,19 +184,13 @@ export function implementStatements<C extends ContractLike>(
   return { [LIST]: list };
 }
 
-type AnySpec = Omit<StatementText<never, unknown>, 'params'> & {
-  readonly effect: Effect;
-  readonly args: AnySchema;
-  params?(args: never): readonly unknown[];
-};
-
 function checkedStatement(name: string, spec: AnySpec): Statement {
   const { cql, effect, idempotent = false } = spec;
   const isSelect = /^\s*select\b/i.test(cql);
   if (effect === 'read' && !isSelect)
     throw invalidArgument(`${name}.effect`, "a statement that is no SELECT is an 'update'");
   if (effect === 'update' && isSelect) throw invalidArgument(`${name}.effect`, "a SELECT is a 'read'");
-  const result = spec.result ?? (nothing() as ResultShape<unknown>);
+  const result = spec.result ?? nothing();
   if (effect === 'read' && (result.kind === 'nothing' || result.kind === 'applied')) {
     throw invalidArgument(`${name}.result`, 'say how rows become the result: one(), rows() or page()');
   }

@@ -7,6 +7,16 @@ export {
   type ReconnectPolicy,
 } from '../../transport/backoff.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
+export {
+  defineContract,
+  operation,
+  type Contract,
+  type ContractInfo,
+  type OperationSpec,
+  type OperationSpecs,
+} from '../../protocol/contract.ts';
+export { keyValueOperations, queueOperations } from '../../protocol/portable.ts';
 export type { ConnectionState } from '../../transport/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';

@@ -1,6 +1,7 @@
 /** The binding for a store behind a gateway: one request over a websocket, all views back. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
+import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
 import type { ConnectionOptions } from '../../transport/options.ts';
@@ -10,8 +11,13 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   /** The levels of the store behind the gateway, weakest first: must be the same there. */
   readonly levels: L;
   /**
-   * Names of the operations that the store has, so that others are refused before anything is sent. Default: any name is
-   * sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
+   * The operations of the store with their schemas, made by `defineContract`, the same as at the gateway: arguments are
+   * checked before anything is sent, and a gateway with another version of it is refused.
+   */
+  readonly contract?: Catalogue | undefined;
+  /**
+   * Names of the operations that the store has, so that others are refused before anything is sent; not needed with a
+   * contract. Default: any name is sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
    */
   readonly operations?: readonly string[] | undefined;
   /** Whether the store keeps sessions that can be taken to another of its servers. Default: no, `session()` is refused. */
@@ -29,14 +35,20 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  * store.invoke(get({ key: 'greeting' })).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
-  const { levels, operations, sessions = false, ...rest } = options;
+  const { levels, contract, operations, sessions = false, ...rest } = options;
   return bindConnection({
     name: 'remote',
     levels,
-    connection: connect(rest, { levels: checkedLevels(levels) }),
+    connection: connect(rest, {
+      levels: checkedLevels(levels),
+      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
+    }),
     sessions,
-    supports: ({ name }) => operations?.includes(name) ?? true,
-    check: (operation) => operation,
+    supports: (operation) => {
+      if (contract !== undefined && !isListed(contract, operation)) return false;
+      return operations?.includes(operation.name) ?? true;
+    },
+    check: (operation) => (contract === undefined ? operation : checkOperation(contract, operation)),
   });
 }
 

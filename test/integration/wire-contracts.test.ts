@@ -1,0 +1,55 @@
+/** A client with a contract and a gateway: the same contract on both ends, or none of it. */
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod/mini';
+import { defineContract, keyValueOperations, remote } from '../../src/bindings/remote/index.ts';
+import { createClient } from '../../src/index.ts';
+import { put } from '../../src/operations/index.ts';
+import { LEVELS, startGateway, StoreDouble } from '../support/wire.ts';
+
+const contract = defineContract('shop', {
+  ...keyValueOperations,
+  price: { effect: 'read', args: z.object({ item: z.string() }), result: z.number() },
+});
+
+function answering(): StoreDouble {
+  const store = new StoreDouble();
+  store.answer = ({ sink, operation }) => sink.update(operation.args, 'strong');
+  return store;
+}
+
+const clientOf = (url: string, given = contract) =>
+  createClient(remote({ url, levels: LEVELS, contract: given, WebSocket }));
+
+test('contract: the same on both ends → operations by their names, typed', async () => {
+  await using gateway = await startGateway({ store: answering(), contract });
+  const client = clientOf(gateway.url);
+  expect(await client.invokeStrong(contract.price({ item: 'tea' }))).toEqual({ item: 'tea' });
+  expect(await client.invokeStrong(put('k', 1))).toEqual({ key: 'k', value: 1 });
+  await client.close();
+});
+
+test('contract: arguments that do not fit, an operation that it has not → refused before anything is sent', async () => {
+  await using gateway = await startGateway({ store: answering(), contract });
+  const client = clientOf(gateway.url);
+  const failures = await Promise.all([
+    client.invoke(contract.price({ item: 5 as never })).catch((error: unknown) => error),
+    client.invoke({ name: 'drop', args: {}, effect: 'update' }).catch((error: unknown) => error),
+  ]);
+  expect(failures).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'args.item' }, { code: 'UNSUPPORTED' }]);
+  expect(gateway.store.submitted).toEqual([]);
+  await client.close();
+});
+
+test('contract: another one at the gateway, or none → refused, the reason names both', async () => {
+  const other = defineContract('shop', { ...keyValueOperations });
+  for (const served of [other, undefined]) {
+    await using gateway = await startGateway({ store: answering(), contract: served });
+    const client = clientOf(gateway.url);
+    await expect(client.invoke(contract.price({ item: 'tea' }))).rejects.toMatchObject({
+      code: 'PROTOCOL',
+      message: expect.stringContaining(contract.hash),
+    });
+    await client.close();
+  }
+});

@@ -1,0 +1,253 @@
+/** How a binding comes to its cluster: options, driver, first connection, coordinators, and which way reads take. */
+import cassandraDriver from 'cassandra-driver';
+import { expect, test } from 'vitest';
+import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
+import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
+import { cassandra, keyValueTable, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
+import { addressTranslator, coordinatorPolicy, retryPolicy } from '../../../../src/bindings/cassandra/policies.ts';
+import type {
+  CorrectableOption,
+  OpenCorrectablePath,
+  ReadPath,
+  ReadPathSettings,
+} from '../../../../src/bindings/cassandra/read-path.ts';
+import { createClient } from '../../../../src/index.ts';
+import { get } from '../../../../src/operations/index.ts';
+import { fakeDriver } from './fake-driver.ts';
+
+const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
+const driver: CassandraDriver = cassandraDriver;
+
+function open(options: Partial<CassandraOptions> = {}) {
+  const fake = fakeDriver();
+  const binding = cassandra({ ...BASE, driver: fake.driver, ...options } as CassandraOptions);
+  return { fake, binding, client: createClient(binding) };
+}
+
+test.each<[Partial<Record<keyof CassandraOptions, unknown>>, string]>([
+  [{ contactPoints: [] }, 'contactPoints'],
+  [{ contactPoints: ['a', 'http://b'] }, 'contactPoints[1]'],
+  [{ contactPoints: ['a b'] }, 'contactPoints[0]'],
+  [{ keyspace: 'x; DROP' }, 'keyspace'],
+  [{ keyspace: undefined }, 'keyspace'],
+  [{ table: '1st' }, 'table'],
+  [{ read: 'SOME' }, 'read'],
+  [{ write: 'ANY' }, 'write'],
+  [{ weak: 'QUORUM' }, 'weak'],
+  [{ correctable: 'maybe' }, 'correctable'],
+  [{ requestTimeoutMs: 0 }, 'requestTimeoutMs'],
+])('options: %j → INVALID_ARGUMENT naming %s', (wrong, field) => {
+  expect(() => open(wrong as Partial<CassandraOptions>)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
+  );
+});
+
+test('driver: what it is told → pinned coordinators, our retries, the rest as given', async () => {
+  const requestTracker = {};
+  const { fake, binding } = open({
+    credentials: { username: 'u', password: 'p' },
+    tls: { ca: 'pem' },
+    requestTimeoutMs: 5_000,
+    clientOptions: { requestTracker, contactPoints: ['elsewhere'], socketOptions: { keepAlive: false } },
+  });
+  expect(fake.made).toEqual([]);
+  await binding.connected();
+  expect(fake.made[0]).toMatchObject({
+    contactPoints: ['a:9042', 'b:9043', '[::1]:9042', '[::1]:9044'],
+    keyspace: 'shop',
+    credentials: { username: 'u', password: 'p' },
+    sslOptions: { ca: 'pem' },
+    requestTracker,
+    socketOptions: { keepAlive: false, readTimeout: 5_000 },
+  });
+  await binding.close();
+});
+
+test('driver: not installed → an error that names the package and what to do', async () => {
+  const missing = loadDriver(undefined, () => Promise.reject(new Error('Cannot find package')));
+  await expect(missing).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    field: 'driver',
+    message: expect.stringContaining('npm install cassandra-driver'),
+  });
+});
+
+test('driver: installed, or given → that one', async () => {
+  expect((await loadDriver(undefined)).Client).toBe(cassandraDriver.Client);
+  const { driver: given } = fakeDriver();
+  expect(await loadDriver(given)).toBe(given);
+});
+
+test('connection: many operations at once → one connection', async () => {
+  const { fake, client } = open();
+  fake.answerAll(() => ({ rows: [] }));
+  await Promise.all(Array.from({ length: 20 }, () => client.invoke(get('k'))));
+  expect(fake.made).toHaveLength(1);
+});
+
+test('connection: fails → UNAVAILABLE for those who wait, and the next operation tries again', async () => {
+  const { fake, binding, client } = open();
+  fake.answerAll(() => ({ rows: [] }));
+  fake.connect = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(binding.connected()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(fake.shutdowns).toBe(fake.made.length);
+  fake.connect = () => Promise.resolve();
+  expect(await client.invoke(get('k'))).toBeUndefined();
+});
+
+test('connection: still being made at close → shut down all the same, the operation fails', async () => {
+  const { fake, client } = open();
+  let connected = (): void => {};
+  fake.connect = () => new Promise((resolve) => (connected = resolve));
+  const read = client.invoke(get('k'));
+  await expect.poll(() => fake.made.length).toBe(1);
+  const closed = client.close();
+  await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  connected();
+  await closed;
+  expect(fake.shutdowns).toBe(1);
+});
+
+test('createTable → made before the first operation', async () => {
+  const { fake, client } = open({ createTable: true, table: 'kv' });
+  fake.answerAll(() => ({ rows: [] }));
+  await client.invoke(get('k'));
+  expect(fake.executed[0]?.cql).toBe(keyValueTable({ keyspace: 'shop', table: 'kv' }));
+});
+
+const NETWORK = 'org.apache.cassandra.locator.NetworkTopologyStrategy';
+
+test.each([
+  [{ class: NETWORK, eu: '3' }, true],
+  [{ class: NETWORK, eu: '3', us: '0' }, true],
+  [{ class: NETWORK, eu: '2', us: '1' }, false],
+  [{ class: 'org.apache.cassandra.locator.SimpleStrategy', replication_factor: '3' }, false],
+  [undefined, false],
+])('singleDataCenter: replication %j → believed: %s', async (replication, isTrue) => {
+  const { fake, client } = open({ singleDataCenter: true, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM' });
+  fake.answerAll(({ cql }) => ({ rows: cql.includes('system_schema') && replication ? [{ replication }] : [] }));
+  const read = client.invoke(get('k'));
+  if (isTrue) expect(await read).toBeUndefined();
+  else await expect(read).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'singleDataCenter' });
+});
+
+function planOf(policy: object, addresses: readonly string[]): { ready: Promise<void>; plan: () => string[] } {
+  const hosts = addresses.map((address) => ({ address }));
+  const lb = policy as {
+    init(client: unknown, hosts: { values(): DriverHost[] }, done: (error?: Error | null) => void): void;
+    newQueryPlan(keyspace: string, options: unknown, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+  };
+  return {
+    ready: new Promise((resolve, reject) => {
+      lb.init({}, { values: () => hosts }, (error) => (error ? reject(error) : resolve()));
+    }),
+    plan: () => {
+      let planned: string[] = [];
+      lb.newQueryPlan('shop', {}, (_, plan) => (planned = Array.from(plan, ({ address }) => address)));
+      return planned;
+    },
+  };
+}
+
+test('coordinators: listed nodes in their order, no others', async () => {
+  const policy = coordinatorPolicy(driver, ['127.0.0.2:9042', 'localhost:9042', '127.0.0.9:9042']);
+  const { ready, plan } = planOf(policy, ['127.0.0.1:9042', '127.0.0.2:9042', '127.0.0.3:9042']);
+  await ready;
+  expect(plan()).toEqual(['127.0.0.2:9042', '127.0.0.1:9042']);
+  const distance = (address: string): number =>
+    (policy as { getDistance(host: DriverHost): number }).getDistance({ address });
+  expect([distance('127.0.0.1:9042'), distance('127.0.0.3:9042')]).toEqual([0, 2]);
+});
+
+test('coordinators: no contact point is the address of a node → said, with the addresses that are', async () => {
+  const { ready } = planOf(coordinatorPolicy(driver, ['127.0.0.9:9042']), ['10.0.0.1:9042']);
+  await expect(ready).rejects.toThrow(/contactPoints: .*10\.0\.0\.1:9042/);
+});
+
+test.each([
+  ['10.1.1.1', '10.1.1.1:9042'],
+  ['10.1.1.1:19042', '10.1.1.1:19042'],
+])('addresses: translated to %s → %s', (translated, endpoint) => {
+  const translator = addressTranslator(driver, (address) => (address === '10.0.0.1' ? translated : address));
+  let given = '';
+  (translator as { translate(a: string, p: number, done: (e: string) => void): void }).translate(
+    '10.0.0.1',
+    9042,
+    (e) => {
+      given = e;
+    },
+  );
+  expect(given).toBe(endpoint);
+});
+
+test('retries: what the driver asks about → once at the next node, never where replicas are missing', () => {
+  const policy = retryPolicy(driver) as cassandraDriver.policies.retry.RetryPolicy;
+  const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
+  const second = { nbRetry: 1 } as cassandraDriver.policies.retry.OperationInfo;
+  const retry = expect.objectContaining({ decision: 1 });
+  const rethrow = expect.objectContaining({ decision: 0 });
+  const error = new Error('lost');
+  expect(policy.onRequestError(first, 4, error)).toEqual({ decision: 1, useCurrentHost: false });
+  expect(policy.onRequestError(second, 4, error)).toEqual(rethrow);
+  expect(policy.onUnavailable(first, 4, 2, false)).toEqual(rethrow);
+  expect(policy.onWriteTimeout(first, 4, 1, 2, 'SIMPLE')).toEqual(rethrow);
+  expect(policy.onReadTimeout(first, 4, 2, 2, false)).toEqual(retry);
+  expect(policy.onReadTimeout(first, 4, 1, 2, true)).toEqual(rethrow);
+  expect(policy.onReadTimeout(second, 4, 2, 2, false)).toEqual(rethrow);
+});
+
+const plain: ReadPath = { read: (_statement, _request, sink) => sink.fail(new Error('plain')), close: async () => {} };
+const settings: ReadPathSettings = {
+  contactPoints: ['frk:9042'],
+  keyspace: 'shop',
+  credentials: undefined,
+  tls: undefined,
+  requestTimeoutMs: 1_000,
+  plain,
+};
+
+function chooser(wanted: CorrectableOption, open: OpenCorrectablePath | undefined): ChosenPath {
+  const way = open === undefined ? undefined : () => open;
+  return new ChosenPath({ wanted, settings, way, connected: () => Promise.resolve({ driver }) });
+}
+
+const correctable: ReadPath = { read: () => {}, close: async () => {} };
+const found: OpenCorrectablePath = () => Promise.resolve(correctable);
+const ordinary: OpenCorrectablePath = () => Promise.resolve(undefined);
+
+test.each([
+  ['auto', 'gives preliminary replies', found, true],
+  ['auto', 'is an ordinary one', ordinary, false],
+  ['auto', 'cannot be spoken to by anything here', undefined, false],
+  ['never', 'gives preliminary replies', found, false],
+  ['require', 'gives preliminary replies', found, true],
+] as const)('way: %s, the coordinator %s → chosen once', async (wanted, _, open, isCorrectable) => {
+  const path = chooser(wanted, open);
+  expect(path.isCorrectable).toBeUndefined();
+  expect(await path.chosen()).toBe(isCorrectable ? correctable : plain);
+  expect(path.isCorrectable).toBe(isCorrectable);
+});
+
+test('way: require, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
+  const path = chooser('require', ordinary);
+  await expect(path.chosen()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'correctable' });
+  const error = await new Promise((resolve) => {
+    const nothing = (): void => {};
+    const sink = { preliminary: nothing, preliminaryFailed: nothing, confirm: nothing, final: nothing, fail: resolve };
+    path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminary: 'ONE' }, sink);
+  });
+  expect(error).toMatchObject({ code: 'UNSUPPORTED' });
+});
+
+test('way: auto, the coordinator cannot be looked at → two reads for now, not for ever', async () => {
+  let looks = 0;
+  const path = chooser('auto', () => {
+    looks += 1;
+    return Promise.reject(new Error('away'));
+  });
+  expect(await path.chosen()).toBe(plain);
+  expect(path.isCorrectable).toBeUndefined();
+  expect(await path.chosen()).toBe(plain);
+  expect(looks).toBe(1);
+});

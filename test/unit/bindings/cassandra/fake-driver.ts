@@ -1,0 +1,119 @@
+/** The real driver's classes with a client that the test answers for: what it was asked, when it answers, how it fails. */
+import cassandraDriver from 'cassandra-driver';
+import type { CassandraDriver, DriverQueryOptions, DriverResult } from '../../../../src/bindings/cassandra/index.ts';
+
+/** One statement in the hands of the test. */
+export interface Executed {
+  readonly cql: string;
+  readonly params: readonly unknown[];
+  readonly options: DriverQueryOptions;
+  readonly consistency: string;
+  answer(result?: DriverResult): void;
+  fail(error: Error): void;
+}
+
+export interface FakeDriver {
+  readonly driver: CassandraDriver;
+  /** Options of each client that was made. */
+  readonly made: Record<string, unknown>[];
+  /** All statements so far. */
+  readonly executed: Executed[];
+  /** The next statement that nobody has asked for. */
+  next(): Promise<Executed>;
+  /** Answers every statement on the spot from now on. */
+  answerAll(answer: (executed: Executed) => DriverResult | Error): void;
+  /** What `connect` does: resolves unless told otherwise. */
+  connect: () => Promise<void>;
+  shutdowns: number;
+}
+
+const { types } = cassandraDriver;
+
+/** By the codes of the native protocol. */
+const NAMES = new Map<unknown, string>(
+  Object.entries({
+    1: 'ONE',
+    2: 'TWO',
+    3: 'THREE',
+    4: 'QUORUM',
+    5: 'ALL',
+    6: 'LOCAL_QUORUM',
+    7: 'EACH_QUORUM',
+    10: 'LOCAL_ONE',
+  }),
+);
+
+export function fakeDriver(): FakeDriver {
+  const waiting: ((executed: Executed) => void)[] = [];
+  let answerOf: ((executed: Executed) => DriverResult | Error) | undefined;
+  let taken = 0;
+  class Client {
+    constructor(options: Record<string, unknown>) {
+      fake.made.push(options);
+    }
+
+    connect(): Promise<void> {
+      return fake.connect();
+    }
+
+    execute(cql: string, params: unknown[] = [], options: DriverQueryOptions = {}): Promise<DriverResult> {
+      return new Promise((resolve, reject) => {
+        const executed: Executed = {
+          cql,
+          params,
+          options,
+          consistency: NAMES.get(String(options.consistency)) ?? 'unset',
+          answer: (result = {}) => resolve(result),
+          fail: reject,
+        };
+        fake.executed.push(executed);
+        const given = answerOf?.(executed);
+        if (given instanceof Error) reject(given);
+        else if (given !== undefined) resolve(given);
+        const next = waiting.shift();
+        if (next === undefined) return;
+        taken += 1;
+        next(executed);
+      });
+    }
+
+    shutdown(): Promise<void> {
+      fake.shutdowns += 1;
+      return Promise.resolve();
+    }
+  }
+  const fake: FakeDriver = {
+    driver: {
+      ...cassandraDriver,
+      Client: Client as unknown as CassandraDriver['Client'],
+    } as unknown as CassandraDriver,
+    made: [],
+    executed: [],
+    connect: () => Promise.resolve(),
+    shutdowns: 0,
+    next() {
+      const executed = fake.executed[taken];
+      if (executed !== undefined) {
+        taken += 1;
+        return Promise.resolve(executed);
+      }
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    answerAll(answer) {
+      answerOf = answer;
+    },
+  };
+  return fake;
+}
+
+/** An error message of a server, as the driver gives it. */
+export function responseError(code: number, message: string, details: object = {}): Error {
+  return Object.assign(new cassandraDriver.errors.ResponseError(code, message), details);
+}
+
+/** The row of a value in the table of `get`, written at so many microseconds. */
+export function valueRow(key: string, value: unknown, written: number): object {
+  return { key, value: JSON.stringify(value), written: types.Long.fromNumber(written) };
+}
+
+export const UNAVAILABLE: Error = responseError(0x1000, 'Not enough replicas (2 required but only 1 alive)');

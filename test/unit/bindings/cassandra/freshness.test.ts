@@ -1,0 +1,152 @@
+/** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
+import { expect, test } from 'vitest';
+import { cassandra, defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
+import { VersionsSeen } from '../../../../src/bindings/cassandra/versions-seen.ts';
+import { createClient } from '../../../../src/index.ts';
+import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { z } from 'zod';
+import { fakeDriver, valueRow, type FakeDriver } from './fake-driver.ts';
+
+const PAPER = { write: 'ONE' } as const;
+
+const statements = defineStatements({
+  name: {
+    effect: 'read',
+    cql: 'SELECT name FROM users WHERE user = :user',
+    args: z.object({ user: z.string() }),
+    result: one((row) => row['name']),
+  },
+});
+
+function open<const O extends Partial<CassandraOptions>>(options: O = {} as O) {
+  const fake = fakeDriver();
+  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements, ...options });
+  return { fake, binding, client: createClient(binding) };
+}
+
+/** Does a write, and tells when it was. */
+async function write(fake: FakeDriver, written: PromiseLike<unknown>): Promise<number> {
+  const executed = await fake.next();
+  executed.answer();
+  await written;
+  return executed.options.timestamp ?? 0;
+}
+
+test('levels: W = 1 → the final level is called quorum', () => {
+  expect(open(PAPER).binding.consistencyLevels()).toEqual(['weak', 'quorum']);
+});
+
+test('W = 1: a final older than our own write → counted as stale', async () => {
+  const { fake, binding, client } = open(PAPER);
+  const at = await write(fake, client.invoke(put('k', 2)));
+  const read = client.invokeStrong(get('k'));
+  (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
+  expect(await read).toBe(1);
+  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
+});
+
+test('W = 1: our own write is nowhere to be seen → counted as stale', async () => {
+  const { fake, binding, client } = open(PAPER);
+  await write(fake, client.invoke(put('k', 2)));
+  const read = client.invokeStrong(getMany(['other', 'k']));
+  (await fake.next()).answer({ rows: [] });
+  expect(await read).toEqual([undefined, undefined]);
+  expect(binding.counts).toMatchObject({ staleFinals: 1 });
+});
+
+test('W = 1: a write that is answered while the read is under way → the older value is no staleness', async () => {
+  const { fake, binding, client } = open(PAPER);
+  const read = client.invokeStrong(get('k'));
+  const reading = await fake.next();
+  const at = await write(fake, client.invoke(put('k', 2)));
+  reading.answer({ rows: [valueRow('k', 1, at - 1)] });
+  expect(await read).toBe(1);
+  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 0 });
+});
+
+test('W = 1: the weak view is newer than the final → regressed, and counted', async () => {
+  const { fake, binding, client } = open(PAPER);
+  const read = client.invoke(get('k'));
+  const reads = [await fake.next(), await fake.next()];
+  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
+  await read.when('weak');
+  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  expect(await read.settle()).toMatchObject({ level: 'quorum', value: 'old', regressed: true });
+  expect(binding.counts).toMatchObject({ staleFinals: 1, diverged: 1 });
+});
+
+test('versions: more objects than are kept → the ones seen longest ago are forgotten, and it is known', () => {
+  const seen = new VersionsSeen(2);
+  for (const [id, version] of [
+    ['a', 1],
+    ['b', 2],
+    ['a', 3],
+    ['c', 4],
+  ] as const)
+    seen.learn({ id, version });
+  expect([seen.knows('a'), seen.knows('b'), seen.knows('c'), seen.hasForgotten]).toEqual([true, false, true, true]);
+  expect([seen.isBehind({ id: 'a', version: 2 }), seen.isBehind({ id: 'b', version: undefined })]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test('session: the one replica is behind what was written → its view is left out', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 2), { session }));
+  const levels: string[] = [];
+  const read = client.invoke(get('k'), { session });
+  read.subscribe(({ level }) => void levels.push(level));
+  const reads = [await fake.next(), await fake.next()];
+  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 1, at - 1)] });
+  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 2, at)] });
+  expect(await read).toBe(2);
+  expect(levels).toEqual(['strong']);
+});
+
+test('session: only the weak level is asked for, and it is behind → the stronger one answers', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 2), { session }));
+  const read = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  (await fake.next()).answer({ rows: [] });
+  const stronger = await fake.next();
+  expect(stronger.consistency).toBe('QUORUM');
+  stronger.answer({ rows: [valueRow('k', 2, at)] });
+  expect(await read).toMatchObject({ level: 'strong', value: 2 });
+});
+
+test('session: the one replica is not behind → its view is given', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 2), { session }));
+  const read = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  (await fake.next()).answer({ rows: [valueRow('k', 3, at + 1)] });
+  expect(await read).toMatchObject({ level: 'weak', value: 3 });
+});
+
+test('session: a statement without a version → no weak view, since nobody can tell its age', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const read = client.invoke(statements.name({ user: 'ada' }), { session });
+  for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ name: 'Ada' }] });
+  expect(await read.settle()).toMatchObject({ level: 'strong', confirms: false, value: 'Ada' });
+});
+
+test('session at level quorum: the final view is behind → SESSION_BEHIND, worth another try', async () => {
+  const { fake, client } = open(PAPER);
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 2), { session }));
+  const read = client.invoke(get('k'), { session, levels: ['quorum'] });
+  (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
+  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+});
+
+test('session at level quorum: a statement without a version → UNSUPPORTED', async () => {
+  const { fake, client } = open(PAPER);
+  using session = client.session();
+  const read = client.invoke(statements.name({ user: 'ada' }), { session });
+  await expect(read).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  expect(fake.executed).toEqual([]);
+});

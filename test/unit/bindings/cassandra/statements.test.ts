@@ -1,0 +1,343 @@
+/** The application's own statements: what is bound, what comes back, and nothing cut off in silence. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  applied,
+  cassandra,
+  defineStatements,
+  implementStatements,
+  nothing,
+  one,
+  page,
+  rows,
+  statement,
+  type Row,
+  type Statements,
+} from '../../../../src/bindings/cassandra/index.ts';
+import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/markers.ts';
+import { createClient } from '../../../../src/index.ts';
+import { defineContract, keyValueOperations } from '../../../../src/server/index.ts';
+import { fakeDriver, responseError } from './fake-driver.ts';
+
+const user = z.object({ user: z.string() });
+const paged = z.object({ user: z.string(), pageState: z.string().optional(), pageSize: z.int().optional() });
+
+const posts = defineStatements({
+  name: statement({
+    effect: 'read',
+    cql: 'SELECT name FROM users WHERE user = :user',
+    args: user,
+    result: one((row) => row['name'] as string),
+    key: ({ user }) => user,
+  }),
+  all: { effect: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: rows(at, { max: 3 }) },
+  timeline: {
+    effect: 'read',
+    cql: 'SELECT at FROM posts WHERE user = :user',
+    args: paged,
+    result: page(at, { size: 2 }),
+  },
+  write: {
+    effect: 'update',
+    cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)',
+    args: z.object({ user: z.string(), at: z.number(), body: z.string().nullable().optional() }),
+  },
+  count: {
+    effect: 'update',
+    cql: 'UPDATE counts SET n = n + ? WHERE user = ?',
+    args: z.object({ user: z.string(), by: z.number() }),
+    params: ({ user, by }: { user: string; by: number }) => [by, user],
+  },
+  claim: {
+    effect: 'update',
+    cql: 'INSERT INTO users (user) VALUES (:user) IF NOT EXISTS',
+    args: user,
+    result: applied(),
+    idempotent: true,
+  },
+});
+
+function at(row: Row): number {
+  return row['at'] as number;
+}
+
+function open(statements: Statements = posts) {
+  const fake = fakeDriver();
+  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements });
+  return { fake, binding, client: createClient(binding) };
+}
+
+const failure = (operation: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(operation).catch((e: unknown) => e);
+
+test('statement: named markers → values in the order of the markers', async () => {
+  const { fake, client } = open();
+  const written = client.invoke(posts.write({ user: 'ada', at: 5, body: null }));
+  const executed = await fake.next();
+  expect(executed.params).toEqual(['ada', 5, null]);
+  expect(executed.options).toMatchObject({ prepare: true, isIdempotent: false });
+  executed.answer();
+  expect(await written).toBeUndefined();
+});
+
+test('statement: ? markers → what params gives', async () => {
+  const { fake, client } = open();
+  void client.invoke(posts.count({ user: 'ada', by: 2 }));
+  expect((await fake.next()).params).toEqual([2, 'ada']);
+});
+
+test('statement: a marker without a value → refused, since it would leave the column as it is', async () => {
+  const { fake, client } = open();
+  expect(await failure(client.invoke(posts.write({ user: 'ada', at: 5 })))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'args.body',
+  });
+  expect(fake.executed).toEqual([]);
+});
+
+test('statement: arguments that do not fit → INVALID_ARGUMENT with the path, nothing is sent', async () => {
+  const { fake, client } = open();
+  const error = await failure(client.invoke(posts.name({ user: 7 as never })));
+  expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.user', retryable: false });
+  expect(fake.executed).toEqual([]);
+});
+
+test('statement: a schema that has to wait → UNSUPPORTED', async () => {
+  const slow = defineStatements({
+    name: {
+      effect: 'read',
+      cql: 'SELECT name FROM users WHERE user = :user',
+      args: z.object({ user: z.string().refine(() => Promise.resolve(true)) }),
+      result: one(at),
+    },
+  });
+  const { client } = open(slow);
+  expect(await failure(client.invoke(slow.name({ user: 'ada' })))).toMatchObject({ code: 'UNSUPPORTED' });
+});
+
+test('one: no row, one row, two rows → undefined, the value, an error', async () => {
+  const { fake, client } = open();
+  const results: unknown[] = [];
+  for (const names of [[], ['Ada'], ['Ada', 'Alan']]) {
+    const read = client.invokeStrong(posts.name({ user: 'ada' }));
+    (await fake.next()).answer({ rows: names.map((name) => ({ name })) });
+    results.push(await failure(read));
+  }
+  expect(results).toEqual([undefined, 'Ada', expect.objectContaining({ code: 'INVALID_VALUE' })]);
+});
+
+test('rows: as many as allowed, one more → all, an error that says what to do', async () => {
+  const { fake, client } = open();
+  const read = client.invokeStrong(posts.all({ user: 'ada' }));
+  const executed = await fake.next();
+  expect(executed.options.fetchSize).toBe(4);
+  executed.answer({ rows: [{ at: 1 }, { at: 2 }, { at: 3 }] });
+  expect(await read).toEqual([1, 2, 3]);
+  const more = client.invokeStrong(posts.all({ user: 'ada' }));
+  (await fake.next()).answer({ rows: [1, 2, 3, 4].map((at) => ({ at })), pageState: '00' });
+  expect(await failure(more)).toMatchObject({ code: 'INVALID_VALUE', message: expect.stringContaining('page()') });
+});
+
+test('rows: the cluster ends a page early → the rest is fetched, at the same consistency', async () => {
+  const { fake, client } = open();
+  const read = client.invoke(posts.all({ user: 'ada' }));
+  for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ at: 1 }], pageState: 'ab' });
+  const rest = await fake.next();
+  expect([rest.consistency, rest.options.pageState]).toEqual(['QUORUM', 'ab']);
+  rest.answer({ rows: [{ at: 2 }] });
+  expect(await read).toEqual([1, 2]);
+  expect(read.latest).toMatchObject({ final: true, confirms: false });
+});
+
+test('page: more to come → says where; the next call goes on there', async () => {
+  const { fake, client } = open();
+  const first = client.invokeStrong(posts.timeline({ user: 'ada' }));
+  (await fake.next()).answer({ rows: [{ at: 1 }, { at: 2 }], pageState: 'cafe' });
+  expect(await first).toEqual({ rows: [1, 2], pageState: 'cafe' });
+  const second = client.invokeStrong(posts.timeline({ user: 'ada', pageState: 'cafe', pageSize: 1 }));
+  const executed = await fake.next();
+  expect(executed.options).toMatchObject({ pageState: 'cafe', fetchSize: 1 });
+  executed.answer({ rows: [{ at: 3 }], pageState: null });
+  const last = await second;
+  expect(last).toEqual({ rows: [3] });
+  expect('pageState' in last).toBe(false);
+});
+
+test('page: the same rows, but other pages follow → not confirmed', async () => {
+  const { fake, client } = open();
+  const read = client.invoke(posts.timeline({ user: 'ada' }));
+  const [early, late] = [await fake.next(), await fake.next()];
+  early.answer({ rows: [{ at: 1 }] });
+  await read.when('weak');
+  late.answer({ rows: [{ at: 1 }], pageState: 'ab' });
+  expect(await read.settle()).toMatchObject({ confirms: false, value: { pageState: 'ab' } });
+});
+
+test.each([
+  ['a page state of somebody else', { pageState: 'abc' }, 'args.pageState'],
+  ['a size above that of the statement', { pageSize: 3 }, 'args.pageSize'],
+  ['a size of nothing', { pageSize: 0 }, 'args.pageSize'],
+])('page: %s → refused', async (_, more, field) => {
+  const { client } = open();
+  const error = await failure(client.invoke(posts.timeline({ user: 'ada', ...more })));
+  expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field });
+});
+
+test('page: the cluster does not know the page state → INVALID_ARGUMENT', async () => {
+  const { fake, client } = open();
+  const read = client.invokeStrong(posts.timeline({ user: 'ada', pageState: 'ab' }));
+  (await fake.next()).fail(responseError(0x000a, 'Invalid value for the paging state'));
+  expect(await failure(read)).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.pageState' });
+});
+
+test('page: a schema that drops the page state → refused, or the first page would come for ever', async () => {
+  const dropping = defineStatements({
+    timeline: { effect: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: page(at) },
+  });
+  const { client } = open(dropping);
+  const error = await failure(client.invoke(dropping.timeline({ user: 'ada', pageState: 'ab' } as { user: string })));
+  expect(error).toMatchObject({ field: 'args.pageState', message: expect.stringContaining('schema') });
+});
+
+test('row schema: a row that does not fit → INVALID_VALUE with the column', async () => {
+  const strict = defineStatements({
+    name: {
+      effect: 'read',
+      cql: 'SELECT name FROM users WHERE user = :user',
+      args: user,
+      result: one(z.object({ name: z.string() })),
+    },
+  });
+  const { fake, client } = open(strict);
+  const read = client.invokeStrong(strict.name({ user: 'ada' }));
+  (await fake.next()).answer({ rows: [{ name: null }] });
+  expect(await failure(read)).toMatchObject({ code: 'INVALID_VALUE', field: 'row.name' });
+});
+
+test('row mapper: throws on the weak view only → the final view stands', async () => {
+  const picky = defineStatements({
+    name: {
+      effect: 'read',
+      cql: 'SELECT name FROM users WHERE user = :user',
+      args: user,
+      result: one((row) => {
+        if (row['name'] === null) throw new Error('no name');
+        return row['name'] as string;
+      }),
+    },
+  });
+  const { fake, client } = open(picky);
+  const read = client.invoke(picky.name({ user: 'ada' }));
+  const [early, late] = [await fake.next(), await fake.next()];
+  early.answer({ rows: [{ name: null }] });
+  late.answer({ rows: [{ name: 'Ada' }] });
+  expect(await read).toBe('Ada');
+});
+
+test('applied: a conditional update → whether it was made', async () => {
+  const { fake, client } = open();
+  for (const isApplied of [true, false]) {
+    const claimed = client.invoke(posts.claim({ user: 'ada' }));
+    const executed = await fake.next();
+    expect(executed.options.isIdempotent).toBe(true);
+    executed.answer({ rows: [{ '[applied]': isApplied }] });
+    expect(await claimed).toBe(isApplied);
+  }
+});
+
+test('version: older final than the weak view → regressed, and counted', async () => {
+  const versioned = defineStatements({
+    name: {
+      effect: 'read',
+      cql: 'SELECT name, WRITETIME(name) AS written FROM users WHERE user = :user',
+      args: user,
+      result: one((row) => row['name'] as string, { version: 'written' }),
+    },
+  });
+  const { fake, binding, client } = open(versioned);
+  const read = client.invoke(versioned.name({ user: 'ada' }));
+  const [early, late] = [await fake.next(), await fake.next()];
+  early.answer({ rows: [{ name: 'new', written: 9n }] });
+  await read.when('weak');
+  late.answer({ rows: [{ name: 'old', written: 3n }] });
+  expect(await read.settle()).toMatchObject({ value: 'old', version: 3, regressed: true });
+  expect(binding.counts).toMatchObject({ diverged: 1, staleFinals: 1 });
+});
+
+test.each<[string, () => unknown, string]>([
+  ['a read that writes', () => define({ effect: 'read', cql: 'DELETE FROM t', result: one(at) }), 'x.effect'],
+  ['an update that reads', () => define({ effect: 'update', cql: 'select * from t' }), 'x.effect'],
+  ['a read without a result', () => define({ effect: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
+  ['a read of nothing', () => define({ effect: 'read', cql: 'SELECT a FROM t', result: nothing() }), 'x.result'],
+  ['applied without IF', () => define({ effect: 'update', cql: 'DELETE FROM t', result: applied() }), 'x.result'],
+  ['? without params', () => define({ effect: 'update', cql: 'DELETE FROM t WHERE a = ?' }), 'x.params'],
+  ['no rows at all', () => rows(at, { max: 0 }), 'max'],
+])('definition: %s → refused at once', (_, make, field) => {
+  expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+function define(spec: object): unknown {
+  return defineStatements({ x: { args: user, ...spec } as never });
+}
+
+test.each([
+  [[defineStatements({ get: { effect: 'update', cql: 'DELETE FROM t', args: user } })], 'statements.get'],
+  [[posts, posts], 'statements.name'],
+  [[{}], 'statements'],
+])('binding: names that clash, or no statements (%#) → refused', (statements, field) => {
+  const make = (): unknown =>
+    cassandra({ contactPoints: ['a'], keyspace: 'shop', statements: statements as unknown as Statements[] });
+  expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+test('binding: a read sent as an update → refused', async () => {
+  const { client } = open();
+  const disguised = { ...posts.name({ user: 'ada' }), effect: 'update' as const };
+  expect(await failure(client.invoke(disguised))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'effect' });
+});
+
+const contract = defineContract('posts', {
+  ...keyValueOperations,
+  nameOf: { effect: 'read', args: user, result: z.string().optional() },
+});
+
+test('contract: its operations implemented → builders of the contract, statements of the server', async () => {
+  const statements = implementStatements(contract, {
+    nameOf: { cql: 'SELECT name FROM users WHERE user = :user', result: one((row) => row['name'] as string) },
+  });
+  const { fake, binding, client } = open(statements);
+  expect(Object.keys(contract.operations).every((name) => binding.supports({ name, args: {}, effect: 'read' }))).toBe(
+    true,
+  );
+  const read = client.invokeStrong(contract.nameOf({ user: 'ada' }));
+  (await fake.next()).answer({ rows: [{ name: 'Ada' }] });
+  expect(await read).toBe('Ada');
+});
+
+test('contract: an operation too few, one too many → refused', () => {
+  const nameOf = { cql: 'SELECT name FROM users WHERE user = :user', result: one((row: Row) => row['name'] as string) };
+  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'nameOf' }));
+  expect(() => implementStatements(contract, { nameOf, other: nameOf } as never)).toThrow(
+    expect.objectContaining({ field: 'other' }),
+  );
+});
+
+test.each([
+  ['SELECT a FROM t WHERE b = :b AND c IN :cs', ['b', 'cs']],
+  ["INSERT INTO t (a, b) VALUES (?, 'it''s :not ?')", [undefined]],
+  ['SELECT "odd:name?" FROM t WHERE x = :"Big Name"', ['Big Name']],
+  ['SELECT a FROM t -- :no ?\n WHERE b = :yes /* ? :no */ // ?', ['yes']],
+  ['UPDATE t SET f = $$ :no ? $$, l[:i] = :v WHERE k = ?', ['i', 'v', undefined]],
+  ["UPDATE t SET m = {'a': :a, 'b': ?}, u = {id:now(), n: :n}", ['a', undefined, 'n']],
+  ["INSERT INTO t (at) VALUES ('2026-01-01 10:20:30')", []],
+])('markers: %s → %j', (cql, markers) => {
+  expect(bindMarkers(cql)).toEqual(markers);
+});
+
+test.each([
+  ['SELECT a FROM Shop.t', ['shop']],
+  ['BEGIN BATCH INSERT INTO a.t (k) VALUES (1); UPDATE "B c" . t SET v = 1 WHERE k = 1; APPLY BATCH', ['a', 'B c']],
+  ['SELECT a FROM t', []],
+])('keyspaces: %s → %j', (cql, keyspaces) => {
+  expect(namedKeyspaces(cql)).toEqual(keyspaces);
+});
