@@ -4,7 +4,6 @@ import java.util.EnumSet;
 import java.util.List;
 import org.apache.cassandra.cql3.QueryOptions;
 import org.apache.cassandra.cql3.ResultSet;
-import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.ConsistencyLevel;
 import org.apache.cassandra.db.Keyspace;
 import org.apache.cassandra.db.ReadQuery;
@@ -25,11 +24,10 @@ final class Coverage {
     }
 
     /** Whether one replica's answer says something before the final: one partition, first page, several replicas to ask. */
-    static boolean covers(SelectStatement statement, QueryOptions options, ReadQuery query) {
-        return isOnePartition(query)
-            && !CopiedSelect.isAggregate(statement)
+    static boolean covers(boolean isAggregate, QueryOptions options, ReadQuery query) {
+        return !isAggregate
+            && isOnePartition(query)
             && options.getPagingState() == null
-            && QUORUMS.contains(options.getConsistency())
             && isQuorum(options.getConsistency(), replication(query));
     }
 
@@ -51,9 +49,9 @@ final class Coverage {
         return reads.size() == 1 && !reads.get(0).isTopK();
     }
 
-    /** A transient replica has a part of the data, which is no answer by itself. */
+    /** Serial reads go through Paxos; a transient replica has a part of the data, which is no answer by itself. */
     static boolean isQuorum(ConsistencyLevel level, AbstractReplicationStrategy replication) {
-        return level.blockFor(replication) > 1 && !replication.hasTransientReplicas();
+        return QUORUMS.contains(level) && level.blockFor(replication) > 1 && !replication.hasTransientReplicas();
     }
 
     /** A threshold below zero is none. */

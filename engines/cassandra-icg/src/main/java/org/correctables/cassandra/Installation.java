@@ -9,6 +9,8 @@ import org.apache.cassandra.metrics.DefaultNameFactory;
 import org.apache.cassandra.net.MessagingService;
 import org.apache.cassandra.transport.FlushQueue;
 import org.apache.cassandra.transport.Message;
+import org.apache.cassandra.transport.messages.ExecuteMessage;
+import org.apache.cassandra.transport.messages.QueryMessage;
 import org.apache.cassandra.utils.FBUtilities;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,10 +18,10 @@ import org.slf4j.LoggerFactory;
 /** Puts the plugin into a server that is starting, or says why it stays out. */
 final class Installation {
 
-    static final String VERSION = "1";
+    private static final String VERSION = "1";
 
-    /** What it was tested with. It rests on classes that are no public interface. */
-    static final Set<String> KNOWN = Set.of("5.0.9");
+    /** What it was built and tested with. */
+    private static final Set<String> KNOWN = Set.of("5.0.9");
 
     private static final Logger LOG = LoggerFactory.getLogger(Installation.class);
 
@@ -28,7 +30,7 @@ final class Installation {
 
     static void install(RemoteData remoteData) {
         String cassandra = FBUtilities.getReleaseVersionString();
-        if (!KNOWN.contains(cassandra)) {
+        if (!isKnown(cassandra)) {
             LOG.warn(
                 "Correctable Cassandra {} stays off: it is for Cassandra {}, this is {}. The server is plain Cassandra.",
                 VERSION, KNOWN, cassandra);
@@ -49,6 +51,11 @@ final class Installation {
         LOG.info("Correctable Cassandra {} is on (Cassandra {})", VERSION, cassandra);
     }
 
+    /** The classes that the plugin rests on changed even from 5.0.8 to 5.0.9, so that no range is worth anything. */
+    static boolean isKnown(String cassandra) {
+        return KNOWN.contains(cassandra);
+    }
+
     /** All that can fail, what is looked up before what is changed. */
     private static void prepare() throws ReflectiveOperationException {
         Class.forName(CopiedSelect.class.getName());
@@ -59,9 +66,9 @@ final class Installation {
         Counters counters = new Counters(name -> CassandraMetricsRegistry.Metrics.counter(names.createMetricName(name)));
         VirtualKeyspaceRegistry.instance.register(CountersTable.keyspace(counters));
         replace(codec, Message.Type.SUPPORTED, SupportedOption::new);
-        Installation.<org.apache.cassandra.transport.messages.ExecuteMessage>replace(
+        Installation.<ExecuteMessage>replace(
             codec, Message.Type.EXECUTE, plain -> CorrectableExecute.codec(plain, counters));
-        Installation.<org.apache.cassandra.transport.messages.QueryMessage>replace(
+        Installation.<QueryMessage>replace(
             codec, Message.Type.QUERY, plain -> CorrectableQuery.codec(plain, counters));
     }
 

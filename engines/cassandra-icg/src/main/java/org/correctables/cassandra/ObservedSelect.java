@@ -24,7 +24,7 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
     private final Exchange exchange;
     private final RemoteData remoteData;
     private final List<Long> requested = new ArrayList<>(1);
-    private QueryState state;
+    private SettledClient reader;
     private QueryOptions options;
     private Dispatcher.RequestTime requestTime;
     /** The whole read, of which a page is asked for. */
@@ -39,7 +39,6 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
 
     @Override
     public ResultMessage.Rows execute(QueryState state, QueryOptions options, Dispatcher.RequestTime requestTime) {
-        this.state = state;
         this.options = options;
         this.requestTime = requestTime;
         try {
@@ -53,10 +52,11 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
     public ReadQuery getQuery(
         QueryOptions options, ClientState client, ColumnFilter columns, long nowInSec, DataLimits limits) {
         ReadQuery query = super.getQuery(options, client, columns, nowInSec, limits);
-        if (!Coverage.covers(this, options, query)) {
+        if (!Coverage.covers(isAggregate(original), options, query)) {
             exchange.decline();
             return query;
         }
+        reader = SettledClient.of(client, table);
         read = ((SinglePartitionReadCommand.Group) query).queries.get(0);
         return SinglePartitionReadCommand.Group.one(new ObservedRead(read, this));
     }
@@ -81,8 +81,8 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
         ClientWarn.instance.set(null);
         try {
             ReplayedSelect replayed = new ReplayedSelect(original, new ReplayedRead(read, data));
-            ResultMessage.Rows rows =
-                replayed.executeInternal(state, new UnmeasuredOptions(options), read.nowInSec(), requestTime);
+            ResultMessage.Rows rows = replayed.executeInternal(
+                new QueryState(reader), new UnmeasuredOptions(options), read.nowInSec(), requestTime);
             return Coverage.covers(rows.result, options) ? rows : null;
         } finally {
             ClientWarn.instance.set(warnings);

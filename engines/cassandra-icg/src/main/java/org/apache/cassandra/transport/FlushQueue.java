@@ -19,12 +19,17 @@ public final class FlushQueue {
 
     /** Queues a frame for a channel whose protocol is version 4 or older. */
     public static void add(Channel channel, Envelope frame) {
-        Flusher flusher = FLUSHERS.computeIfAbsent(
-            channel.eventLoop(),
-            loop -> DatabaseDescriptor.useNativeTransportLegacyFlusher() ? Flusher.legacy(loop) : Flusher.immediate(loop));
+        Flusher flusher = flusherOf(channel.eventLoop());
         // What an item releases belongs to its request, which is not answered yet. The frame is released by the channel.
         flusher.enqueue(new Flusher.FlushItem.Unframed(channel, frame, null, item -> { }));
         flusher.start();
+    }
+
+    /** The one of the server, which it makes for a loop's first answer in the same way. */
+    static Flusher flusherOf(EventLoop eventLoop) {
+        return FLUSHERS.computeIfAbsent(
+            eventLoop,
+            loop -> DatabaseDescriptor.useNativeTransportLegacyFlusher() ? Flusher.legacy(loop) : Flusher.immediate(loop));
     }
 
     @SuppressWarnings("unchecked")
