@@ -23,6 +23,10 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   readonly authentication?: boolean;
   /** Clients have to use TLS and to trust {@link Cluster.certificate}; not unless given. */
   readonly tls?: boolean;
+  /** Further lines of each node's `cassandra.yaml`. */
+  readonly settings?: readonly string[];
+  /** Further flags of each node's Java. */
+  readonly javaFlags?: readonly string[];
   /** Called with the state whenever a process of the cluster was started: to be written down before anything can fail. */
   readonly onChange?: OnChange;
 }
@@ -71,8 +75,9 @@ export class Cluster implements AsyncDisposable {
     mkdirSync(folder, { recursive: true });
     const addresses = [...new Set([...layout.nodes, ...layout.routes].map(hostOf))];
     const tls = options.tls === true ? await makeCertificate(folder, java, addresses) : undefined;
-    const { fast = false, authentication = false } = options;
-    const common: NodeOptions = { folder, layout, libraries, java, plugin, fast, authentication, tls };
+    const { fast = false, authentication = false, settings = [], javaFlags = [] } = options;
+    const machine = { folder, layout, libraries, java };
+    const common: NodeOptions = { ...machine, plugin, fast, authentication, tls, settings, javaFlags };
     const cluster = new Cluster({ ...common, daemons: {}, proxy: undefined }, options.onChange);
     try {
       await cluster.#startAll(progress);

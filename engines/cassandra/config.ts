@@ -19,6 +19,10 @@ export interface NodeOptions {
   readonly authentication: boolean;
   /** Certificates, where clients have to use TLS. */
   readonly tls: TlsFiles | undefined;
+  /** Further lines of `cassandra.yaml`. */
+  readonly settings: readonly string[];
+  /** Further flags of Java. */
+  readonly javaFlags: readonly string[];
 }
 
 const JVM_OPTIONS = fileURLToPath(new URL('jvm17.options', import.meta.url));
@@ -68,6 +72,7 @@ export function configure(node: NodeLayout, options: NodeOptions): string[] {
     `-Dcassandra.system_auth.default_rf=${layout.nodes.length}`,
     '-Djava.net.preferIPv4Stack=true',
     ...(plugin === undefined ? [] : pluginFlags(node, layout, plugin.queryHandler)),
+    ...options.javaFlags,
     '-cp',
     [conf, ...jars].join(delimiter),
     'org.apache.cassandra.service.CassandraDaemon',
@@ -83,7 +88,7 @@ function pluginFlags(node: NodeLayout, { wan, nodes }: Layout, queryHandler: str
   ];
 }
 
-function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, tls }: NodeOptions): string {
+function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, tls, settings }: NodeOptions): string {
   const data = (name: string): string => JSON.stringify(join(home, 'data', name));
   const seeds = layout.nodes.map(({ peerAddress }) => `${peerAddress}:${STORAGE_PORT}`).join(',');
   return [
@@ -125,6 +130,7 @@ function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, 
     'inter_dc_tcp_nodelay: true',
     ...(authentication ? ['authenticator: PasswordAuthenticator', 'authorizer: CassandraAuthorizer'] : []),
     ...(tls === undefined ? [] : encryption(tls)),
+    ...settings,
     '',
   ].join('\n');
 }

@@ -61,16 +61,18 @@ export class Bytes {
     return this.#read.subarray(this.#at);
   }
 
-  skip(length: number): void {
+  take(length: number): Buffer {
+    if (this.#at + length > this.#read.length) throw new Error('a frame ends in the middle of a value');
     this.#at += length;
+    return this.#read.subarray(this.#at - length, this.#at);
   }
 
   readShort(): number {
-    return this.#take(2).readUInt16BE();
+    return this.take(2).readUInt16BE();
   }
 
   readInt(): number {
-    return this.#take(4).readInt32BE();
+    return this.take(4).readInt32BE();
   }
 
   readString(): string {
@@ -78,12 +80,12 @@ export class Bytes {
   }
 
   readShortBytes(): Buffer {
-    return this.#take(this.readShort());
+    return this.take(this.readShort());
   }
 
   readBytes(): Buffer | null {
     const length = this.readInt();
-    return length < 0 ? null : this.#take(length);
+    return length < 0 ? null : this.take(length);
   }
 
   readStrings(): string[] {
@@ -128,11 +130,5 @@ export class Bytes {
   #add(bytes: Buffer): this {
     this.#parts.push(bytes);
     return this;
-  }
-
-  #take(length: number): Buffer {
-    if (this.#at + length > this.#read.length) throw new Error('a frame ends in the middle of a value');
-    this.#at += length;
-    return this.#read.subarray(this.#at - length, this.#at);
   }
 }

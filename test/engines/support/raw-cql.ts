@@ -44,7 +44,8 @@ export interface Answer {
   /** Of the whole frame. */
   readonly bytes: number;
   readonly arrivedAt: number;
-  readonly traced: boolean;
+  /** The id of the request's trace, if there is one. */
+  readonly trace: Buffer | undefined;
   readonly warnings: readonly string[];
   readonly icg: number | undefined;
   readonly kind: (typeof KINDS)[keyof typeof KINDS] | 'error' | undefined;
@@ -214,8 +215,7 @@ function answerOf(frame: Buffer): Answer {
   const flags = frame.readUInt8(1);
   const opcode = frame.readUInt8(4);
   const reader = new Bytes(Buffer.from(frame.subarray(HEADER_BYTES)));
-  const traced = (flags & FLAG.tracing) !== 0;
-  if (traced) reader.skip(16);
+  const trace = (flags & FLAG.tracing) === 0 ? undefined : reader.take(16);
   const warnings = (flags & FLAG.warning) === 0 ? [] : reader.readStrings();
   const payload = (flags & FLAG.customPayload) === 0 ? {} : reader.readBytesMap();
   const body = reader.rest();
@@ -230,7 +230,7 @@ function answerOf(frame: Buffer): Answer {
     opcode,
     bytes: frame.length,
     arrivedAt: performance.now(),
-    traced,
+    trace,
     warnings,
     icg: payload['icg']?.readUInt8(0),
     kind,
