@@ -9,7 +9,7 @@ export interface MessageKind<Row> {
 }
 
 /** Longest name of an operation, a level, a key… Bounds what a log line or a table entry can hold. */
-const NAME_LENGTH_MAX = 1024;
+export const NAME_LENGTH_MAX = 1024;
 
 /** Number of an operation, chosen by the client, counted from 1; 0 where the row is about the connection. */
 export const operationNumber: z.ZodMiniType<number> = z.int().check(z.minimum(1));

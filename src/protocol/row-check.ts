@@ -12,13 +12,13 @@ export interface RowProblem {
   readonly reason: string;
 }
 
-/** Either the row, known to be well-formed, or what is wrong with it. */
-export type Checked<R> =
-  | { readonly row: R; readonly problem?: never }
-  | { readonly row?: never; readonly problem: RowProblem };
-
-/** Turns a schema into a faster one that accepts the same: `compile` of zod where code generation is allowed. */
-export type Compile = (schema: z.ZodMiniType) => z.ZodMiniType;
+/** How to check faster than by the schemas as they are. */
+export interface RowCheckOptions {
+  /** Turns a schema into a faster one that accepts the same: `compile` of zod where code generation is allowed. */
+  readonly compile?: (schema: z.ZodMiniType) => z.ZodMiniType;
+  /** Recognises rows that need no schema: accepts nothing that the schemas refuse. */
+  readonly isPlain?: (row: unknown) => boolean;
+}
 
 interface Checker {
   readonly fields: readonly string[];
@@ -26,27 +26,28 @@ interface Checker {
 }
 
 /**
- * Makes the check for the rows of one direction.
+ * Makes the check for the rows of one direction: it tells what is wrong with a row, `undefined` for one that is
+ * well-formed.
  *
  * @example
  * const check = createRowCheck(serverKinds);
- * const checked = check([7, 'view', 0, 0, 'value']);
- * if (checked.problem) console.warn(checked.problem.field, checked.problem.reason);
+ * const problem = check([7, 'view', 0, 0, 'value']);
+ * if (problem !== undefined) console.warn(problem.field, problem.reason);
  */
-export function createRowCheck<R>(
-  kinds: readonly MessageKind<R>[],
-  compile: Compile = (schema) => schema,
-): (row: unknown) => Checked<R> {
+export function createRowCheck(
+  kinds: readonly MessageKind<unknown>[],
+  { compile = (schema) => schema, isPlain = () => false }: RowCheckOptions = {},
+): (row: unknown) => RowProblem | undefined {
   const checkers = new Map<unknown, Checker>();
   for (const { kind, fields, schema } of kinds) checkers.set(kind, { fields, schema: compile(schema) });
   // Named for profiles: `npm run bench -- wire` reads the share of validation from there.
   return function checkRow(row) {
-    if (row instanceof UndecodableRow) return { problem: undecodable(row, checkers) };
+    if (isPlain(row)) return undefined;
+    if (row instanceof UndecodableRow) return undecodable(row, checkers);
     const checker = Array.isArray(row) ? checkers.get(row[1]) : undefined;
-    if (checker === undefined) return { problem: unknownKind(row, checkers) };
+    if (checker === undefined) return unknownKind(row, checkers);
     const result = z.safeParse(checker.schema, row);
-    if (result.success) return { row: row as R };
-    return { problem: describe(row as unknown[], checker, result.error.issues[0]) };
+    return result.success ? undefined : describe(row as unknown[], checker, result.error.issues[0]);
   };
 }
 

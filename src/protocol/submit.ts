@@ -28,6 +28,8 @@ export type SubmitRow = readonly [
 /** The first site that an update was sent to, and how often the client has changed sites since. */
 export type Move = readonly [home: string, hop: number];
 
+/** All levels that there can be, as bits. */
+export const LEVELS_MAX = 0x7fff_ffff;
 /** Tokens in one submission at most: one a site. */
 const TOKENS_MAX = 64;
 
@@ -40,7 +42,7 @@ export const submit: MessageKind<SubmitRow> = {
     z.literal('submit'),
     shortText,
     z.enum(['read', 'update']),
-    z.int().check(z.minimum(1), z.maximum(0x7fff_ffff)),
+    z.int().check(z.minimum(1), z.maximum(LEVELS_MAX)),
     z.unknown(),
     maybe(z.string()),
     maybe(count),

@@ -1,7 +1,7 @@
 /** Reads the server's frames: every row is checked before anything acts on it. */
 import type { Codec, Encoded } from '../protocol/codec.ts';
 import { createRowCheck } from '../protocol/row-check.ts';
-import { isPlainView } from '../protocol/plain-view.ts';
+import { isPlainView } from '../protocol/plain-rows.ts';
 import type { ServerRow } from '../protocol/rows.ts';
 import { serverKinds } from '../protocol/server-kinds.ts';
 
@@ -12,7 +12,7 @@ export interface InboundHandler {
   malformed(id: number, message: string): void;
 }
 
-const checkRow = createRowCheck<ServerRow>(serverKinds);
+const checkRow = createRowCheck(serverKinds, { isPlain: isPlainView });
 
 /** Hands the rows of a frame to `handler`, in order. */
 export function readFrame(codec: Codec, frame: Encoded, handler: InboundHandler): void {
@@ -23,12 +23,8 @@ export function readFrame(codec: Codec, frame: Encoded, handler: InboundHandler)
     return handler.malformed(0, `the server sent a malformed frame: ${(error as Error).message}`);
   }
   for (const received of rows) {
-    if (isPlainView(received)) {
-      handler.row(received);
-      continue;
-    }
-    const { row, problem } = checkRow(received);
-    if (problem === undefined) handler.row(row);
+    const problem = checkRow(received);
+    if (problem === undefined) handler.row(received as ServerRow);
     else handler.malformed(problem.id, `the server sent a malformed row: ${problem.field}: ${problem.reason}`);
   }
 }

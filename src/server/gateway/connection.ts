@@ -6,6 +6,7 @@ import type { Codec, Encoded } from '../../protocol/codec.ts';
 import type { Hello } from '../../protocol/hello.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { Outbox } from '../../protocol/outbox.ts';
+import { isPlainSubmit } from '../../protocol/plain-rows.ts';
 import { createRowCheck } from '../../protocol/row-check.ts';
 import type { ClientRow, ServerRow } from '../../protocol/rows.ts';
 import { fieldsOf } from '../../protocol/server-kinds.ts';
@@ -22,7 +23,7 @@ import type { ServerSocket } from './socket.ts';
 import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
 import { submit, type Guest } from './submit.ts';
 
-const checkRow = createRowCheck<ClientRow>(clientKinds, compileSchema);
+const checkRow = createRowCheck(clientKinds, { compile: compileSchema, isPlain: isPlainSubmit });
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
@@ -161,11 +162,12 @@ export class GatewayConnection implements ClientConnection, Outlet {
   }
 
   #receiveRow(received: unknown): void {
-    const { row, problem } = checkRow(received);
+    const problem = checkRow(received);
     if (problem !== undefined) {
       const { id, field, reason } = problem;
       return this.#countMalformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
     }
+    const row = received as ClientRow;
     if (this.#guest !== undefined) return this.#serve(row, this.#guest);
     if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
     this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');

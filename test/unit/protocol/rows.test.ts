@@ -2,16 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientKinds } from '../../../src/protocol/client-kinds.ts';
-import { isPlainView } from '../../../src/protocol/plain-view.ts';
+import { isPlainSubmit, isPlainView } from '../../../src/protocol/plain-rows.ts';
 import { createRowCheck } from '../../../src/protocol/row-check.ts';
-import type { Row } from '../../../src/protocol/rows.ts';
 import { serverKinds } from '../../../src/protocol/server-kinds.ts';
 import { compileSchema } from '../../../src/server/gateway/compile-schema.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 
 const kinds = [...clientKinds, ...serverKinds];
-const check = createRowCheck<Row>(kinds);
-const compiled = createRowCheck<Row>(kinds, compileSchema);
+const check = createRowCheck(kinds);
+const compiled = createRowCheck(kinds, { compile: compileSchema });
 
 const hello = { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'] };
 const welcome = { version: 1, levels: ['weak'], limits: { frameBytesMax: 1, inFlightMax: 1 } };
@@ -63,17 +62,17 @@ const BAD: readonly [row: unknown, field: string][] = [
 
 describe('rows', () => {
   test.each(GOOD)('%j %j → accepted', (...row) => {
-    expect(check(row).problem).toBeUndefined();
+    expect(check(row)).toBeUndefined();
   });
 
   test.each(BAD)('%j → refused, naming "%s"', (row, field) => {
-    expect(check(row).problem?.field).toBe(field);
-    expect(check(row).problem?.reason).not.toBe('');
+    expect(check(row)?.field).toBe(field);
+    expect(check(row)?.reason).not.toBe('');
   });
 
   test('row with an undecodable value → refused, naming the field by its name', () => {
     const [row] = jsonCodec.decode('[[9,"submit","put","update",1,{"a":{"$x":1}}]]');
-    expect(check(row).problem).toMatchObject({ id: 9, field: 'args.a' });
+    expect(check(row)).toMatchObject({ id: 9, field: 'args.a' });
   });
 
   test('short cut for plain views → accepts nothing that the schemas refuse, and what servers send most', () => {
@@ -84,7 +83,23 @@ describe('rows', () => {
     fc.assert(
       fc.property(fc.tuple(part, fc.constantFrom('view', 'confirm'), part, part), fc.array(part), (head, rest) => {
         const row = [...head, ...rest];
-        if (isPlainView(row)) expect(check(row).problem).toBeUndefined();
+        if (isPlainView(row)) expect(check(row)).toBeUndefined();
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('short cut for plain submissions → accepts nothing that the schema refuses, and what clients send most', () => {
+    expect(isPlainSubmit([1, 'submit', 'get', 'read', 3, { key: 'x' }])).toBe(true);
+    expect(isPlainSubmit([1, 'submit', 'put', 'update', 7, undefined, 'x'])).toBe(true);
+    expect(isPlainSubmit([1, 'submit', 'put', 'update', 7, undefined, null, 30_000])).toBe(true);
+    const values = [0, 1, 2 ** 31 - 1, 2 ** 31, 2 ** 53, 1.5, -1, '', 'get', 'x'.repeat(1025), null, undefined];
+    const part = fc.oneof(fc.constantFrom<unknown>(...values, 'read', 'update'), fc.anything());
+    const effect = fc.oneof(fc.constantFrom<unknown>('read', 'update'), part);
+    fc.assert(
+      fc.property(fc.tuple(part, fc.constant('submit'), part, effect, part), fc.array(part), (head, rest) => {
+        const row = [...head, ...rest];
+        if (isPlainSubmit(row)) expect(check(row)).toBeUndefined();
       }),
       { numRuns: 5_000 },
     );
