@@ -24,6 +24,15 @@ export function isListed(catalogue: Catalogue, operation: Operation): boolean {
 
 /** The operation with its arguments as the schema gives them back. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`. */
 export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>): Operation<T> {
+  const args = checkArgs(catalogue, operation);
+  if (args === operation.args) return operation;
+  const { name, effect, key, equals } = operation;
+  // Spelt out for those that most are: spreading costs more than the check.
+  return key === undefined && equals === undefined ? { name, args, effect } : { ...operation, args };
+}
+
+/** The operation's arguments as the schema gives them back. Throws like `checkOperation`. */
+export function checkArgs(catalogue: Catalogue, operation: Operation): unknown {
   const entry = entryOf(catalogue, operation);
   if (entry === undefined) {
     const known = Object.keys(catalogue.operations).join(', ');
@@ -35,7 +44,7 @@ export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>)
   }
   const result = z.safeParse(entry.args, operation.args);
   if (!result.success) throw invalidArgument(operation.name, result.error.issues[0]);
-  return result.data === operation.args ? operation : { ...operation, args: result.data };
+  return result.data;
 }
 
 function entryOf({ operations }: Catalogue, { name }: Operation): CatalogueEntry | undefined {

@@ -64,7 +64,7 @@ export class OutsideDomain extends Error {
 }
 
 /** Largest number of rows in one frame: lets the two ends work at the same time instead of taking turns. */
-const ROWS_PER_FRAME_MAX = 256;
+export const ROWS_PER_FRAME_MAX = 256;
 
 const ROW_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;

@@ -19,6 +19,9 @@ export class NumberedTable<T extends object> {
   #page: Page<T> | undefined;
   #pageNumber = -1;
   #size = 0;
+  /** An empty page, to be used again: making one costs more than what is done with it. */
+  #spare: Page<T> | undefined;
+  #iterations = 0;
 
   get size(): number {
     return this.#size;
@@ -49,6 +52,8 @@ export class NumberedTable<T extends object> {
     if (--page.used > 0) return;
     this.#pages.delete(number);
     this.#pageNumber = -1;
+    // One that is being gone through must not fill again under another number.
+    if (this.#iterations === 0) this.#spare = page;
   }
 
   clear(): void {
@@ -59,11 +64,16 @@ export class NumberedTable<T extends object> {
 
   /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
   forEach(use: (entry: T, id: number) => unknown): void {
-    for (const [number, { slots }] of this.#pages) {
-      for (let slot = 0; slot < PAGE_SIZE; slot++) {
-        const entry = slots[slot];
-        if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
+    this.#iterations++;
+    try {
+      for (const [number, { slots }] of this.#pages) {
+        for (let slot = 0; slot < PAGE_SIZE; slot++) {
+          const entry = slots[slot];
+          if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
+        }
       }
+    } finally {
+      this.#iterations--;
     }
   }
 
@@ -77,7 +87,8 @@ export class NumberedTable<T extends object> {
   }
 
   #begin(number: number): Page<T> {
-    const page: Page<T> = { slots: Array.from<undefined>({ length: PAGE_SIZE }), used: 0 };
+    const page = this.#spare ?? { slots: Array.from<undefined>({ length: PAGE_SIZE }), used: 0 };
+    this.#spare = undefined;
     this.#pages.set(number, page);
     this.#page = page;
     this.#pageNumber = number;

@@ -1,5 +1,8 @@
-/** Collects the rows of one tick, so that operations issued together travel in one frame. */
-import { packFrames, type Codec, type Encoded } from './codec.ts';
+/**
+ * Collects the rows of one tick, so that operations issued together travel in one frame. A frame that is full is sent at
+ * once: the other end can begin while this one goes on.
+ */
+import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded } from './codec.ts';
 
 /** Rows that wait for the end of the tick. */
 export class Outbox {
@@ -18,7 +21,7 @@ export class Outbox {
   }
 
   push(row: Encoded): void {
-    this.#rows.push(row);
+    if (this.#rows.push(row) >= ROWS_PER_FRAME_MAX) this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#afterTick(() => {

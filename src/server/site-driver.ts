@@ -3,7 +3,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
-import type { Submission, SubmissionRequest } from './redblue/replica-port.ts';
+import type { SubmissionRequest } from './redblue/replica-port.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
 import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
@@ -22,6 +22,15 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 }
 
 const SEED_RANGE = 2 ** 32;
+
+/** What all submissions of one turn have in common. */
+interface Turn {
+  /** When it began, in milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Why updates are not taken. */
+  readonly updateRefusal: CorrectableError | undefined;
+}
+
 /** When to try again after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
 
@@ -35,10 +44,8 @@ export class SiteDriver implements SubmissionPort {
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
   #nextToken = 1;
-  /** Submissions of this turn, which the machine gets together at its end: most come in frames of many. */
-  #arrived: Submission[] = [];
-  /** When the first of them came, in milliseconds since the epoch. */
-  #arrivedAtMs = 0;
+  /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
+  #turn: Turn | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #refusal: (() => CorrectableError) | undefined;
   #closed = false;
@@ -67,7 +74,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   submit(request: SubmissionRequest, submitter: Submitter): void {
-    const refusal = this.#refusalOf(request.operation);
+    const turn = (this.#turn ??= this.#beginTurn());
+    const refusal = this.#refusalOf(request.operation, turn);
     if (refusal !== undefined) {
       submitter.failed(refusal, undefined);
       return;
@@ -76,11 +84,14 @@ export class SiteDriver implements SubmissionPort {
     this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
-    if (this.#arrived.length === 0) {
-      this.#arrivedAtMs = Date.now();
-      queueMicrotask(() => this.#submitArrived());
+    const { atMs: submittedAtMs } = turn;
+    try {
+      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, submittedAtMs);
+    } catch (error) {
+      // What the code of a service throws outside of its generators costs that operation alone.
+      this.#submitters.delete(token);
+      submitter.failed(error, undefined);
     }
-    this.#arrived.push({ token, operation, args, origin, after, seed, submittedAtMs: this.#arrivedAtMs, wants });
   }
 
   receive(from: number, messages: readonly SiteMessage[]): void {
@@ -103,36 +114,34 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
-  #refusalOf(operation: string): CorrectableError | undefined {
-    const { inFlightMax, backlogMax, storage } = this.#options;
+  #refusalOf(operation: string, { updateRefusal }: Turn): CorrectableError | undefined {
+    const { inFlightMax } = this.#options;
     if (this.#refusal !== undefined) return this.#refusal();
     if (this.#submitters.size >= inFlightMax) return overloadedError(inFlightMax);
-    if (this.contract.operations[operation]?.effect === 'read') return undefined;
-    if (storage.isFull) return fullError();
-    return this.#machine.backlog >= backlogMax ? backlogError(backlogMax) : undefined;
+    if (updateRefusal === undefined || this.contract.operations[operation]?.effect === 'read') return undefined;
+    return updateRefusal;
+  }
+
+  #beginTurn(): Turn {
+    queueMicrotask(() => {
+      this.#turn = undefined;
+      if (!this.#closed) this.#act();
+    });
+    const { backlogMax, storage } = this.#options;
+    const updateRefusal = storage.isFull
+      ? fullError()
+      : this.#machine.backlog >= backlogMax
+        ? backlogError(backlogMax)
+        : undefined;
+    return { atMs: Date.now(), updateRefusal };
   }
 
   #refuse(refusal: () => CorrectableError): void {
     this.#refusal = refusal;
-    this.#arrived = [];
     this.#submitters.forEach((submitter, token) => {
       this.#submitters.delete(token);
       submitter.failed(refusal(), undefined);
     });
-  }
-
-  #submitArrived(): void {
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    for (const submission of arrived) {
-      try {
-        this.#machine.submit(submission, submission.submittedAtMs);
-      } catch (error) {
-        // What the code of a service throws outside of its generators costs that operation alone.
-        this.#submitterOf(submission.token, true)?.failed(error, undefined);
-      }
-    }
-    this.#act();
   }
 
   /** What is not on the disk by now may never be: the site must not go on as if it were. */

@@ -7,11 +7,17 @@ export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
   return z.compile(schema, { strict: true });
 }
 
+/** A catalogue with compiled schemas. */
+export interface CompiledCatalogue extends Catalogue {
+  /** The operations as they were given. */
+  readonly given: Catalogue['operations'];
+}
+
 /** The same catalogue, with schemas compiled where they can be: those of applications may hold what cannot. */
-export function compileCatalogue({ name, hash, operations }: Catalogue): Catalogue {
+export function compileCatalogue({ name, hash, operations }: Catalogue): CompiledCatalogue {
   const compiled: Record<string, CatalogueEntry> = {};
   for (const [operation, { effect, args }] of Object.entries(operations)) {
     compiled[operation] = { effect, args: z.compile(args) };
   }
-  return { name, hash, operations: compiled };
+  return { name, hash, operations: compiled, given: operations };
 }

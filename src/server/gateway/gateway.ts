@@ -10,7 +10,7 @@ import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
 import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
-import { compileCatalogue } from './compile-schema.ts';
+import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer } from './host.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
@@ -91,7 +91,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
-  readonly catalogue: Catalogue | undefined;
+  readonly catalogue: CompiledCatalogue | undefined;
   readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   readonly authenticated: boolean;

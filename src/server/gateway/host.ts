@@ -1,8 +1,8 @@
 /** What all connections of one gateway share. */
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { ClientTable } from './client-table.ts';
+import type { CompiledCatalogue } from './compile-schema.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { Logger } from './logger.ts';
 
@@ -42,7 +42,7 @@ export interface GatewayHost {
   readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
-  readonly catalogue: Catalogue | undefined;
+  readonly catalogue: CompiledCatalogue | undefined;
   readonly authenticate: Authenticate;
   readonly authorise: Authorise;
   readonly limits: GatewayLimits;

@@ -2,7 +2,8 @@
 import type { Binding, BindingSession } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { checkOperation } from '../../protocol/catalogue.ts';
+import { checkArgs } from '../../protocol/catalogue.ts';
+import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import type { NumberedTable } from '../../protocol/numbered-table.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
@@ -87,7 +88,8 @@ function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation
   const key = row[6];
   const given: Operation =
     typeof key === 'string' ? { name, effect: row[3], args: row[5], key } : { name, effect: row[3], args: row[5] };
-  const operation = catalogue === undefined ? given : checkOperation(catalogue, given);
+  const operation =
+    catalogue === undefined ? given : new CheckedOperation(given, checkArgs(catalogue, given), catalogue.given);
   if (binding.supports(operation)) return operation;
   throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
 }
@@ -99,7 +101,9 @@ function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: n
   const timeoutMs = row[7];
   const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = 31 - Math.clz32(levels);
-  const [trace, session, move] = [row[8] ?? undefined, sessionOf(row, host), row[10] ?? undefined];
+  const trace = row[8] ?? undefined;
+  const session = sessionOf(row, host);
+  const move = row[10] ?? undefined;
   const parts = { id, name: operation.name, strongest, deadlineAt, trace, session, move };
   const submission = new Submission(owner, parts, outlet);
   running.set(id, submission);

@@ -8,6 +8,7 @@
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/contract.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
@@ -103,13 +104,13 @@ export class SiteBinding implements Binding<RedBlueLevels> {
   ): void {
     try {
       const { name } = operation;
-      const args = parseArgs(this.#site.contract, operation);
-      const effect = this.#site.contract.operations[name]?.effect;
-      const plan = effect === 'read' ? readPlan(levels) : updatePlan(levels);
+      const args = this.#argsOf(operation);
+      const isRead = this.#site.contract.operations[name]?.effect === 'read';
+      const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
-      const origin = effect === 'read' ? undefined : originOf(context, this.#site);
-      const submission = { operation: name, args, origin, after: session?.seen, wants: plan };
-      this.#site.submit(submission, new SinkSubmitter(sink as Sink<unknown, RedBlueLevel>, { plan, levels, session }));
+      const origin = isRead ? undefined : originOf(context, this.#site);
+      const submission = { operation: name, args, origin, after: session?.seen, wants };
+      this.#site.submit(submission, new SinkSubmitter(sink as Sink<unknown, RedBlueLevel>, wants, session));
     } catch (error) {
       sink.fail(error);
     }
@@ -117,6 +118,13 @@ export class SiteBinding implements Binding<RedBlueLevels> {
 
   openSession(tokens: readonly string[] = []): BindingSession {
     return new SiteSession(this.#site.tokens, tokens, this.#site.sites.length);
+  }
+
+  /** What a gateway has checked by the site's own contract is not checked again. */
+  #argsOf(operation: Operation): unknown {
+    const { contract } = this.#site;
+    const isChecked = operation instanceof CheckedOperation && operation.checkedBy === contract.operations;
+    return isChecked ? operation.args : parseArgs(contract, operation);
   }
 
   #sessionOf({ session }: InvocationContext): SiteSession | undefined {
@@ -131,44 +139,62 @@ export class SiteBinding implements Binding<RedBlueLevels> {
   }
 }
 
-type Plan = SubmissionRequest['wants'];
+type Stages = SubmissionRequest['wants'];
+
+/** What is to be told of an operation. */
+interface Plan extends Stages {
+  /** The strongest level asked for. */
+  readonly strongest: RedBlueLevel;
+}
 
 /** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
-function readPlan(levels: readonly RedBlueLevel[]): Plan {
+function readPlan(levels: readonly RedBlueLevel[]): Stages {
   const strong = levels.includes('strong');
   return { tentative: false, causal: levels.includes('causal') || !strong, strong };
 }
 
 /** A red update has no `causal` level: where it is the strongest asked for, `strong` answers. */
-function updatePlan(levels: readonly RedBlueLevel[]): Plan {
+function updatePlan(levels: readonly RedBlueLevel[]): Stages {
   const strong = levels.some((level) => level !== 'tentative');
   return { tentative: levels.includes('tentative'), causal: false, strong };
 }
 
-interface Wanted {
-  readonly plan: Plan;
-  readonly levels: readonly RedBlueLevel[];
-  readonly session: SiteSession | undefined;
+/** The plans of reads and of updates, by the levels asked for as bits. */
+const READ_PLANS: readonly Plan[] = plansBy(readPlan);
+const UPDATE_PLANS: readonly Plan[] = plansBy(updatePlan);
+
+function plansBy(stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
+  return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
+    const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
+    return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong' };
+  });
+}
+
+function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
+  let bits = 0;
+  for (const level of levels) bits |= 1 << REDBLUE_LEVELS.indexOf(level);
+  const plan = plans[bits];
+  if (plan !== undefined) return plan;
+  const message = `levels: only ${REDBLUE_LEVELS.join(', ')} exist, not ${levels.join(', ')}.`;
+  throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
 }
 
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;
-  readonly #strongest: RedBlueLevel;
   readonly #session: SiteSession | undefined;
 
-  constructor(sink: Sink<unknown, RedBlueLevel>, { plan, levels, session }: Wanted) {
+  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined) {
     this.#sink = sink;
     this.#plan = plan;
-    this.#strongest = levels.at(-1) ?? 'strong';
     this.#session = session;
   }
 
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
     if (seen !== undefined) this.#session?.merge(seen);
     const details = meta === undefined ? undefined : { meta };
-    if (stage === 'committed') this.#sink.update(value, this.#strongest, details);
+    if (stage === 'committed') this.#sink.update(value, this.#plan.strongest, details);
     else if (this.#plan[stage]) this.#sink.update(value, stage, details);
   }
 
@@ -181,18 +207,17 @@ class SinkSubmitter implements Submitter {
 /** The identity under which the operation may be submitted again; without one it never is. */
 function originOf({ origin, operationId }: InvocationContext, { site, sites }: SubmissionPort): Origin | undefined {
   if (origin === undefined) return operationId === undefined ? undefined : opaqueOrigin(operationId, site);
-  const { client, sequence, acknowledged, home = sites[site], hop = 0 } = origin;
-  requireField(typeof client === 'string' && client !== '', 'client', 'must be a non-empty string');
-  requireField(Number.isSafeInteger(sequence) && sequence >= 1, 'sequence', 'must be a whole number from 1 on');
-  requireField(Number.isSafeInteger(acknowledged) && acknowledged >= 0, 'acknowledged', 'must be a whole number');
-  requireField(Number.isSafeInteger(hop) && hop >= 0, 'hop', 'must be a whole number from 0 on');
-  const homeIndex = sites.indexOf(home ?? '');
-  requireField(homeIndex >= 0, 'home', `must be one of ${sites.join(', ')}, not '${String(home)}'`);
-  requireField(
-    hop > 0 || homeIndex === site,
-    'hop',
-    `must count the moves from ${String(home)} to here, so at least 1`,
-  );
+  const { client, sequence, acknowledged, home, hop = 0 } = origin;
+  const homeIndex = home === undefined ? site : sites.indexOf(home);
+  // The messages are made when they are needed: this is done for every update.
+  if (typeof client !== 'string' || client === '') misfit('client', 'must be a non-empty string');
+  if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
+  if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
+  if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
+  if (homeIndex < 0) misfit('home', `must be one of ${sites.join(', ')}, not '${String(home)}'`);
+  if (hop === 0 && homeIndex !== site) {
+    misfit('hop', `must count the moves from ${String(home)} to here, so at least 1`);
+  }
   return { id: operationIdOf(client, sequence), home: homeIndex, hop, acknowledged };
 }
 
@@ -204,7 +229,10 @@ function opaqueOrigin(name: unknown, site: number): Origin {
   return { id: operationIdOf(name, 1), home: site, hop: 0, acknowledged: 0 };
 }
 
-function requireField(holds: boolean, name: string, problem: string): void {
-  if (holds) return;
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function misfit(name: string, problem: string): never {
   throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, { field: `context.origin.${name}` });
 }

@@ -43,3 +43,17 @@ test('numbered table: numbers given upwards → iterated upwards, until told to 
   table.clear();
   expect([table.size, table.get(80)]).toEqual([0, undefined]);
 });
+
+test('numbered table: emptied and filled again while it is gone through → each entry is met under its own number', () => {
+  const table = new NumberedTable<{ n: number }>();
+  for (let n = 0; n < 32; n++) table.set(n, { n });
+  const met: [number, number][] = [];
+  table.forEach(({ n }, key) => {
+    met.push([n, key]);
+    table.delete(key);
+    if (key === 31) for (let next = 32; next < 64; next++) table.set(next, { n: next });
+    else if (n < 32) table.set(100 + n, { n: 100 + n });
+  });
+  expect(met.length).toBeGreaterThan(63);
+  for (const [n, key] of met) expect(n).toBe(key);
+});
