@@ -102,7 +102,7 @@ class PlainSite implements SubmissionPort {
       if (wants.strong) tell(submitter, 'strong', answer);
       return;
     }
-    const { choice, reply } = this.#state.stableRunner.run(input);
+    const { choice, reply } = this.#state.run(input);
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     const answer = this.#state.answerOf({ operation, choice, reply }, results);

@@ -243,10 +243,10 @@ describe('scans', () => {
         for (const effects of committed) for (const each of [store, expected]) apply(each, effects);
         const overlay = new Overlay(tables, store);
         for (const [owner, effects] of pending.entries()) overlay.add(owner, effects);
-        if (gone < pending.length) overlay.remove(gone);
+        if (gone < pending.length) overlay.remove(gone, pending[gone] ?? []);
         for (const [owner, effects] of pending.entries()) if (owner !== gone) apply(expected, effects);
         expect(show(overlay)).toEqual(show(expected));
-        for (const owner of pending.keys()) overlay.remove(owner);
+        for (const [owner, effects] of pending.entries()) if (owner !== gone) overlay.remove(owner, effects);
         expect(overlay.isEmpty).toBe(true);
         expect(show(overlay)).toEqual(show(store));
       }),

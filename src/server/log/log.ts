@@ -35,4 +35,5 @@ export interface LogEntry<R> {
 export type LogOutput<R> =
   | { readonly kind: 'send'; readonly to: number; readonly message: LogMessage<R> }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
-  | { readonly kind: 'deliver'; readonly position: number; readonly record: R };
+  /** Records from `position` on. */
+  | { readonly kind: 'deliver'; readonly position: number; readonly records: readonly R[] };

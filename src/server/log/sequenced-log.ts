@@ -53,7 +53,7 @@ interface Follower {
 }
 
 interface Progress {
-  readonly epoch: number;
+  epoch: number;
   next: number;
 }
 
@@ -259,12 +259,19 @@ export class SequencedLog<R> implements Log<R> {
   #store(entries: readonly LogEntry<R>[]): void {
     for (const entry of entries) this.#noteProposal(entry);
     this.#entries.push(...entries);
-    this.#outputs.push({ kind: 'store', entries });
+    this.#storeOutput(entries);
     if (this.#isLeader) this.#sendNews();
   }
 
+  /** Entries that follow each other are stored by one output. */
+  #storeOutput(entries: readonly LogEntry<R>[]): void {
+    const last = this.#outputs.at(-1);
+    if (last?.kind === 'store') (last.entries as LogEntry<R>[]).push(...entries);
+    else this.#outputs.push({ kind: 'store', entries: [...entries] });
+  }
+
   #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
-    this.#progress.set(origin, { epoch, next: sequence + 1 });
+    note(this.#progress, origin, epoch, sequence + 1);
     if (origin !== this.options.site || epoch !== this.options.epoch) return;
     // Seen in the leader's synced log: no need to ask again.
     while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
@@ -301,12 +308,19 @@ export class SequencedLog<R> implements Log<R> {
       if (this.#mustAnnounce) for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
     const end = Math.min(this.#committed, this.synced);
+    if (this.#delivered < end) this.#deliverUpTo(end);
+    this.#forgetOld();
+  }
+
+  #deliverUpTo(end: number): void {
+    const position = this.#delivered;
+    const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
       const { record, origin, epoch, sequence } = this.#entries[this.#delivered - this.#forgotten] as LogEntry<R>;
-      this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
-      this.#outputs.push({ kind: 'deliver', position: this.#delivered, record });
+      note(this.#deliveredProgress, origin, epoch, sequence + 1);
+      records.push(record);
     }
-    this.#forgetOld();
+    this.#outputs.push({ kind: 'deliver', position, records });
   }
 
   /** An append without entries: it tells what is committed, and is answered by how much the follower has. */
@@ -325,4 +339,10 @@ export class SequencedLog<R> implements Log<R> {
   #send(to: number, message: LogMessage<R>): void {
     this.#outputs.push({ kind: 'send', to, message });
   }
+}
+
+function note(progress: Map<number, Progress>, origin: number, epoch: number, next: number): void {
+  const known = progress.get(origin);
+  if (known === undefined) progress.set(origin, { epoch, next });
+  else [known.epoch, known.next] = [epoch, next];
 }

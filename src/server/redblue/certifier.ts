@@ -5,6 +5,7 @@
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
  * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
  */
+import { Fifo } from '../log/fifo.ts';
 import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
@@ -54,8 +55,7 @@ export class Certifier implements Section {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
   readonly #endings: IdTable<Ending>;
-  #window: Commit[] = [];
-  #windowHead = 0;
+  readonly #window = new Fifo<Commit>();
   /** Snapshots below this stamp are older than the window. */
   #windowStart = 0;
   #lastStamp = 0;
@@ -113,7 +113,7 @@ export class Certifier implements Section {
   }
 
   changeAll(): void {
-    this.#changes.addAll(this.#window.slice(this.#windowHead).map(({ stamp }) => stamp));
+    this.#changes.addAll(this.#window.slice().map(({ stamp }) => stamp));
   }
 
   takeChanges(max: number): SavedRow[] {
@@ -143,8 +143,8 @@ export class Certifier implements Section {
   /** Whether a commit after `read` brought a row into the interval or took one out. */
   #hasChanged(range: ReadRange, read: number): boolean {
     if ((this.#lastWrite.get(range.table) ?? 0) <= read && range.field === undefined) return false;
-    for (let index = this.#window.length - 1; index >= this.#windowHead; index -= 1) {
-      const { stamp, effects, created } = this.#window[index] as Commit;
+    for (let index = this.#window.size - 1; index >= 0; index -= 1) {
+      const { stamp, effects, created } = this.#window.at(index) as Commit;
       if (stamp <= read) return false;
       if (effects.some((effect) => changesRange(range, effect, created))) return true;
     }
@@ -172,27 +172,22 @@ export class Certifier implements Section {
   /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
   #savedCommit(stamp: number): readonly [effects: readonly Effect[], created: readonly string[]] | undefined {
     if (stamp <= this.#windowStart) return undefined;
-    let low = this.#windowHead;
-    for (let high = this.#window.length; low < high;) {
+    let low = 0;
+    for (let high = this.#window.size; low < high;) {
       const middle = (low + high) >> 1;
-      if ((this.#window[middle] as Commit).stamp < stamp) low = middle + 1;
+      if ((this.#window.at(middle) as Commit).stamp < stamp) low = middle + 1;
       else high = middle;
     }
-    const commit = this.#window[low];
+    const commit = this.#window.at(low);
     return commit?.stamp === stamp ? [commit.effects, [...commit.created]] : undefined;
   }
 
   #trimWindow(): void {
-    while (this.#window.length - this.#windowHead > this.#limits.windowCommits) {
-      const oldest = this.#window[this.#windowHead] as Commit;
-      this.#windowHead += 1;
+    while (this.#window.size > this.#limits.windowCommits) {
+      const oldest = this.#window.shift() as Commit;
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
       for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
-    }
-    if (this.#windowHead > this.#limits.windowCommits) {
-      this.#window = this.#window.slice(this.#windowHead);
-      this.#windowHead = 0;
     }
   }
 }

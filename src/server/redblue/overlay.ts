@@ -15,8 +15,14 @@ import type { StateReader } from './store.ts';
 import { indexedValues } from './table-store.ts';
 import type { Table, Tables } from './tables.ts';
 
+interface PendingField {
+  readonly name: string;
+  readonly effects: PendingEffects;
+}
+
+/** Rows come and go with operations, and few of their fields are written: lists do, and are made and dropped cheaply. */
 interface PendingRow {
-  readonly fields: Map<string, PendingEffects>;
+  readonly fields: PendingField[];
   readonly presence: PendingPresence;
 }
 
@@ -27,11 +33,41 @@ interface PendingTable {
   readonly keys: SortedEntries;
 }
 
-/** Pending effects over a state. */
-export class Overlay implements StateReader {
+/** The state below an overlay. It notices whether that would have shown something else. */
+export class Beneath implements StateReader {
+  /** Whether anything that was read since this was set to false has effects laid over it. */
+  wasCovered = false;
   readonly #base: StateReader;
   readonly #tables: ReadonlyMap<string, PendingTable>;
-  readonly #effectsOf = new Map<number, readonly Effect[]>();
+
+  constructor(base: StateReader, tables: ReadonlyMap<string, PendingTable>) {
+    this.#base = base;
+    this.#tables = tables;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    if (this.#tables.get(table)?.rows.has(key) === true) this.wasCovered = true;
+    return this.#base.read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    if (this.#tables.get(table)?.rows.has(key) === true) this.wasCovered = true;
+    return this.#base.has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    if (this.#tables.get(range.table)?.rows.size !== 0) this.wasCovered = true;
+    return this.#base.scan(range, reverse);
+  }
+}
+
+/** Pending effects over a state. */
+export class Overlay implements StateReader {
+  readonly beneath: Beneath;
+  readonly #base: StateReader;
+  readonly #tables: ReadonlyMap<string, PendingTable>;
+  /** Owners of effects. */
+  #size = 0;
 
   constructor(tables: Tables, base: StateReader) {
     this.#base = base;
@@ -41,44 +77,47 @@ export class Overlay implements StateReader {
         { declared, rows: new Map<string, PendingRow>(), keys: new SortedEntries() },
       ]),
     );
+    this.beneath = new Beneath(base, this.#tables);
   }
 
   /** Whether it shows nothing but the state below. */
   get isEmpty(): boolean {
-    return this.#effectsOf.size === 0;
+    return this.#size === 0;
   }
 
   /** Lays the effects of operation `owner` on top and returns their results. */
   add(owner: number, effects: readonly Effect[]): unknown[] {
     if (effects.length === 0) return [];
-    this.#effectsOf.set(owner, effects);
+    this.#size += 1;
     return effects.map((effect) => this.#append(owner, effect));
   }
 
-  /** Takes away what `owner` laid on, if it did. */
-  remove(owner: number): void {
-    const effects = this.#effectsOf.get(owner);
-    if (effects === undefined) return;
-    this.#effectsOf.delete(owner);
+  /** Takes away the effects that `owner` laid on. */
+  remove(owner: number, effects: readonly Effect[]): void {
+    if (effects.length === 0) return;
+    this.#size -= 1;
     // Several effects of one owner on one field go together: the second time there is nothing to do.
     const done = effects.length > 1 ? new Set<PendingEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
       if (row === undefined) continue;
-      for (const [field, pending] of isRemoval(effect) ? row.fields : fieldOf(row, effect.field)) {
+      for (let index = row.fields.length - 1; index >= 0; index -= 1) {
+        const { name, effects: pending } = row.fields[index] as PendingField;
+        if (!isRemoval(effect) && name !== effect.field) continue;
         if (done?.has(pending) === true) continue;
         done?.add(pending);
         pending.remove(owner);
-        if (pending.size === 0) row.fields.delete(field);
+        if (pending.size === 0) row.fields.splice(index, 1);
       }
       row.presence.remove(owner);
-      if (row.fields.size === 0 && row.presence.size === 0) this.#forget(effect);
+      if (row.fields.length === 0 && row.presence.size === 0) this.#forget(effect);
     }
   }
 
   read(table: string, key: string, field: string): unknown {
     const base = this.#base.read(table, key, field);
-    const pending = this.#tables.get(table)?.rows.get(key)?.fields.get(field);
+    const row = this.#tables.get(table)?.rows.get(key);
+    const pending = row === undefined ? undefined : pendingOf(row, field);
     return pending === undefined ? base : pending.over(base);
   }
 
@@ -125,7 +164,7 @@ export class Overlay implements StateReader {
     const { declared, rows, keys } = this.#table(table);
     let row = rows.get(key);
     if (row === undefined) {
-      row = { fields: new Map(), presence: new PendingPresence(declared.removable) };
+      row = { fields: [], presence: new PendingPresence(declared.removable) };
       rows.set(key, row);
       keys.add({ value: key, key });
     }
@@ -133,13 +172,13 @@ export class Overlay implements StateReader {
   }
 
   #pendingOf(row: PendingRow, table: string, field: string): PendingEffects {
-    let pending = row.fields.get(field);
-    if (pending !== undefined) return pending;
+    const known = pendingOf(row, field);
+    if (known !== undefined) return known;
     const kind = this.#table(table).declared.fields[field]?.kind;
     if (kind === undefined) throw new Error(`no field '${table}.${field}'`);
-    pending = FIELD_KINDS[kind].pending();
-    row.fields.set(field, pending);
-    return pending;
+    const effects = FIELD_KINDS[kind].pending();
+    row.fields.push({ name: field, effects });
+    return effects;
   }
 
   #table(name: string): PendingTable {
@@ -155,7 +194,7 @@ export class Overlay implements StateReader {
   }
 }
 
-function fieldOf(row: PendingRow, field: string): readonly (readonly [string, PendingEffects])[] {
-  const pending = row.fields.get(field);
-  return pending === undefined ? [] : [[field, pending]];
+function pendingOf({ fields }: PendingRow, field: string): PendingEffects | undefined {
+  for (const { name, effects } of fields) if (name === field) return effects;
+  return undefined;
 }

@@ -20,7 +20,7 @@ import { clientOf } from './operation-id.ts';
 import { createdRows, fieldName, removalName } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
-import { RedRequests } from './red-requests.ts';
+import { NO_EFFECTS, RedRequests } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Reply } from './reply.ts';
@@ -115,6 +115,8 @@ export class RedPath {
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
+    request.outcome = outcome;
+    request.ranAtVersion = this.#core.state.version;
     const writer = this.#requests.writerOf(this.#readsOf(outcome), request);
     this.#preview(request, outcome);
     writer?.followers.push(request);
@@ -198,10 +200,11 @@ export class RedPath {
     const { state } = this.#core;
     const { submission } = request;
     try {
-      const outcome = state.overlay.isEmpty ? stable : state.tentativeRunner.run(submission);
+      const outcome = state.runTentatively(submission, stable);
       const { choice, reply } = outcome;
       const effects = choice?.effects ?? [];
       this.#expectWrites(request, effects);
+      request.previewed = effects;
       const results = state.overlay.add(submission.token, effects);
       const answer = state.answerOf({ operation: submission.operation, choice, reply }, results);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', answer);
@@ -224,11 +227,15 @@ export class RedPath {
     if (request.holds === 0 && this.#requests.get(request.id) === request) this.#execute(request);
   }
 
-  /** Runs the generator on the stable snapshot and proposes what comes of it. */
+  /** Proposes what comes of the generator on the stable snapshot as it is now. */
   #execute(request: RedRequest): void {
+    const { state } = this.#core;
     try {
-      const outcome = this.#core.state.stableRunner.run(request.submission);
-      this.#proposeWhenDurable(this.#recordOf(request, outcome));
+      if (request.outcome === undefined || request.ranAtVersion !== state.version) {
+        request.outcome = state.run(request.submission);
+        request.ranAtVersion = state.version;
+      }
+      this.#proposeWhenDurable(this.#recordOf(request, request.outcome));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       request.failure = error;
@@ -328,7 +335,7 @@ export class RedPath {
     if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
     const request = this.#requests.get(id);
     // Out of the overlay before it is in the store: its effects are never seen twice.
-    if (request !== undefined) this.#core.state.overlay.remove(request.submission.token);
+    if (request !== undefined) this.#uncover(request);
     const answer = this.#core.state.applyRed(operation, stamp);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
     this.end(id, answer);
@@ -366,13 +373,21 @@ export class RedPath {
     });
   }
 
+  /** Takes the effects of a request off the overlay. */
+  #uncover(request: RedRequest): void {
+    this.#core.state.overlay.remove(request.submission.token, request.previewed);
+    request.previewed = NO_EFFECTS;
+  }
+
   protected end(id: OperationId, answer: Answer): void {
     this.#answers.set(id, answer);
-    for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
-    this.#askers.delete(id);
+    if (this.#askers.size > 0) {
+      for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
+      this.#askers.delete(id);
+    }
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    this.#core.state.overlay.remove(request.submission.token);
+    this.#uncover(request);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
   }

@@ -1,10 +1,14 @@
 /** The red operations of one site that are under way. */
 import type { CorrectableError } from '../../correctable/errors.ts';
+import { NumberedTable } from '../../protocol/numbered-table.ts';
 import type { Effect } from './effect.ts';
+import type { GeneratorOutcome } from './generator-run.ts';
 import { tableName, writtenNames } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { OperationId } from './records.ts';
 import type { Submission } from './replica-port.ts';
+
+export const NO_EFFECTS: readonly Effect[] = [];
 
 /** A red operation of this site from its submission to its end. */
 export interface RedRequest {
@@ -16,6 +20,11 @@ export interface RedRequest {
   attempt: number;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
+  /** What came of the last run of its generator on the stable snapshot, and of which version of that. */
+  outcome: GeneratorOutcome | undefined;
+  ranAtVersion: number;
+  /** What it has laid on the overlay. */
+  previewed: readonly Effect[];
   /** What it is expected to write, until it is at its end. */
   expectedWrites: readonly string[];
   /** Later operations of this site that read what this one is expected to write. */
@@ -29,15 +38,19 @@ export interface RedRequest {
  * the same site is about to write waits for it here, since the red order would only send it back.
  */
 export class RedRequests {
-  readonly #byId = new Map<OperationId, RedRequest>();
-  readonly #lastWriter = new Map<string, RedRequest>();
+  /** By the token of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
+  readonly #requests = new NumberedTable<RedRequest>();
+  readonly #tokenOf = new Map<OperationId, number>();
+  /** Tokens too, by the name of what is written. */
+  readonly #lastWriter = new Map<string, number>();
 
   get size(): number {
-    return this.#byId.size;
+    return this.#requests.size;
   }
 
   get(id: OperationId): RedRequest | undefined {
-    return this.#byId.get(id);
+    const token = this.#tokenOf.get(id);
+    return token === undefined ? undefined : this.#requests.get(token);
   }
 
   begin(id: OperationId, submission: Submission): RedRequest {
@@ -47,37 +60,42 @@ export class RedRequests {
       askers: [submission],
       attempt: 0,
       holds: 0,
+      outcome: undefined,
+      ranAtVersion: 0,
+      previewed: NO_EFFECTS,
       expectedWrites: [],
       followers: [],
     };
-    this.#byId.set(id, request);
+    this.#requests.set(submission.token, request);
+    this.#tokenOf.set(id, submission.token);
     return request;
   }
 
   /** The latest operation under way that is expected to write something of `reads`. */
   writerOf({ names, ranges }: ReadSet, except: RedRequest): RedRequest | undefined {
-    let latest: RedRequest | undefined;
+    let latest = 0;
     const look = (name: string): void => {
-      const writer = this.#lastWriter.get(name);
-      if (writer === undefined || writer === except) return;
-      if (latest === undefined || writer.submission.token > latest.submission.token) latest = writer;
+      const writer = this.#lastWriter.get(name) ?? 0;
+      if (writer !== except.submission.token && writer > latest) latest = writer;
     };
     for (const name of names) look(name);
     for (const { table } of ranges) look(tableName(table));
-    return latest;
+    return this.#requests.get(latest);
   }
 
   /** Notes what a request is expected to write, where `created` names the rows that were not there before. */
   expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
     request.expectedWrites = writtenNames(effects, created);
-    for (const name of request.expectedWrites) this.#lastWriter.set(name, request);
+    for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.token);
   }
 
   /** Ends an operation; its followers may go on. */
   end(request: RedRequest): readonly RedRequest[] {
-    this.#byId.delete(request.id);
+    const { token } = request.submission;
+    this.#requests.delete(token);
+    this.#tokenOf.delete(request.id);
     for (const name of request.expectedWrites) {
-      if (this.#lastWriter.get(name) === request) this.#lastWriter.delete(name);
+      if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }
     return request.followers;
   }

@@ -164,10 +164,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.#settle();
   }
 
-  /** The next record of the red log. */
-  deliver(record: RedRecord, nowMs: number): void {
+  /** The next records of the red log, in order. */
+  deliver(records: readonly RedRecord[], nowMs: number): void {
     this.nowMs = nowMs;
-    this.red.deliver(record);
+    for (const record of records) this.red.deliver(record);
     this.#settle();
   }
 

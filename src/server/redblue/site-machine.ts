@@ -184,7 +184,7 @@ export class SiteMachine {
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {
-    if (output.kind === 'deliver') this.replica.deliver(output.record, this.#nowMs);
+    if (output.kind === 'deliver') this.replica.deliver(output.records, this.#nowMs);
     else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
     else this.#outputs.push(output);
   }

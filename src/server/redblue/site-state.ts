@@ -6,7 +6,7 @@ import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import type { GeneratorInput } from './generator-context.ts';
-import type { GeneratorOptions } from './generator-run.ts';
+import type { GeneratorOptions, GeneratorOutcome } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
 import type { BlueOperation, RedOperation } from './records.ts';
 import type { Choice, Reply } from './reply.ts';
@@ -29,20 +29,19 @@ interface Answerable {
 export class SiteState {
   readonly store: Store;
   readonly overlay: Overlay;
-  /** Runs generators on the stable snapshot. */
-  readonly stableRunner: GeneratorRunner;
-  /** Runs generators on the stable snapshot with the own red operations in flight. */
-  readonly tentativeRunner: GeneratorRunner;
   readonly #service: Service;
+  readonly #stableRunner: GeneratorRunner;
+  readonly #tentativeRunner: GeneratorRunner;
   readonly #stable: number[];
+  #version = 0;
 
   constructor(service: Service, siteCount: number, generators: GeneratorOptions = {}) {
     this.#service = service;
     this.#stable = zeroVector(siteCount);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
-    this.stableRunner = new GeneratorRunner(service, this.store, generators);
-    this.tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
+    this.#stableRunner = new GeneratorRunner(service, this.overlay.beneath, generators);
+    this.#tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -55,6 +54,31 @@ export class SiteState {
     return this.#stable.at(-1) ?? 0;
   }
 
+  /** Grows with every operation that is applied. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Runs a generator on the stable snapshot.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  run(input: GeneratorInput): GeneratorOutcome {
+    this.overlay.beneath.wasCovered = false;
+    return this.#stableRunner.run(input);
+  }
+
+  /**
+   * Runs a generator on the stable snapshot with the own red operations in flight, where that makes a difference to
+   * `stable`, which came of the `run` just before.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
+    return this.overlay.beneath.wasCovered ? this.#tentativeRunner.run(input) : stable;
+  }
+
   /** After a restart: the vector that goes with the rows that the store was given again. */
   loadStable(stable: Vector): void {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
@@ -63,7 +87,7 @@ export class SiteState {
   /** The answer of a read on the stable snapshot. */
   read(input: GeneratorInput): Answer {
     try {
-      const { choice, reply } = this.stableRunner.run(input);
+      const { choice, reply } = this.#stableRunner.run(input);
       if (choice === undefined) return reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
@@ -80,6 +104,7 @@ export class SiteState {
     const stamp = this.stampOf(operation);
     for (const effect of effects) this.store.apply(effect, stamp);
     this.#stable[site] = vector[site] ?? 0;
+    this.#version += 1;
   }
 
   /** Applies a committed red operation and gives its answer. */
@@ -89,6 +114,7 @@ export class SiteState {
     const stamp = { time: clock, site, entry, version, seen: snapshot };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[entry] = version;
+    this.#version += 1;
     const { shadow, args, reply } = operation;
     const choice = shadow === undefined ? undefined : { shadow, args };
     return this.answerOf({ operation: operation.operation, choice, reply }, results);

@@ -149,7 +149,7 @@ export class Updates implements WalkHost {
   /** Runs the generator on the stable snapshot. */
   #run(submission: Submission): GeneratorOutcome | CorrectableError {
     try {
-      return this.core.state.stableRunner.run(submission);
+      return this.core.state.run(submission);
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;

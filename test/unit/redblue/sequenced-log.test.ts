@@ -60,7 +60,7 @@ class Cluster {
         if (output.kind === 'send') {
           this.sent.push({ from: site, to: output.to, message: output.message });
           this.trace.push(`${site}>${output.to} ${output.message.kind}`);
-        } else if (output.kind === 'deliver') this.delivered[site]?.push(output.record);
+        } else if (output.kind === 'deliver') this.delivered[site]?.push(...output.records);
         else this.disks[site]?.push(...output.entries);
       }
       node.onSynced(this.disks[site]?.length ?? 0);
@@ -72,7 +72,7 @@ describe('sequenced log: restart', () => {
   const entries = ['a', 'b', 'c', 'd'].map((record, index) => ({ origin: 1, epoch: 1, sequence: index + 1, record }));
   const follower = { site: 1, siteCount: 5, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
   const deliveredBy = (node: SequencedLog<string>): string[] =>
-    node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? [output.record] : []));
+    node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
 
   test('five sites, nothing known → nothing is delivered before the leader is heard', () => {
     expect(deliveredBy(new SequencedLog({ ...follower, entries }))).toEqual([]);

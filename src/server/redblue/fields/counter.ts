@@ -3,6 +3,7 @@
  * sum in every order: count cents, not fractions.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { Fifo } from '../../log/fifo.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { effectOn } from './field.ts';
@@ -79,8 +80,7 @@ interface Pending {
 }
 
 class PendingAdditions implements PendingEffects {
-  /** By owner, in order; an owner that both removes and adds has several. */
-  readonly #pending = new Map<number, Pending[]>();
+  #pending = new Fifo<Pending>();
   #sum = 0;
   #clears = 0;
   get size(): number {
@@ -93,17 +93,21 @@ class PendingAdditions implements PendingEffects {
     this.#add({ owner, amount: undefined });
   }
   remove(owner: number): void {
-    for (const { amount } of this.#pending.get(owner) ?? []) this.#count(amount, -1);
-    this.#pending.delete(owner);
+    if (this.#pending.at(0)?.owner !== owner) return this.#removeLater(owner);
+    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift()?.amount, -1);
   }
   over(base: unknown): number {
     if (this.#clears === 0) return (base as number) + this.#sum;
-    return [...this.#pending.values()].flat().reduce((sum, { amount }) => (amount === undefined ? 0 : sum + amount), 0);
+    return this.#pending.slice().reduce((sum, { amount }) => (amount === undefined ? 0 : sum + amount), 0);
+  }
+  /** Somebody in the middle is done: rare, since a site's red operations end in the order in which they began. */
+  #removeLater(owner: number): void {
+    const all = this.#pending.slice();
+    this.#pending = new Fifo(all.filter((pending) => pending.owner !== owner));
+    for (const pending of all) if (pending.owner === owner) this.#count(pending.amount, -1);
   }
   #add(pending: Pending): void {
-    const others = this.#pending.get(pending.owner);
-    if (others === undefined) this.#pending.set(pending.owner, [pending]);
-    else others.push(pending);
+    this.#pending.push(pending);
     this.#count(pending.amount, 1);
   }
   #count(amount: number | undefined, sign: number): void {
