@@ -99,6 +99,8 @@ export class Cluster {
       this.#options;
     const given = clientOptions as { policies?: object; socketOptions?: object };
     return {
+      // The schema is of use for routing by token only, and these requests are not.
+      isMetadataSyncEnabled: false,
       ...given,
       contactPoints: [...contactPoints],
       keyspace,

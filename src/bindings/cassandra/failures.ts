@@ -70,7 +70,7 @@ export function correctableError(error: unknown, asked: Asked): unknown {
     const message = `${asked.operation}: pageState: not one that this statement gave with these arguments`;
     return new CorrectableError('INVALID_ARGUMENT', message, { cause: error, field: 'args.pageState' });
   }
-  const code = codeOf(failure);
+  const code = codeOf(failure) ?? ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
   if (code === undefined) return error;
   const hint = failure.code === INVALID && asked.hint !== undefined ? `; ${asked.hint}` : '';
   return new CorrectableError(code, `${asked.operation}: ${failure.message}${hint}`, { cause: error });

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';
 
 const LOCAL = 0;
+const REMOTE = 1;
 const IGNORED = 2;
 const RETHROW = 0;
 const RETRY = 1;
@@ -29,8 +30,10 @@ export function coordinatorPolicy(driver: CassandraDriver, contactPoints: readon
       }, done);
     }
 
+    /** Connections to the first are waited for at the start, those to the others are made beside it. */
     getDistance({ address }: DriverHost): number {
-      return this.#order.includes(address) ? LOCAL : IGNORED;
+      if (address === this.#order[0]) return LOCAL;
+      return this.#order.includes(address) ? REMOTE : IGNORED;
     }
 
     newQueryPlan(_keyspace: string, _options: unknown, done: Done<Iterator<DriverHost>>): void {

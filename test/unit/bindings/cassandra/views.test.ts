@@ -209,6 +209,13 @@ test.each([
     'UNAVAILABLE',
     Object.assign(new Error('x'), { name: 'NoHostAvailableError', innerErrors: { a: 'DOWN', b: UNAVAILABLE } }),
   ],
+  [
+    'UNAVAILABLE',
+    Object.assign(new Error('x'), {
+      name: 'NoHostAvailableError',
+      innerErrors: { a: new Error('No connection available') },
+    }),
+  ],
   ['FINAL_FAILED', responseError(0x0000, 'server error')],
 ])('read: fails → %s (%#)', async (code, cause) => {
   const { fake, client } = open();

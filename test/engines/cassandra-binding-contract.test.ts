@@ -1,0 +1,49 @@
+/** The Cassandra binding keeps the contract of every binding on a real cluster, whichever way it goes there. */
+import cassandra from 'cassandra-driver';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { implementStatements, keyValueTable, one } from '../../src/bindings/cassandra/index.ts';
+import { get, getMany, put } from '../../src/operations/index.ts';
+import { defineContract, keyValueOperations } from '../../src/server/index.ts';
+import { bindingContract, type OpenBinding } from '../../src/testing/index.ts';
+import { withCassandra } from './support/cassandra.ts';
+import { WAYS, type Way } from './support/cassandra-ways.ts';
+
+const { all } = cassandra.types.consistencies;
+const cluster = withCassandra();
+
+const contract = defineContract('contract', {
+  ...keyValueOperations,
+  broken: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
+});
+const statements = implementStatements(contract, {
+  broken: { cql: 'SELECT value FROM no_such_table WHERE key = :key', result: one((row) => row) },
+});
+
+beforeAll(() => cluster.client('frk').execute(keyValueTable({ keyspace: cluster.keyspace })));
+
+async function open(way: Way): Promise<OpenBinding> {
+  // A store without data: no replica has any of the keys.
+  const cql = `DELETE FROM ${cluster.keyspace}.correctables_values WHERE key IN ('k', 'none')`;
+  await cluster.client('frk').execute(cql, [], { consistency: all });
+  const { binding, close } = await way.open(cluster, { statements, contract });
+  return { binding, release: close };
+}
+
+for (const way of WAYS) {
+  const subject = { open: () => open(way), failing: contract.broken({ key: 'k' }) };
+  bindingContract(
+    { ...subject, name: `cassandra, ${way.name}`, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
+    { describe, test, expect },
+  );
+  bindingContract(
+    {
+      ...subject,
+      name: `cassandra, ${way.name}, several keys`,
+      update: put('k', { n: 1 }),
+      read: getMany(['none', 'k']),
+      expected: [undefined, { n: 1 }],
+    },
+    { describe, test, expect },
+  );
+}

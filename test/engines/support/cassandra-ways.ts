@@ -1,0 +1,90 @@
+/** The ways to a Cassandra cluster, each as a binding in a state of its own: the same tests run over all of them. */
+import { WebSocket } from 'ws';
+import { remote } from '../../../src/bindings/remote/index.ts';
+import { cassandra, type CassandraBinding, type CassandraOptions } from '../../../src/bindings/cassandra/index.ts';
+import type { Binding } from '../../../src/index.ts';
+import type { Catalogue } from '../../../src/bindings/remote/index.ts';
+import { createGateway } from '../../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../../src/server/gateway/listen.ts';
+import type { TestCluster } from './cassandra.ts';
+
+type Levels = readonly ['weak', 'strong'];
+
+/** A binding to the cluster, and what stands behind it. */
+export interface OpenWay {
+  readonly binding: Binding<Levels>;
+  /** The binding that speaks to the cluster: the same, or the one behind the gateway. */
+  readonly store: CassandraBinding<Levels>;
+  /** Closes the binding and all that stands behind it. */
+  readonly close: () => Promise<void>;
+}
+
+/** What a binding is opened with beside where the cluster is. */
+export interface WayOptions extends Pick<CassandraOptions, 'statements'> {
+  /** The contract of the gateway and its clients, where there is a gateway. */
+  readonly contract?: Catalogue;
+}
+
+/** One way to the cluster. */
+export interface Way {
+  readonly name: string;
+  open(cluster: TestCluster, options?: WayOptions): Promise<OpenWay>;
+}
+
+/** Where the coordinator of Frankfurt is for a client beside it. */
+export function besideFrankfurt({ cluster, keyspace }: TestCluster): CassandraOptions {
+  return {
+    contactPoints: cluster.contactPoints('frk'),
+    translateAddress: (host) => cluster.translate(host, 'frk'),
+    keyspace,
+  };
+}
+
+function inProcess(name: string, correctable: 'never' | 'require'): Way {
+  return {
+    name,
+    async open(cluster, { contract: _, ...options } = {}) {
+      const { contactPoints, translateAddress, keyspace } = besideFrankfurt(cluster);
+      const place = { contactPoints, keyspace, ...(translateAddress !== undefined && { translateAddress }) };
+      const binding = cassandra({ ...place, ...options, correctable });
+      await binding.connected();
+      return { binding, store: binding, close: () => binding.close() };
+    },
+  };
+}
+
+function gateway(behind: Way): Way {
+  return {
+    name: `gateway, ${behind.name} behind it`,
+    async open(cluster, options = {}) {
+      const { store, close } = await behind.open(cluster, options);
+      const { contract } = options;
+      const listener = await listenGateways({ sites: { frk: createGateway({ binding: store, contract }) } });
+      const levels = store.consistencyLevels();
+      const binding = remote({
+        url: listener.siteUrl('frk'),
+        levels,
+        contract,
+        operations: OPERATIONS(contract),
+        WebSocket,
+      });
+      return {
+        binding,
+        store,
+        async close() {
+          await binding.close();
+          await listener.close({ drainMs: 0 });
+          await close();
+        },
+      };
+    },
+  };
+}
+
+const OPERATIONS = (contract: Catalogue | undefined): readonly string[] =>
+  contract === undefined ? ['get', 'getMany', 'put'] : Object.keys(contract.operations);
+
+const TWO_READS = inProcess('two reads', 'never');
+
+/** All of them. */
+export const WAYS: readonly Way[] = [TWO_READS, gateway(TWO_READS)];
