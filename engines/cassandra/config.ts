@@ -69,6 +69,7 @@ export function configure(node: NodeLayout, options: NodeOptions): string[] {
     `-Dcassandra.ring_delay_ms=${RING_DELAY_MS}`,
     '-Dcassandra.skip_wait_for_gossip_to_settle=0',
     '-Dcassandra.superuser_setup_delay_ms=0',
+    '-Dcassandra-foreground=yes', // Otherwise it closes its log, which is standard output, once it has started.
     `-Dcassandra.system_auth.default_rf=${layout.nodes.length}`,
     '-Djava.net.preferIPv4Stack=true',
     ...(plugin === undefined ? [] : pluginFlags(node, layout, plugin.queryHandler)),

@@ -316,3 +316,7 @@ describe('the stock driver, which knows nothing of it', () => {
     await client.shutdown();
   });
 });
+
+test('after all that → no preliminary broke', async () => {
+  expect((await counters(frk))['Broken']).toBe(0);
+});

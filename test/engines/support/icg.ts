@@ -1,4 +1,5 @@
 /** What tests of Correctable Cassandra read from answers. */
+import type { ClusterOptions } from '../../../engines/cassandra/cluster.ts';
 import { waitUntil } from '../../../engines/process.ts';
 import type { Answer, RawCql } from './raw-cql.ts';
 
@@ -21,6 +22,27 @@ export async function counters(client: RawCql): Promise<Record<string, number>> 
   const { rows } = await client.run('SELECT name, value FROM system_correctables.icg');
   return Object.fromEntries(rows.map(([name, value]) => [String(name), Number(value?.readBigInt64BE() ?? 0n)]));
 }
+
+/**
+ * A cluster to break: clients log in, writes at `nodeLocal` reach one replica and no other, nothing is repaired behind our
+ * back, and a read waits for a quorum not much longer than a busy machine needs.
+ */
+export const FAULTY: Partial<ClusterOptions> & { readonly nodes: 3 } = {
+  nodes: 3,
+  plugin: true,
+  authentication: true,
+  javaFlags: ['-Dcassandra.enable_nodelocal_queries=true'],
+  settings: [
+    'hinted_handoff_enabled: false',
+    'read_request_timeout: 3000ms',
+    ...['roles', 'permissions', 'credentials'].map((cache) => `${cache}_validity: 3600s`),
+    'dynamic_data_masking_enabled: true',
+    'read_thresholds_enabled: true',
+    'coordinator_read_size_warn_threshold: 20KiB',
+    'coordinator_read_size_fail_threshold: 40KiB',
+    'audit_logging_options: { enabled: true, logger: [{ class_name: FileAuditLogger }], included_keyspaces: audited }',
+  ],
+};
 
 const AGREED_MS = 60_000;
 

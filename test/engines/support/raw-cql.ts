@@ -30,6 +30,7 @@ export const CONSISTENCIES = {
   localQuorum: 6,
   serial: 8,
   localOne: 10,
+  nodeLocal: 11,
 } as const;
 
 const VERSION = 4;

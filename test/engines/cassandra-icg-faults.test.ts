@@ -1,0 +1,212 @@
+/** Correctable Cassandra where replicas differ, are slow, are gone, and where not everybody may see everything. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
+import { codes, counters, define, FAULTY, read, text } from './support/icg.ts';
+import { isShort, withCassandra } from './support/cassandra.ts';
+import { RawCql, type Answer, type Ask } from './support/raw-cql.ts';
+
+const READ_TIMEOUT = 0x1200;
+const READ_FAILURE = 0x1300;
+const UNAVAILABLE = 0x1000;
+const UNAUTHORIZED = 0x2100;
+
+const on = isShort ? undefined : withCassandra(FAULTY);
+beforeEach((context) => context.skip(isShort, 'a short run: no cluster of its own'));
+
+let frk: RawCql;
+let irl: RawCql;
+const table = (name: string): string => `${on?.keyspace ?? ''}.${name}`;
+
+beforeAll(async () => {
+  if (cluster() === undefined) return;
+  frk = await login('frk');
+  irl = await login('irl');
+  const replication = cluster()?.replication ?? '';
+  await define(
+    frk,
+    `CREATE TABLE ${table('kv')} (k text PRIMARY KEY, v text) WITH speculative_retry = 'NONE'`,
+    `CREATE TABLE ${table('eager')} (k text PRIMARY KEY, v text) WITH speculative_retry = '50ms'`,
+    `CREATE TABLE ${table('pages')} (k text, c int, v text, PRIMARY KEY (k, c))`,
+    `CREATE TABLE ${table('people')} (k text PRIMARY KEY, email text MASKED WITH DEFAULT)`,
+    `CREATE KEYSPACE audited WITH replication = ${replication}`,
+    'CREATE TABLE audited.kv (k text PRIMARY KEY, v text)',
+    ...['nobody', 'guest', 'clerk'].map((role) => `CREATE ROLE ${role} WITH LOGIN = true AND PASSWORD = '${role}'`),
+    `GRANT SELECT ON TABLE ${table('people')} TO guest`,
+    `GRANT SELECT ON TABLE ${table('people')} TO clerk`,
+    `GRANT UNMASK ON TABLE ${table('people')} TO clerk`,
+  );
+  await write('kv', 'a', 'apple', 'all');
+  await write('eager', 'a', 'apple', 'all');
+  await frk.run(`INSERT INTO ${table('people')} (k, email) VALUES ('ada', 'ada@example.org')`, { consistency: 'all' });
+});
+afterAll(async () => {
+  await frk?.[Symbol.asyncDispose]();
+  await irl?.[Symbol.asyncDispose]();
+});
+
+function cluster(): NonNullable<typeof on>['cluster'] | undefined {
+  try {
+    return on?.cluster;
+  } catch {
+    return undefined; // The tools are missing: each test says so.
+  }
+}
+
+function login(site: 'frk' | 'irl', role: string = SUPERUSER.username): Promise<RawCql> {
+  return RawCql.connect(cluster()?.address(site) ?? '', { username: role, password: role });
+}
+
+function write(name: string, key: string, value: string, consistency: Ask['consistency'], at = frk): Promise<Answer> {
+  const values = [text(key), text(value)];
+  return at.run(`INSERT INTO ${table(name)} (k, v) VALUES (?, ?)`, { values, consistency: consistency ?? 'all' });
+}
+
+function select(name: string, key: string, ask: Ask): Promise<Answer[]> {
+  return frk.query(`SELECT v FROM ${table(name)} WHERE k = ?`, { consistency: 'quorum', ...ask, values: [text(key)] });
+}
+
+/** What one node's own replica has. */
+async function own(key: string, at: RawCql): Promise<unknown> {
+  const [answer] = await at.query(`SELECT v FROM ${table('kv')} WHERE k = '${key}'`, { consistency: 'nodeLocal' });
+  return read(answer);
+}
+
+describe('replicas that differ', () => {
+  test('newer elsewhere → the old value, then the new one; then the coordinator has it too', async () => {
+    await write('kv', 'newer', 'old', 'all');
+    await write('kv', 'newer', 'new', 'nodeLocal', irl);
+    const answers = await select('kv', 'newer', { icg: 1 });
+    expect(codes(answers)).toEqual([1, 3]);
+    expect(answers.map(read)).toEqual([[['old']], [['new']]]);
+    expect(await own('newer', frk)).toEqual([['new']]);
+    expect(codes(await select('kv', 'newer', { icg: 1 }))).toEqual([1, 2]);
+  });
+
+  test('newer here → confirmed after all, and the others have it', async () => {
+    await write('kv', 'here', 'old', 'all');
+    await write('kv', 'here', 'new', 'nodeLocal');
+    const answers = await select('kv', 'here', { icg: 1 });
+    expect(codes(answers)).toEqual([1, 2]);
+    expect(read(answers[0])).toEqual([['new']]);
+    expect(await own('here', irl)).toEqual([['new']]);
+  });
+
+  test('deleted elsewhere → the row, then none', async () => {
+    await write('kv', 'gone', 'there', 'all');
+    await irl.run(`DELETE FROM ${table('kv')} WHERE k = 'gone'`, { consistency: 'nodeLocal' });
+    const answers = await select('kv', 'gone', { icg: 2 });
+    expect(codes(answers)).toEqual([1, 3]);
+    expect(answers.map(read)).toEqual([[['there']], []]);
+  });
+
+  test('counted → Diverged', async () => {
+    const before = await counters(frk);
+    await write('kv', 'counted', 'new', 'nodeLocal', irl);
+    await select('kv', 'counted', { icg: 1 });
+    expect((await counters(frk))['Diverged']).toBe((before['Diverged'] ?? 0) + 1);
+  });
+});
+
+describe('who may see what', () => {
+  const query = (): string => `SELECT email FROM ${table('people')} WHERE k = 'ada'`;
+
+  test('no permission → the error of plain Cassandra, nothing before it', async () => {
+    await using nobody = await login('frk', 'nobody');
+    const id = await frk.prepare(query());
+    for (const ask of [{ consistency: 'quorum' }, { consistency: 'quorum', icg: 1 }] as const) {
+      for (const answers of [await nobody.query(query(), ask), await nobody.execute(id, ask)]) {
+        expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAUTHORIZED]]);
+      }
+    }
+    expect(nobody.aside).toEqual([]);
+  });
+
+  test.each([
+    ['guest', '****'],
+    ['clerk', 'ada@example.org'],
+    [SUPERUSER.username, 'ada@example.org'],
+  ])('masked column: %s → %s, in the preliminary too', async (role, email) => {
+    await using client = await login('frk', role);
+    const [plain] = await client.query(query(), { consistency: 'quorum' });
+    const answers = await client.query(query(), { consistency: 'quorum', icg: 2 });
+    expect(codes(answers)).toEqual([1, 4]);
+    expect(answers.map(({ body }) => body)).toEqual([plain?.body, plain?.body]);
+    expect(read(plain)).toEqual([[email]]);
+  });
+});
+
+describe("the server's own rules", () => {
+  test.each([
+    ['within the limits', 10_000, [1, 2], 0],
+    ['warned about', 30_000, [undefined], 1],
+  ])('result %s → %d bytes as plain, warned about once', async (_, size, expected, warnings) => {
+    await write('kv', `size-${size}`, 'x'.repeat(size), 'all');
+    const answers = await select('kv', `size-${size}`, { icg: 1 });
+    expect(codes(answers)).toEqual(expected);
+    expect(answers.at(-1)?.warnings).toHaveLength(warnings);
+  });
+
+  test('result refused for its size → the error, nothing before it', async () => {
+    for (const c of [0, 1, 2]) {
+      const values = [Buffer.of(0, 0, 0, c), text('x'.repeat(30_000))];
+      await frk.run(`INSERT INTO ${table('pages')} (k, c, v) VALUES ('a', ?, ?)`, { values, consistency: 'all' });
+    }
+    const query = `SELECT v FROM ${table('pages')} WHERE k = 'a'`;
+    const answers = await frk.query(query, { consistency: 'quorum', icg: 1 });
+    expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, READ_FAILURE]]);
+  });
+
+  test('audit → each read once', async () => {
+    const log = join(cluster()?.state.folder ?? '', 'frk.log');
+    const marks = ['plain', 'asking'];
+    for (const [index, mark] of marks.entries()) {
+      const query = `SELECT v FROM audited.kv WHERE k = '${mark}-of-the-audit'`;
+      await frk.query(query, { consistency: 'quorum', ...(index === 1 && { icg: 1 }) });
+    }
+    const times = (mark: string): number => readFileSync(log, 'utf8').split(`${mark}-of-the-audit`).length - 1;
+    await expect.poll(() => marks.map(times)).toEqual([1, 1]);
+  });
+});
+
+describe('replicas that are slow or gone', () => {
+  test('no quorum in time → the preliminary, then the time-out of plain Cassandra; gone → unavailable at once', async () => {
+    const before = await counters(frk);
+    cluster()?.pause('irl');
+    cluster()?.pause('vrg');
+    try {
+      const [[plain], answers] = await Promise.all([select('kv', 'a', {}), select('kv', 'a', { icg: 1 })]);
+      expect(plain?.error?.code).toBe(READ_TIMEOUT);
+      expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([
+        [1, undefined],
+        [undefined, READ_TIMEOUT],
+      ]);
+      expect(answers[1]?.body).toEqual(plain?.body);
+      expect(read(answers[0])).toEqual([['apple']]);
+      expect((await counters(frk))['Failed']).toBe((before['Failed'] ?? 0) + 1);
+      const errorOfPlain = async (): Promise<unknown> => (await select('kv', 'a', {}))[0]?.error?.code;
+      await expect.poll(errorOfPlain, { timeout: 120_000 }).toBe(UNAVAILABLE);
+      const unavailable = await select('kv', 'a', { icg: 1 });
+      expect(unavailable.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAVAILABLE]]);
+    } finally {
+      cluster()?.resume('irl');
+      cluster()?.resume('vrg');
+    }
+    await cluster()?.untilReady();
+  });
+
+  test('a replica killed, speculative_retry → preliminaries and finals go on without an error', async () => {
+    await cluster()?.kill('irl');
+    for (let n = 0; n < 20; n += 1) {
+      const answers = await select('eager', 'a', { icg: 1 });
+      expect(codes(answers)).toEqual([1, 2]);
+      expect(read(answers[0])).toEqual([['apple']]);
+    }
+    await cluster()?.restart('irl');
+  });
+});
+
+test('after all that → no preliminary broke', async () => {
+  expect((await counters(frk))['Broken']).toBe(0);
+});
