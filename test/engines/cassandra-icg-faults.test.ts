@@ -1,10 +1,9 @@
 /** Correctable Cassandra where replicas differ, are slow, are gone, and where not everybody may see everything. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
-import { codes, counters, define, FAULTY, read, text } from './support/icg.ts';
-import { isShort, withCassandra } from './support/cassandra.ts';
+import { codes, counters, define, FAULTY, read, text, withOwnCassandra } from './support/icg.ts';
 import { RawCql, type Answer, type Ask } from './support/raw-cql.ts';
 
 const READ_TIMEOUT = 0x1200;
@@ -12,8 +11,7 @@ const READ_FAILURE = 0x1300;
 const UNAVAILABLE = 0x1000;
 const UNAUTHORIZED = 0x2100;
 
-const on = isShort ? undefined : withCassandra(FAULTY);
-beforeEach((context) => context.skip(isShort, 'a short run: no cluster of its own'));
+const on = withOwnCassandra(FAULTY);
 
 let frk: RawCql;
 let irl: RawCql;

@@ -1,6 +1,8 @@
 /** What tests of Correctable Cassandra read from answers. */
 import type { ClusterOptions } from '../../../engines/cassandra/cluster.ts';
 import { waitUntil } from '../../../engines/process.ts';
+import { beforeEach } from 'vitest';
+import { isShort, withCassandra, type TestCluster } from './cassandra.ts';
 import type { Answer, RawCql } from './raw-cql.ts';
 
 export function text(value: string): Buffer {
@@ -21,6 +23,12 @@ export function codes(answers: readonly Answer[]): (number | undefined)[] {
 export async function counters(client: RawCql): Promise<Record<string, number>> {
   const { rows } = await client.run('SELECT name, value FROM system_correctables.icg');
   return Object.fromEntries(rows.map(([name, value]) => [String(name), Number(value?.readBigInt64BE() ?? 0n)]));
+}
+
+/** A cluster of the file's own; undefined in a short run, in which the tests are skipped. */
+export function withOwnCassandra(options: Partial<ClusterOptions>): TestCluster | undefined {
+  beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
+  return isShort ? undefined : withCassandra(options);
 }
 
 /**
