@@ -6,11 +6,13 @@ import { contend } from '../../demo/shared/chase/contend.ts';
 import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
+import { BINDINGS } from '../../demo/shared/options.ts';
+import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { barsOf, vsPossible } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { labelOf, planOf, type Measured, type Plan, type Setting } from './settings.ts';
+import { labelOf, placeOf, planOf, type Measured, type Plan, type Setting } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -25,19 +27,31 @@ const SEED = 1;
 /** A benchmark of an application; its figures and bars are named after it. */
 export function chaseBench({ name, about, title, deploy }: ChaseBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
-    const plan = planOf(settings.quick);
+    const way = storeOf(settings);
+    const plan = planOf(settings.quick, way);
     const history: HistoryLine[] = [];
     const measured = await measure(plan, deploy, { progress: settings.progress, history });
     if (settings.history !== undefined) await writeHistory(settings.history, history);
+    const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
+    const heading = way === undefined ? title : `${title} on Cassandra`;
     return {
+      name: file,
       rounds: plan.rounds,
       rows: measured.map(rowOf),
       bars: barsOf(name, measured),
       samples: measured,
-      figures: { [name]: latencyFigure(title, measured), [`${name}-throughput`]: curvesFigure(title, measured) },
+      figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },
     };
   };
   return { name, about, run };
+}
+
+/** The way to Cassandra; undefined where RedBlue is the store. @throws RangeError for what there is not */
+function storeOf(settings: Settings): Way | undefined {
+  const { binding = 'redblue' } = settings;
+  if (binding === 'redblue') return undefined;
+  if (binding === 'cassandra') return wayOf(settings);
+  throw new RangeError(`--binding: one of ${BINDINGS.join(', ')}, not "${binding}"`);
 }
 
 interface Output {
@@ -47,10 +61,12 @@ interface Output {
 
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
   const measured = plan.settings.map((setting) => ({ ...setting, rounds: [] as Comparison[] }));
-  for (const client of new Set(plan.settings.map((setting) => setting.client))) {
-    const deployment = await deploy({ scale: plan.scale, seed: SEED, client, wan: 'paper' }, output.progress);
+  const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
+  for (const [place, { client, cassandra }] of places) {
+    const options = { scale: plan.scale, seed: SEED, client, wan: 'paper', cassandra } as const;
+    const deployment = await deploy(options, output.progress);
     try {
-      const here = measured.filter((setting) => setting.client === client);
+      const here = measured.filter((setting) => placeOf(setting) === place);
       for (let round = 0; round < plan.rounds; round += 1) await runRound(deployment, here, { plan, round, output });
     } finally {
       await deployment.close();
@@ -90,7 +106,7 @@ async function runRound(
   }
 }
 
-function rowOf({ rounds, client, workload, workers }: Measured): Record<string, unknown> {
+function rowOf({ rounds, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
   const of = (value: (comparison: Comparison) => number): number => rounded(median(rounds.map(value)));
   const range = (value: (comparison: Comparison) => number): string => {
     const values = rounds.map(value);
@@ -98,6 +114,7 @@ function rowOf({ rounds, client, workload, workers }: Measured): Record<string, 
   };
   return {
     client,
+    ...(cassandra !== undefined && { coordinator: cassandra.coordinator, readQuorum: cassandra.readQuorum }),
     workload,
     workers,
     P: of(({ P }) => P),

@@ -4,7 +4,7 @@ import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
 import { figure } from '../harness/figure.ts';
 import { median } from '../harness/statistics.ts';
-import { UNLOADED_WORKERS, type Measured } from './settings.ts';
+import { isSwept, placeOf, UNLOADED_WORKERS, type Measured } from './settings.ts';
 
 const COLOURS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
 const NAMES: Readonly<Record<Way, string>> = { baseline: 'without speculation', correctable: 'with speculation' };
@@ -14,7 +14,7 @@ const IDEAL = '#c0392b';
 export function latencyFigure(title: string, measured: readonly Measured[]): string {
   const unloaded = measured.filter(({ workers }) => workers === UNLOADED_WORKERS);
   const bars = unloaded.flatMap((setting) => {
-    const place = placeOf(setting);
+    const place = labelOf(setting);
     return WAYS.map((way) => {
       const values = setting.rounds.map((round) => round[way].avgMs);
       const [mid, min, max] = [median(values), Math.min(...values), Math.max(...values)];
@@ -22,17 +22,17 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
     });
   });
   const ideals = unloaded.map((setting) => ({
-    place: placeOf(setting),
+    place: labelOf(setting),
     way: NAMES.correctable,
     ms: median(setting.rounds.map(({ P, F, t }) => Math.max(F, P + t))),
   }));
   return figure(`${title}: mean time to delivery (red: perfect speculation, max(F, P + t))`, {
     height: 110 + unloaded.length * 62,
     marginLeft: 140,
-    marginRight: 130,
+    marginRight: 150,
     x: { label: 'milliseconds (median and range of the rounds)', grid: true, zero: true, insetRight: 60 },
     y: { label: null, domain: WAYS.map((way) => NAMES[way]), tickSize: 0 },
-    fy: { label: null, domain: unloaded.map(placeOf), padding: 0.2 },
+    fy: { label: null, domain: unloaded.map(labelOf), padding: 0.2 },
     marks: [
       Plot.barX(bars, { fy: 'place', y: 'way', x: 'mid', fill: 'colour', insetTop: 1, insetBottom: 1 }),
       Plot.ruleY(bars, { fy: 'place', y: 'way', x1: 'min', x2: 'max', stroke: '#1b1f24' }),
@@ -52,20 +52,18 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
 
 /** Latency against throughput, one curve a workload and contender, one point a load. */
 export function curvesFigure(title: string, measured: readonly Measured[]): string {
-  const points = measured
-    .filter(({ client }) => client === 'frk')
-    .flatMap((setting) =>
-      WAYS.map((way) => {
-        const of = (value: (comparison: Comparison) => number): number => median(setting.rounds.map(value));
-        return {
-          workload: `workload ${setting.workload}`,
-          workers: setting.workers,
-          way: NAMES[way],
-          opsPerSec: of((round) => round[way].opsPerSec),
-          avgMs: of((round) => round[way].avgMs),
-        };
-      }),
-    );
+  const points = measured.filter(isSwept).flatMap((setting) =>
+    WAYS.map((way) => {
+      const of = (value: (comparison: Comparison) => number): number => median(setting.rounds.map(value));
+      return {
+        workload: `workload ${setting.workload}`,
+        workers: setting.workers,
+        way: NAMES[way],
+        opsPerSec: of((round) => round[way].opsPerSec),
+        avgMs: of((round) => round[way].avgMs),
+      };
+    }),
+  );
   const place = { fx: 'workload', x: 'opsPerSec', y: 'avgMs' } as const;
   return figure(`${title}: latency against throughput (blue: with speculation; numbers: requests at a time)`, {
     width: 900,
@@ -86,6 +84,6 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
   });
 }
 
-function placeOf({ workload, client }: Measured): string {
-  return `${workload}, client in ${client}`;
+function labelOf(setting: Measured): string {
+  return `${setting.workload}, client in ${placeOf(setting)}`;
 }

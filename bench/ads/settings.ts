@@ -1,12 +1,14 @@
 /** Under which circumstances an application that chases references is measured. */
-import type { Site } from '../../demo/shared/options.ts';
+import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import type { Workload } from '../../demo/shared/chase/workload.ts';
 
 /** One row of the report. */
 export interface Setting {
-  /** The site that the client stands beside; strong reads are ordered in Ireland. */
+  /** The site that the client stands beside; on RedBlue, strong reads are ordered in Ireland. */
   readonly client: Site;
+  /** How Cassandra is reached, where it is the store. */
+  readonly cassandra?: CassandraOptions;
   readonly workload: Workload;
   /** Requests under way at a time. */
   readonly workers: number;
@@ -34,16 +36,59 @@ export interface Plan {
 }
 
 /** The paper's data and all loads; or, quickly, little of both. */
-export function planOf(quick: boolean): Plan {
+export function planOf(quick: boolean, way?: CassandraOptions['way']): Plan {
+  const { near, others } = way === undefined ? REDBLUE : cassandraPlaces(way);
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
-    loads.map((workers) => ({ client: 'frk', workload, workers }));
-  const far: Setting = { client: 'vrg', workload: 'B', workers: UNLOADED_WORKERS };
-  if (quick) return { settings: [...sweep('B', QUICK_LOADS), far], rounds: 2, secondsPerSetting: 2, scale: 0.02 };
-  const settings = [...(['A', 'B', 'C'] as const).flatMap((workload) => sweep(workload, LOADS)), far];
+    loads.map((workers) => ({ ...near, workload, workers }));
+  const unloaded = others.map((place): Setting => ({ ...place, workload: 'B', workers: UNLOADED_WORKERS }));
+  if (quick)
+    return { settings: [...sweep('B', QUICK_LOADS), ...unloaded], rounds: 2, secondsPerSetting: 2, scale: 0.02 };
+  const settings = [...(['A', 'B', 'C'] as const).flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
   return { settings, rounds: 5, secondsPerSetting: 3, scale: 1 };
 }
 
+/** Where a client stands, and what it asks. */
+export type Place = Pick<Setting, 'client' | 'cassandra'>;
+
+interface Places {
+  /** Measured under all workloads and loads. */
+  readonly near: Place;
+  /** Measured without load. */
+  readonly others: readonly Place[];
+}
+
+const REDBLUE: Places = { near: { client: 'frk' }, others: [{ client: 'vrg' }] };
+
+/** The paper's client, 20 ms from its coordinator; one beside it; both with reads of three replicas. */
+function cassandraPlaces(way: CassandraOptions['way']): Places {
+  const place = (client: Site, readQuorum: CassandraOptions['readQuorum']): Place => ({
+    client,
+    cassandra: { way, coordinator: 'frk', readQuorum },
+  });
+  return { near: place('irl', 2), others: [place('frk', 2), place('frk', 3), place('irl', 3)] };
+}
+
+/** Whether the setting belongs to the sweep over all loads. */
+export function isSwept({ client, cassandra }: Place): boolean {
+  return cassandra === undefined ? client === 'frk' : client === 'irl' && cassandra.readQuorum === 2;
+}
+
+/** Whether the client stands beside the site that it asks, and nobody waits for more than the nearest quorum. */
+export function isColocated({ client, cassandra }: Place): boolean {
+  return cassandra === undefined ? client === 'frk' : client === cassandra.coordinator && cassandra.readQuorum === 2;
+}
+
+/** Whether the client stands beside its coordinator, which asks all three replicas. */
+export function isColocatedR3({ client, cassandra }: Place): boolean {
+  return client === cassandra?.coordinator && cassandra.readQuorum === 3;
+}
+
+/** As in `frk`, or `irl, R = 2`. */
+export function placeOf({ client, cassandra }: Place): string {
+  return cassandra === undefined ? client : `${client}, R = ${cassandra.readQuorum}`;
+}
+
 /** As in `B, client beside frk, 4 at a time`. */
-export function labelOf({ workload, client, workers }: Setting): string {
-  return `${workload}, client beside ${client}, ${workers} at a time`;
+export function labelOf(setting: Setting): string {
+  return `${setting.workload}, client beside ${placeOf(setting)}, ${setting.workers} at a time`;
 }

@@ -36,6 +36,8 @@ export interface Settings {
   /** Fewer and shorter rounds, for trying out. */
   readonly quick: boolean;
   readonly binding: string | undefined;
+  /** Which way to reach the store, where there are several. */
+  readonly way: number | undefined;
   readonly history: string | undefined;
   /** Progress for a person, on stderr. */
   readonly progress: (text: string) => void;

@@ -4,9 +4,10 @@ import type { StartPage } from '../shared/chase/cli.ts';
 import { contentListener } from './content-service.ts';
 import { adContract } from './contract.ts';
 import { adData } from './data.ts';
-import { CONTENT_DELAY_MS, loadAds } from './deploy.ts';
+import { CONTENT_DELAY_MS } from './deploy.ts';
 import { adWords } from './page/words.ts';
 import { service } from './service.ts';
+import { loadAds } from './stores/redblue.ts';
 
 /** Builds the page, starts the sites, loads the data. */
 export const startAdPage: StartPage = (options) => {

@@ -3,17 +3,35 @@ import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './chase/workload.ts';
 import { UsageError } from '../usage-error.ts';
 
-export const BINDINGS = ['redblue'] as const;
+export const BINDINGS = ['redblue', 'cassandra'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
 export const WANS = ['paper', 'none'] as const;
 
+/**
+ * Ways to reach Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside the coordinator; 3, a coordinator
+ * that gives preliminary views.
+ */
+export const WAYS = [1, 2, 3] as const;
+/** Replicas out of three that a final read asks. */
+export const READ_QUORUMS = [2, 3] as const;
+
 export type Site = (typeof SITES)[number];
 export type WanPreset = (typeof WANS)[number];
+
+/** What only a Cassandra behind the application can be told. */
+export interface CassandraOptions {
+  readonly way: (typeof WAYS)[number];
+  /** The site of the node that the client asks. */
+  readonly coordinator: Site;
+  readonly readQuorum: (typeof READ_QUORUMS)[number];
+}
 
 export interface Options {
   readonly headless: boolean;
   readonly json: boolean;
   readonly binding: (typeof BINDINGS)[number];
+  /** Set exactly where `binding` is `cassandra`. */
+  readonly cassandra: CassandraOptions | undefined;
   /** The share of the paper's data that is loaded. */
   readonly scale: number;
   /** How long the contenders run together, in seconds. */
@@ -55,7 +73,10 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--seconds <n>', 'How long to measure', { default: 10 })
     .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
     .option('--workers <n>', 'Requests under way at a time', { default: 4 })
-    .option('--client <site>', `The site that the client stands beside: ${SITES.join(', ')}`, { default: 'frk' })
+    .option('--client <site>', `The site that the client stands beside: ${SITES.join(', ')} (frk; with cassandra, irl)`)
+    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
+    .option('--coordinator <site>', 'Cassandra: the site of the node that the client asks (frk unless given)')
+    .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (2 unless given)')
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
@@ -68,19 +89,42 @@ export function parseOptions(argv: readonly string[], program: Program): Options
   for (const name of Object.keys(options)) {
     if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
   }
+  const headless = options['headless'] === true;
+  const binding = oneOf(options, 'binding', BINDINGS);
+  if (!headless && binding !== 'redblue') {
+    throw new UsageError(`--binding ${binding} runs without a page: add --headless`);
+  }
+  const cassandra = cassandraOptions(options, binding);
   return {
-    headless: options['headless'] === true,
+    headless,
     json: options['json'] === true,
-    binding: oneOf(options, 'binding', BINDINGS),
+    binding,
+    cassandra,
     scale: numberBetween(options, 'scale', { min: 0.0001, max: 1 }),
     seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
     workload: oneOf(options, 'workload', WORKLOADS),
     workers: wholeNumber(options, 'workers', { min: 1, max: 1024 }),
-    client: oneOf(options, 'client', SITES),
+    client: oneOf({ client: binding === 'cassandra' ? 'irl' : 'frk', ...options }, 'client', SITES),
     wan: oneOf(options, 'wan', WANS),
     seed: wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
     history: file(options, 'history'),
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+  };
+}
+
+/** Those of Cassandra, with the paper's defaults: a coordinator in Frankfurt that asks one more replica. */
+function cassandraOptions(options: Raw, binding: Options['binding']): CassandraOptions | undefined {
+  if (binding !== 'cassandra') {
+    for (const name of ['way', 'coordinator', 'readQuorum']) {
+      if (options[name] !== undefined) throw new UsageError(`${flagOf(name)} is for --binding cassandra`);
+    }
+    return undefined;
+  }
+  const given = { way: 3, coordinator: 'frk', readQuorum: 2, ...options };
+  return {
+    way: oneOf(given, 'way', WAYS),
+    coordinator: oneOf(given, 'coordinator', SITES),
+    readQuorum: oneOf(given, 'readQuorum', READ_QUORUMS),
   };
 }
 
@@ -90,10 +134,15 @@ interface Range {
   readonly max: number;
 }
 
-function oneOf<const T extends readonly string[]>(options: Raw, name: string, allowed: T): T[number] {
-  const value = options[name];
-  if (typeof value === 'string' && allowed.includes(value)) return value;
-  throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+function oneOf<const T extends readonly (string | number)[]>(options: Raw, name: string, allowed: T): T[number] {
+  const value = options[name] as T[number];
+  if (allowed.includes(value)) return value;
+  throw new UsageError(`${flagOf(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+}
+
+/** As it is written on the command line. */
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
 }
 
 function numberBetween(options: Raw, name: string, { min, max }: Range): number {

@@ -1,45 +1,21 @@
-/** The timelines with their sites and their data. */
-import { createClient, type AnyClient } from 'correctables';
-import { redblue } from 'correctables/bindings/redblue';
-import { WebSocket } from 'ws';
-import { startSites } from '../shared/backend.ts';
-import { inBatches } from '../shared/batches.ts';
+/** The timelines with their store and their data. */
 import type { Deployment, DeploymentOptions } from '../shared/chase/headless.ts';
+import { openStore } from '../shared/chase/store.ts';
 import { timelineApplication } from './application.ts';
-import { BATCH_MAX, twissandraContract } from './contract.ts';
-import { tweetData, type TweetData } from './data.ts';
-import { service } from './service.ts';
+import { tweetData } from './data.ts';
+
+const STORES = {
+  redblue: async () => (await import('./stores/redblue.ts')).openRedblueTimelines,
+  cassandra: async () => (await import('./stores/cassandra.ts')).openCassandraTimelines,
+};
 
 /** Starts everything, with the client beside `client`. */
 export async function deployTimelines(
-  { scale, seed, client, wan }: DeploymentOptions,
+  options: DeploymentOptions,
   progress: (text: string) => void,
 ): Promise<Deployment> {
-  const data = tweetData({ scale, seed });
-  progress(`starting three sites (delays: ${wan}), the client beside ${client}`);
-  const sites = await startSites({ service, wan });
-  const store = createClient(redblue(twissandraContract, { url: sites.siteUrl(client), WebSocket }));
-  const close = async (): Promise<void> => {
-    await store.close();
-    await sites.close();
-  };
-  try {
-    progress(`loading ${data.tweets} tweets into ${data.timelines} timelines`);
-    await loadTweets(store, data);
-    const sizes = { timelines: data.timelines, tweets: data.tweets };
-    return { application: timelineApplication(store, data), sizes, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Loads the data through one client, and waits until it can be read there. */
-export async function loadTweets(store: AnyClient, data: TweetData): Promise<void> {
-  await inBatches({ count: data.tweets, batchMax: BATCH_MAX }, data.post, (posts) =>
-    store.invoke(twissandraContract.loadTweets({ posts })),
-  );
-  const last = twissandraContract.getTweets({ ids: [data.post(data.tweets - 1).tweet.id] });
-  // A strong read is a round trip over the wide area: asking again is not busy waiting.
-  while ((await store.invokeStrong(last))[0] === null);
+  const data = tweetData(options);
+  const { store, close } = await openStore(STORES, data, options, progress);
+  const sizes = { timelines: data.timelines, tweets: data.tweets };
+  return { application: timelineApplication(store, data), sizes, close };
 }

@@ -3,9 +3,9 @@ import { startPageDemo } from '../shared/page/start.ts';
 import type { StartPage } from '../shared/chase/cli.ts';
 import { twissandraContract } from './contract.ts';
 import { tweetData } from './data.ts';
-import { loadTweets } from './deploy.ts';
 import { timelineWords } from './page/words.ts';
 import { service } from './service.ts';
+import { loadTweets } from './stores/redblue.ts';
 
 /** Builds the page, starts the sites, loads the data. */
 export const startTimelinePage: StartPage = (options) => {

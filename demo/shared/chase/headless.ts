@@ -16,7 +16,7 @@ export interface Deployment {
 }
 
 /** What decides how an application is deployed. */
-export type DeploymentOptions = Pick<Options, 'scale' | 'seed' | 'client' | 'wan'>;
+export type DeploymentOptions = Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'>;
 
 export type Deploy = (options: DeploymentOptions, progress: (text: string) => void) => Promise<Deployment>;
 

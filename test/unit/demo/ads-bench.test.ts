@@ -1,7 +1,7 @@
 /** The goals of the benchmark: the worst setting decides, and each fault shows. */
 import { expect, test } from 'vitest';
 import { barsOf } from '../../../bench/ads/bars.ts';
-import { planOf, UNLOADED_WORKERS, type Measured, type Setting } from '../../../bench/ads/settings.ts';
+import { placeOf, planOf, UNLOADED_WORKERS, type Measured, type Setting } from '../../../bench/ads/settings.ts';
 import type { Comparison } from '../../../demo/shared/chase/report.ts';
 
 interface Planted {
@@ -86,4 +86,26 @@ test('plan: the whole one → all workloads, loads up to the peak, the paper’s
   expect({ rounds, scale }).toEqual({ rounds: 5, scale: 1 });
   expect(new Set(settings.map(({ workload }) => workload))).toEqual(new Set(['A', 'B', 'C']));
   expect(Math.max(...settings.map(({ workers }) => workers))).toBeGreaterThan(UNLOADED_WORKERS * 10);
+});
+
+test('bars: Cassandra → beside the coordinator with two and with three replicas apart, throughput of the far client', () => {
+  const options = { way: 3, coordinator: 'frk', readQuorum: 2 } as const;
+  const far = measured(
+    { client: 'irl', cassandra: options, workload: 'B', workers: 4 },
+    { reduction: 0.42, speculatedOps: 99 },
+  );
+  const near = measured({ ...far, client: 'frk' }, { reduction: 0.41 });
+  const r3 = measured({ ...near, cassandra: { ...options, readQuorum: 3 } }, { reduction: 0.39 });
+  const all = [far, near, r3];
+  expect(bar('ads-reduction-colocated', ...all)).toEqual({ value: 0.41, ok: true });
+  expect(bar('ads-reduction-r3', ...all)).toEqual({ value: 0.39, ok: false });
+  expect(bar('throughput-change', ...all)).toEqual({ value: -0.01, ok: true });
+});
+
+test('plan: Cassandra → the paper’s client under all loads, three more places', () => {
+  const { settings, scale } = planOf(false, 3);
+  expect(scale).toBe(1);
+  expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(
+    new Set(['irl, R = 2', 'frk, R = 2', 'frk, R = 3', 'irl, R = 3']),
+  );
 });

@@ -10,6 +10,7 @@ test('options: none given → the documented defaults', () => {
     headless: false,
     json: false,
     binding: 'redblue',
+    cassandra: undefined,
     scale: 0.02,
     seconds: 10,
     workload: 'B',
@@ -34,6 +35,40 @@ test('options: given → taken', () => {
     wan: 'none',
     history: 'h.jsonl',
   });
+});
+
+test('options: cassandra → the places of the paper; each can be had otherwise', () => {
+  const argv = ['--headless', '--binding', 'cassandra'];
+  expect(parseOptions(argv, PROGRAM)).toMatchObject({
+    client: 'irl',
+    cassandra: { way: 3, coordinator: 'frk', readQuorum: 2 },
+  });
+  const others = '--client vrg --way 1 --coordinator irl --read-quorum 3'.split(' ');
+  expect(parseOptions([...argv, ...others], PROGRAM)).toMatchObject({
+    client: 'vrg',
+    cassandra: { way: 1, coordinator: 'irl', readQuorum: 3 },
+  });
+});
+
+test.each([
+  ['--way', '4'],
+  ['--coordinator', 'mars'],
+  ['--read-quorum', '1'],
+])('options: cassandra with %s=%s → refused by name', (flag, value) => {
+  const argv = ['--headless', '--binding', 'cassandra', `${flag}=${value}`];
+  expect(() => parseOptions(argv, PROGRAM)).toThrow(UsageError);
+  expect(() => parseOptions(argv, PROGRAM)).toThrow(flag);
+});
+
+test.each([['--way=3'], ['--coordinator=frk'], ['--read-quorum=2']])(
+  'options: %s without cassandra → refused',
+  (flag) => {
+    expect(() => parseOptions([flag], PROGRAM)).toThrow('is for --binding cassandra');
+  },
+);
+
+test('options: cassandra without --headless → there is no page for it', () => {
+  expect(() => parseOptions(['--binding', 'cassandra'], PROGRAM)).toThrow('add --headless');
 });
 
 test.each([

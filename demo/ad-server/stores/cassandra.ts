@@ -1,0 +1,98 @@
+/** The ad server's data in tables of Apache Cassandra, reached in one of three ways. */
+import { CorrectableError } from 'correctables';
+import { defineStatements, one, rows } from 'correctables/bindings/cassandra';
+import { z } from 'zod';
+import type { OpenStore } from '../../shared/chase/store.ts';
+import { openCassandra } from '../../shared/cassandra/open.ts';
+import { inOrderOf } from '../../shared/cassandra/in-order-of.ts';
+import type { Translations } from '../../shared/cassandra/translated.ts';
+import { adContract, type Ad } from '../contract.ts';
+import { REFERENCES_MAX, uidOf, type AdData } from '../data.ts';
+
+const TABLES = [
+  'CREATE TABLE profiles (uid text PRIMARY KEY, refs frozen<list<text>>)',
+  'CREATE TABLE ads (id text PRIMARY KEY, brand text, price_cents int, creative text)',
+];
+const PUT_PROFILE = 'INSERT INTO profiles (uid, refs) VALUES (:uid, :refs)';
+const PUT_AD = 'INSERT INTO ads (id, brand, price_cents, creative) VALUES (:id, :brand, :priceCents, :creative)';
+const COLUMNS = 'id, brand, price_cents AS "priceCents", creative';
+
+const ad = z.object({ id: z.string(), brand: z.string(), priceCents: z.number(), creative: z.string() });
+
+const statements = defineStatements({
+  profile: {
+    effect: 'read',
+    cql: 'SELECT refs FROM profiles WHERE uid = :uid',
+    args: z.object({ uid: z.string() }),
+    result: one((row) => row['refs'] as string[]),
+  },
+  ad: {
+    effect: 'read',
+    cql: `SELECT ${COLUMNS} FROM ads WHERE id = :id`,
+    args: z.object({ id: z.string() }),
+    result: one(ad),
+  },
+  ads: {
+    effect: 'read',
+    // Without a limit the coordinator would read one partition after the other, to fill pages.
+    cql: `SELECT ${COLUMNS} FROM ads WHERE id IN :ids LIMIT ${REFERENCES_MAX}`,
+    args: z.object({ ids: z.array(z.string()) }),
+    result: rows(ad, { max: REFERENCES_MAX }),
+  },
+  putProfile: {
+    effect: 'update',
+    cql: PUT_PROFILE,
+    args: z.object({ uid: z.string(), refs: z.array(z.string()) }),
+    idempotent: true,
+  },
+  putAd: { effect: 'update', cql: PUT_AD, args: ad, idempotent: true },
+});
+
+const translations = {
+  getPersonalizedAdsRefs: ({ uid }: { uid: string }) => ({
+    operation: statements.profile({ uid }),
+    result: (refs: string[] | undefined) => refs ?? [],
+  }),
+  getAd: ({ id }: { id: string }) => ({
+    operation: statements.ad({ id }),
+    result: (found: Ad | undefined) => found ?? null,
+  }),
+  getAds: ({ ids }: { ids: string[] }) => ({
+    operation: statements.ads({ ids }),
+    result: (found: Ad[]) => inOrderOf(ids, found),
+  }),
+  putProfiles: ({ profiles }: { profiles: { uid: string; refs: string[] }[] }) => ({
+    operation: statements.putProfile(only('profiles', profiles)),
+  }),
+  putAds: ({ ads }: { ads: Ad[] }) => ({ operation: statements.putAd(only('ads', ads)) }),
+} satisfies Translations;
+
+export const openCassandraAds: OpenStore<AdData> = (data, options, progress) =>
+  openCassandra(
+    {
+      name: 'ads',
+      contract: adContract,
+      tables: TABLES,
+      statements,
+      translations,
+      async fill(keyspace) {
+        progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
+        const users = Array.from({ length: data.profiles }, (_, user) => [uidOf(user), data.refsOf(user)]);
+        await keyspace.fill(PUT_PROFILE.replaceAll(/:\w+/g, '?'), users);
+        const ads = Array.from({ length: data.ads }, (_, index) => {
+          const { id, brand, priceCents, creative } = data.ad(index);
+          return [id, brand, priceCents, creative];
+        });
+        await keyspace.fill(PUT_AD.replaceAll(/:\w+/g, '?'), ads);
+      },
+    },
+    options,
+    progress,
+  );
+
+/** One row a statement: what has to be all or nothing is one row here. */
+function only<T>(field: string, list: readonly T[]): T {
+  const [first] = list;
+  if (first !== undefined && list.length === 1) return first;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: one at a time on Cassandra, not ${list.length}`, { field });
+}

@@ -1,0 +1,43 @@
+/** A gateway beside a coordinator, and the wide area between it and its client. */
+import type { Binding } from 'correctables';
+import { createGateway, listenGateways, type GatewayOptions } from 'correctables/server';
+import { openRoute } from '../../../engines/delay-proxy.ts';
+import { freePorts } from '../../../engines/ports.ts';
+import { roundTripMs } from '../../../engines/wan.ts';
+import type { Site, WanPreset } from '../options.ts';
+
+export interface BesideCoordinator {
+  /** The store as it is reached from beside the coordinator; closed with the gateway. */
+  readonly binding: Binding;
+  /** The operations that clients may name; all that the binding has, unless given. */
+  readonly contract?: GatewayOptions['contract'];
+  readonly coordinator: Site;
+  /** Where the client is. */
+  readonly client: Site;
+  readonly wan: WanPreset;
+}
+
+export interface OpenedGateway {
+  /** The websocket address for the client. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function openGateway(options: BesideCoordinator): Promise<OpenedGateway> {
+  const { binding, contract, coordinator, client, wan } = options;
+  const gateway = createGateway({ site: coordinator, binding, contract });
+  const listener = await listenGateways({ sites: { [coordinator]: gateway } });
+  const url = new URL(listener.siteUrl(coordinator));
+  const [listenPort = 0] = await freePorts(1);
+  const oneWayMs = roundTripMs(wan, client, coordinator) / 2;
+  const route = await openRoute({ listenPort, targetPort: Number(url.port), oneWayMs });
+  url.port = String(listenPort);
+  return {
+    url: url.href,
+    async close() {
+      await listener.close({ drainMs: 0 });
+      await new Promise((resolve) => route.close(resolve));
+      await binding.close();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * A keyspace of one's own on a real cluster: the one that `npm run engines -- up cassandra` started if it is of the kind
+ * asked for, otherwise one for this program.
+ */
+import cassandra from 'cassandra-driver';
+import type { Cluster } from '../../../engines/cassandra/cluster.ts';
+import { useCluster } from '../../../engines/cassandra/engine.ts';
+import type { Site, WanPreset } from '../options.ts';
+
+export interface KeyspaceOptions {
+  /** Begins the name of the keyspace. */
+  readonly name: string;
+  /** The statements that make the tables. */
+  readonly tables: readonly string[];
+  readonly wan: WanPreset;
+  /** Whether the nodes have to give preliminary views of their own. */
+  readonly plugin: boolean;
+  /** The site of the node through which the tables are made and filled. */
+  readonly coordinator: Site;
+}
+
+export interface Keyspace {
+  readonly cluster: Cluster;
+  readonly name: string;
+  /** Writes rows by one prepared statement, and waits until two replicas have each of them. */
+  fill(cql: string, rows: Iterable<readonly unknown[]>): Promise<void>;
+  /** Drops the keyspace, and stops the cluster if it was started for it. */
+  close(): Promise<void>;
+}
+
+/** Rows written at a time, and such batches under way: each holds a thread of its coordinator until two nodes have it. */
+const BATCH = 10;
+const IN_FLIGHT = 64;
+const { types } = cassandra;
+
+/** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
+export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
+  const { wan, plugin, tables, coordinator } = options;
+  const { cluster, stop } = await useCluster({ wan, ...(plugin && { plugin }) }, progress);
+  const name = `${options.name}_${process.pid}_${Date.now()}`;
+  const client = new cassandra.Client({
+    contactPoints: [cluster.address(coordinator)],
+    localDataCenter: dataCenterOf(cluster, coordinator),
+    // This node alone: others may be delayed.
+    policies: {
+      loadBalancing: new cassandra.policies.loadBalancing.AllowListPolicy(
+        new cassandra.policies.loadBalancing.RoundRobinPolicy(),
+        [cluster.address(coordinator)],
+      ),
+    },
+  });
+  const close = async (): Promise<void> => {
+    await client.shutdown();
+    await stop();
+  };
+  try {
+    await client.connect();
+    await client.execute(`CREATE KEYSPACE ${name} WITH replication = ${replicationOf(cluster)}`);
+    await client.execute(`USE ${name}`);
+    for (const table of tables) await client.execute(table);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    cluster,
+    name,
+    async fill(cql, rows) {
+      const batches = portions([...rows], BATCH)[Symbol.iterator]();
+      const write = async (): Promise<void> => {
+        for (const batch of batches) {
+          const queries = batch.map((params) => ({ query: cql, params: [...params] }));
+          await client.batch(queries, { prepare: true, logged: false, consistency: types.consistencies.localQuorum });
+        }
+      };
+      await Promise.all(Array.from({ length: IN_FLIGHT }, write));
+    },
+    async close() {
+      await client.execute(`DROP KEYSPACE ${name}`);
+      await close();
+    },
+  };
+}
+
+function* portions<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+/** As many replicas in each data centre as it has nodes. */
+function replicationOf({ nodes }: Cluster): string {
+  const counts = new Map<string, number>();
+  for (const { dataCenter } of nodes) counts.set(dataCenter, (counts.get(dataCenter) ?? 0) + 1);
+  const centres = [...counts].map(([dataCenter, count]) => `'${dataCenter}': ${count}`);
+  return `{ 'class': 'NetworkTopologyStrategy', ${centres.join(', ')} }`;
+}
+
+function dataCenterOf({ nodes }: Cluster, site: Site): string {
+  const node = nodes.find((each) => each.site === site);
+  if (node === undefined) throw new RangeError(`the cluster has no node at ${site}`);
+  return node.dataCenter;
+}

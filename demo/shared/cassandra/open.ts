@@ -1,0 +1,97 @@
+/** A contract on Cassandra: the cluster, its tables, and the way to it that was asked for. */
+import { createClient, type Binding, type Levels } from 'correctables';
+import { cassandra, type Statements } from 'correctables/bindings/cassandra';
+import { remote } from 'correctables/bindings/remote';
+import type { ContractInfo } from 'correctables/server';
+import { WebSocket } from 'ws';
+import type { DeploymentOptions } from '../chase/headless.ts';
+import type { ChaseStore } from '../chase/store.ts';
+import type { CassandraOptions, Site } from '../options.ts';
+import { openGateway } from './gateway.ts';
+import { openKeyspace, type Keyspace } from './keyspace.ts';
+import { translated, type Translations } from './translated.ts';
+
+export interface CassandraParts {
+  /** Begins the name of the keyspace. */
+  readonly name: string;
+  readonly contract: ContractInfo;
+  /** The statements that make the tables. */
+  readonly tables: readonly string[];
+  /** The statements that the operations of the contract are made of. */
+  readonly statements: Statements;
+  readonly translations: Translations;
+  fill(keyspace: Keyspace): Promise<void>;
+}
+
+/** Starts what is needed, fills the tables and connects. */
+export async function openCassandra(
+  parts: CassandraParts,
+  { wan, client, cassandra: options }: DeploymentOptions,
+  progress: (text: string) => void,
+): Promise<ChaseStore> {
+  if (options === undefined) throw new TypeError('options.cassandra: say which way to take');
+  const { way, coordinator } = options;
+  const { name, tables } = parts;
+  const keyspace = await openKeyspace({ name, tables, wan, plugin: way === 3, coordinator }, progress);
+  try {
+    await parts.fill(keyspace);
+    progress(`the client is beside ${client} and asks the node in ${coordinator}, way ${way}`);
+    const place: Place = { keyspace, client, options };
+    const { binding, release } = way === 2 ? await throughGateway(parts, place) : direct(parts, place);
+    const store = createClient(binding);
+    const close = async (): Promise<void> => {
+      await store.close();
+      await release();
+      await keyspace.close();
+    };
+    return { store, close };
+  } catch (error) {
+    await keyspace.close();
+    throw error;
+  }
+}
+
+interface Place {
+  readonly keyspace: Keyspace;
+  readonly client: Site;
+  readonly options: CassandraOptions;
+}
+
+interface Opened {
+  readonly binding: Binding;
+  release(): Promise<void>;
+}
+
+/** A binding beside the client. */
+function direct(parts: CassandraParts, { keyspace, client, options }: Place): Opened {
+  return { binding: bindingAt(parts, { keyspace, client, options }), release: async () => {} };
+}
+
+/** One request to a gateway beside the coordinator. */
+async function throughGateway(parts: CassandraParts, { keyspace, client, options }: Place): Promise<Opened> {
+  const { coordinator } = options;
+  const { wan } = keyspace.cluster.state.layout;
+  const { contract, translations } = parts;
+  const hosted = bindingAt(parts, { keyspace, client: coordinator, options });
+  const gateway = await openGateway({ binding: hosted, contract, coordinator, client, wan });
+  const levels = hosted.consistencyLevels();
+  const binding = remote({ url: gateway.url, levels, operations: Object.keys(translations), WebSocket });
+  return { binding, release: () => gateway.close() };
+}
+
+/** The contract on the node of the coordinator's site, for a client beside `client`. */
+function bindingAt(
+  { statements, translations }: CassandraParts,
+  { keyspace, client, options }: Place,
+): Binding<Levels> {
+  const { way, coordinator, readQuorum } = options;
+  const binding = cassandra({
+    contactPoints: [keyspace.cluster.address(coordinator, client)],
+    keyspace: keyspace.name,
+    read: readQuorum === 3 ? 'ALL' : 'QUORUM',
+    write: 'QUORUM',
+    statements,
+    correctable: way === 3 ? 'require' : 'never',
+  });
+  return translated(binding as Binding<Levels>, translations);
+}
