@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import type { Bench, Outcome } from './harness/bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
+import { cassandraBandwidth } from './cassandra/bandwidth.ts';
+import { cassandraDivergence } from './cassandra/divergence.ts';
+import { cassandraLatency } from './cassandra/latency.ts';
+import { cassandraLoad } from './cassandra/load.ts';
 import { core } from './core/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { server } from './server/bench.ts';
@@ -23,6 +27,10 @@ const benches: readonly Bench[] = [
   server,
   zookeeperLatency,
   zookeeperBandwidth,
+  cassandraLatency,
+  cassandraLoad,
+  cassandraDivergence,
+  cassandraBandwidth,
 ];
 
 const cli = cac('npm run bench --');
@@ -31,6 +39,7 @@ cli
   .option('--json', 'Print one JSON object on stdout')
   .option('--quick', 'Fewer and shorter rounds; writes no files')
   .option('--binding <name>', 'The store to measure, where a benchmark has several')
+  .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
   .option('--history <file>', 'Write the history that the claims are computed from');
 cli.help();
 const { args, options } = cli.parse(process.argv, { run: false });
@@ -47,6 +56,7 @@ async function main(name: string | undefined): Promise<number> {
   const outcome = await bench.run({
     quick,
     binding: options['binding'] as string | undefined,
+    way: options['way'] as number | undefined,
     history: options['history'] as string | undefined,
     progress: (text) => process.stderr.write(`${bench.name}: ${text}\n`),
   });

@@ -15,6 +15,27 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
+/** How likely the true median may be outside. */
+const OUTSIDE = 0.05;
+
+/**
+ * Between which of the values the true median is, with at least 95 % confidence, whatever their distribution: how many of
+ * them are below it is binomial. With fewer than six values, their whole range, which is less sure.
+ */
+export function medianInterval(values: readonly number[]): { readonly low: number; readonly high: number } {
+  const sorted = [...values].sort((a, b) => a - b);
+  const { length } = sorted;
+  let [left, tail, ways] = [0, 0, 1];
+  // `tail`: that at most `left` of all values are below the median.
+  for (; ; left += 1) {
+    tail += ways / 2 ** length;
+    if (tail > OUTSIDE / 2 || left > length) break;
+    ways = (ways * (length - left)) / (left + 1);
+  }
+  const low = Math.max(0, left - 1);
+  return { low: sorted[low] as number, high: sorted[length - 1 - low] as number };
+}
+
 /** The ratios of values taken in the same round: what a noisy machine does to both cancels out. */
 export function pairedRatios(values: readonly number[], baseline: readonly number[]): number[] {
   return values.map((value, round) => value / (baseline[round] as number));

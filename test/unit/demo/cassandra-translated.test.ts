@@ -82,10 +82,13 @@ test('translated: an operation that the store lacks → refused by name', async 
 });
 
 test('translated: the first step fails → so does the operation, and the second is never made', async () => {
-  const store = createClient(
-    translated(memory(), { write: () => ({ first: { ...write(''), key: 'copy' }, operation: put('word', 'x') }) }),
-  );
-  await expect(store.invoke(write('nine'))).rejects.toThrow();
+  const failing: Translations = {
+    write: () => ({ first: { name: 'unheard of', args: {}, effect: 'update' }, operation: put('word', 'nine') }),
+    word: () => ({ operation: get('word') }),
+  };
+  const store = createClient(translated(memory(), failing));
+  await expect(store.invoke(write('nine'))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  expect(await store.invoke({ name: 'word', args: {}, effect: 'read' })).toBeUndefined();
   await store.close();
 });
 

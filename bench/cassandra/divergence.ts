@@ -1,0 +1,115 @@
+/**
+ * How often preliminary views are others than the final ones (Correctables, OSDI 2016, §6.2.1, Figure 7): 1000 records, three
+ * clients at work, updates at one replica. From the same history: finals that are stale, as that profile allows.
+ */
+import { writeFileSync } from 'node:fs';
+import { reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import { rounded, spread } from '../harness/statistics.ts';
+import { DISTRIBUTIONS, type Distribution } from '../ycsb/choosers.ts';
+import type { Workload } from '../ycsb/workload.ts';
+import { openCrew } from './crew.ts';
+import { count, type HistoryEvent } from './history.ts';
+import { nameOf, wayOf } from './way.ts';
+import { RECORDS } from './ycsb-table.ts';
+
+const SITES = ['irl', 'frk', 'vrg'] as const;
+const WORKLOADS = ['A', 'B'] as const satisfies readonly Workload[];
+/** Requests of each client under way at a time. */
+const IN_FLIGHT = 48;
+
+export const cassandraDivergence: Bench = {
+  name: 'cassandra-divergence',
+  about: 'how often preliminary views on Cassandra differ from the final ones, by workload; stale finals at W = 1',
+  run,
+};
+
+export interface Mix {
+  readonly workload: Workload;
+  readonly distribution: Distribution;
+}
+
+export const MIXES: readonly Mix[] = WORKLOADS.flatMap((workload) =>
+  DISTRIBUTIONS.map((distribution) => ({ workload, distribution })),
+);
+
+interface Sample extends Mix {
+  readonly round: number;
+  readonly reads: number;
+  readonly divergence: number;
+  readonly opsPerSec: number;
+}
+
+async function run(settings: Settings): Promise<Outcome> {
+  const { quick, progress } = settings;
+  const way = wayOf(settings);
+  const [rounds, durationMs, warmUpMs] = quick ? [2, 2_000, 500] : [5, 8_000, 2_000];
+  const crew = await openCrew({ sites: SITES, way }, progress);
+  const samples: Sample[] = [];
+  const history: HistoryEvent[] = [];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      for (let place = 0; place < MIXES.length; place += 1) {
+        const mix = MIXES[(place + round) % MIXES.length] as Mix;
+        progress(`round ${round + 1} of ${rounds}: workload ${mix.workload}, ${mix.distribution}`);
+        const order = { ...mix, system: 'CC2', inFlight: IN_FLIGHT, records: RECORDS, record: true } as const;
+        const reports = await crew.load({ ...order, durationMs, warmUpMs, seed: 1 + round });
+        const events = [...reports.values()].flatMap((report) => report.history);
+        for (const event of events) history.push(event);
+        const { preliminaries, diverged } = count(events);
+        const opsPerSec = [...reports.values()].reduce((sum, one) => sum + (one.operations / one.elapsedMs) * 1000, 0);
+        samples.push({ ...mix, round, reads: preliminaries, divergence: diverged / preliminaries, opsPerSec });
+      }
+    }
+  } finally {
+    await crew.close();
+  }
+  if (settings.history !== undefined) {
+    writeFileSync(settings.history, history.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+  const rows = MIXES.map((mix) => rowOf(mix, samples));
+  const name = nameOf('cassandra-divergence', way);
+  return { name, rounds, rows, bars: barsOf(rows, history), samples, figures: { [name]: plot(rows) } };
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+function rowOf({ workload, distribution }: Mix, samples: readonly Sample[]) {
+  const own = samples.filter((sample) => sample.workload === workload && sample.distribution === distribution);
+  const { median, min, max } = spread(own.map(({ divergence }) => divergence));
+  return {
+    workload,
+    distribution,
+    divergence: rounded(median),
+    divergenceMin: rounded(min),
+    divergenceMax: rounded(max),
+    reads: own.reduce((sum, { reads }) => sum + reads, 0),
+    opsPerSec: Math.round(spread(own.map(({ opsPerSec }) => opsPerSec)).median),
+  };
+}
+
+function barsOf(rows: readonly Row[], history: readonly HistoryEvent[]): Bar[] {
+  const { reads, staleFinals, stalePreliminaries } = count(history);
+  const divergences = rows.map(({ workload, distribution, divergence }) =>
+    reported(`divergence-${workload}-${distribution}`, divergence, 'fraction'),
+  );
+  return [
+    ...divergences,
+    reported('stale-finals', staleFinals, 'reads'),
+    reported('stale-finals-share', rounded(staleFinals / reads), 'fraction'),
+    reported('stale-preliminaries', stalePreliminaries, 'reads'),
+  ];
+}
+
+function plot(rows: readonly Row[]): string {
+  return rangesFigure(
+    'Preliminary views that differ from the final one, three clients, 1000 records',
+    '% of the reads (median and range of the rounds)',
+    rows.map(({ workload, distribution, divergence, divergenceMin, divergenceMax }) => ({
+      label: `workload ${workload}, ${distribution}`,
+      median: 100 * divergence,
+      min: 100 * divergenceMin,
+      max: 100 * divergenceMax,
+    })),
+  );
+}

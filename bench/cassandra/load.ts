@@ -1,0 +1,212 @@
+/**
+ * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients that each
+ * ask a remote replica, and what preliminary views cost of the throughput of quorum reads.
+ */
+import { atMost, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { median, medianInterval, rounded } from '../harness/statistics.ts';
+import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
+import { openCrew, REPORTED, type Crew } from './crew.ts';
+import { curvesFigure, type CurveRow } from './load-figure.ts';
+import type { LoadReport, System } from './messages.ts';
+import { nameOf, wayOf } from './way.ts';
+import { RECORDS } from './ycsb-table.ts';
+
+const SITES = ['irl', 'frk', 'vrg'] as const;
+const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
+/** Those whose throughput is compared, in every round of pairs. */
+const PAIR = ['C2', 'CC2', 'driver C2'] as const satisfies readonly System[];
+const AIM = 0.1;
+/** Where throughput is compared: more requests under way than needed for this share of the peak only queue. */
+const SHARE_OF_PEAK = 0.9;
+
+export const cassandraLoad: Bench = {
+  name: 'cassandra-load',
+  about: 'latency against throughput on Cassandra, YCSB A, B and C; what preliminary views cost of the throughput',
+  run,
+};
+
+/** One system under one load, as the reported client saw it. */
+export interface Sample {
+  readonly workload: Workload;
+  readonly system: System;
+  /** Requests of each client under way at a time. */
+  readonly inFlight: number;
+  readonly round: number;
+  readonly opsPerSec: number;
+  /** Of all three clients. */
+  readonly totalOpsPerSec: number;
+  readonly preliminary: LoadReport['preliminary'];
+  readonly final: LoadReport['final'];
+}
+
+interface Plan {
+  readonly loads: readonly number[];
+  readonly rounds: number;
+  readonly pairs: number;
+  readonly durationMs: number;
+  readonly pairMs: number;
+}
+
+const FULL: Plan = { loads: [4, 16, 32, 64, 96, 128, 192], rounds: 5, pairs: 9, durationMs: 2_000, pairMs: 4_000 };
+const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: 2, durationMs: 1_500, pairMs: 1_500 };
+const WARM_UP_MS = 500;
+
+async function run(settings: Settings): Promise<Outcome> {
+  const { quick, progress } = settings;
+  const way = wayOf(settings);
+  const plan = quick ? QUICK : FULL;
+  const crew = await openCrew({ sites: SITES, way }, progress);
+  const sweeps: Sample[] = [];
+  const pairs: Sample[] = [];
+  try {
+    progress('warming up');
+    for (const system of [...CURVES, 'driver C2'] as const) {
+      await measure(crew, { workload: 'A', system, inFlight: 32, round: 0 }, quick ? 1_000 : 8_000);
+    }
+    for (const workload of WORKLOADS) {
+      sweeps.push(...(await sweep(crew, workload, { plan, progress })));
+      const inFlight = comparedAt(sweeps.filter((sample) => sample.workload === workload));
+      pairs.push(...(await compare(crew, { workload, inFlight }, { plan, progress })));
+    }
+  } finally {
+    await crew.close();
+  }
+  const name = nameOf('cassandra-load', way);
+  const rows = rowsOf(sweeps);
+  const drops = WORKLOADS.map((workload) => dropOf(workload, pairs));
+  return {
+    name,
+    rounds: plan.rounds,
+    rows: [...rows, ...drops],
+    bars: drops.flatMap(barsOf),
+    samples: { sweeps, pairs },
+    figures: { [name]: curvesFigure(rows) },
+  };
+}
+
+type Cell = Pick<Sample, 'workload' | 'system' | 'inFlight' | 'round'>;
+
+async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Sample> {
+  const { workload, system, inFlight, round } = cell;
+  const order = { workload, system, inFlight, distribution: 'zipfian', records: RECORDS, record: false } as const;
+  const reports = await crew.load({ ...order, durationMs, warmUpMs: WARM_UP_MS, seed: 1 + round });
+  const report = reports.get(REPORTED);
+  if (report === undefined) throw new Error(`the client in ${REPORTED} did not report`);
+  const perSec = (one: LoadReport): number => (1000 * one.operations) / one.elapsedMs;
+  return {
+    ...cell,
+    opsPerSec: perSec(report),
+    totalOpsPerSec: [...reports.values()].reduce((sum, one) => sum + perSec(one), 0),
+    preliminary: report.preliminary,
+    final: report.final,
+  };
+}
+
+interface Course {
+  readonly plan: Plan;
+  readonly progress: Settings['progress'];
+}
+
+/** All loads and systems in every round, each round beginning with another one. */
+async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course): Promise<Sample[]> {
+  const cells = plan.loads.flatMap((inFlight) => CURVES.map((system) => ({ workload, system, inFlight })));
+  const samples: Sample[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    progress(
+      `workload ${workload}: round ${round + 1} of ${plan.rounds}, up to ${plan.loads.at(-1)} requests a client`,
+    );
+    for (let place = 0; place < cells.length; place += 1) {
+      const cell = cells[(place + round * CURVES.length) % cells.length] as (typeof cells)[number];
+      samples.push(await measure(crew, { ...cell, round }, plan.durationMs));
+    }
+  }
+  return samples;
+}
+
+/** The fewest requests under way with which C2 reaches most of its peak. */
+function comparedAt(samples: readonly Sample[]): number {
+  const loads = [...new Set(samples.map(({ inFlight }) => inFlight))].sort((a, b) => a - b);
+  const opsPerSec = loads.map((inFlight) =>
+    median(
+      samples.filter((sample) => sample.system === 'C2' && sample.inFlight === inFlight).map((each) => each.opsPerSec),
+    ),
+  );
+  const peak = Math.max(...opsPerSec);
+  return loads[opsPerSec.findIndex((ops) => ops >= SHARE_OF_PEAK * peak)] as number;
+}
+
+/** The systems one after the other at the same load, again and again, in another order each time. */
+async function compare(
+  crew: Crew,
+  place: Pick<Sample, 'workload' | 'inFlight'>,
+  { plan, progress }: Course,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (let round = 0; round < plan.pairs; round += 1) {
+    progress(`workload ${place.workload}: pair ${round + 1} of ${plan.pairs} at ${place.inFlight} requests a client`);
+    const order = round % 2 === 0 ? PAIR : PAIR.toReversed();
+    for (const system of order) samples.push(await measure(crew, { ...place, system, round }, plan.pairMs));
+  }
+  return samples;
+}
+
+function rowsOf(samples: readonly Sample[]): CurveRow[] {
+  const cells = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    const cell = `${sample.workload} ${sample.system} ${sample.inFlight}`;
+    cells.set(cell, [...(cells.get(cell) ?? []), sample]);
+  }
+  return [...cells.values()].map((cell) => {
+    const { workload, system, inFlight } = cell[0] as Sample;
+    const of = (valueOf: (sample: Sample) => number | undefined): number | null => {
+      const values = cell.flatMap((sample) => valueOf(sample) ?? []);
+      return values.length === 0 ? null : rounded(median(values));
+    };
+    return {
+      workload,
+      system,
+      inFlight,
+      opsPerSec: of(({ opsPerSec }) => opsPerSec) ?? NaN,
+      totalOpsPerSec: of(({ totalOpsPerSec }) => totalOpsPerSec),
+      preliminaryMs: of(({ preliminary }) => preliminary?.avgMs),
+      preliminaryP99Ms: of(({ preliminary }) => preliminary?.p99Ms),
+      finalMs: of(({ final }) => final?.avgMs) ?? NaN,
+      finalP99Ms: of(({ final }) => final?.p99Ms),
+    };
+  });
+}
+
+type Drop = ReturnType<typeof dropOf>;
+
+/** What CC2 loses of the throughput of C2, in the pairs of one workload. */
+function dropOf(workload: Workload, samples: readonly Sample[]) {
+  const own = samples.filter((sample) => sample.workload === workload);
+  const of = (system: System, valueOf: (sample: Sample) => number): number[] =>
+    own.filter((sample) => sample.system === system).map(valueOf);
+  const drops = (baseline: System, valueOf: (sample: Sample) => number): number[] => {
+    const ops = of(baseline, valueOf);
+    return of('CC2', valueOf).map((mine, pair) => 1 - mine / (ops[pair] as number));
+  };
+  const reportedClient = drops('C2', ({ opsPerSec }) => opsPerSec);
+  const { low, high } = medianInterval(reportedClient);
+  return {
+    workload,
+    system: 'CC2 against C2',
+    inFlight: own[0]?.inFlight,
+    pairs: reportedClient.length,
+    drop: rounded(median(reportedClient)),
+    dropLow: rounded(low),
+    dropHigh: rounded(high),
+    dropOfAllClients: rounded(median(drops('C2', ({ totalOpsPerSec }) => totalOpsPerSec))),
+    dropVsDriver: rounded(median(drops('driver C2', ({ opsPerSec }) => opsPerSec))),
+  };
+}
+
+function barsOf({ workload, drop, dropLow, dropHigh, dropVsDriver }: Drop): Bar[] {
+  return [
+    atMost(`throughput-drop-${workload}`, drop, AIM, 'fraction'),
+    reported(`throughput-drop-${workload}-low`, dropLow, 'fraction'),
+    reported(`throughput-drop-${workload}-high`, dropHigh, 'fraction'),
+    reported(`throughput-drop-${workload}-vs-driver`, dropVsDriver, 'fraction'),
+  ];
+}

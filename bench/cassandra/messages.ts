@@ -1,0 +1,72 @@
+/** What the benchmark and its client processes say to each other. */
+import type { Site } from '../../engines/wan.ts';
+import type { WorkloadOptions } from '../ycsb/workload.ts';
+import type { HistoryEvent } from './history.ts';
+
+/**
+ * Who reads: C1, C2 and C3 ask one, two or three replicas and have one view; CC2 and CC3 have a preliminary view of one
+ * replica and a final one of two or three, `CC2 twice` by two requests whatever the way. With `driver`, through
+ * `cassandra-driver` alone.
+ */
+export const SYSTEMS = ['C1', 'C2', 'C3', 'CC2', 'CC3', 'CC2 twice', 'driver C1', 'driver C2', 'driver C3'] as const;
+export type System = (typeof SYSTEMS)[number];
+
+/** What a client process is told at its start. */
+export interface ClientSetup {
+  readonly site: Site;
+  readonly keyspace: string;
+  /** The coordinator, as it is reached from the client's site. */
+  readonly contactPoint: string;
+  /** Whether reads of CC are one request to a coordinator with preliminary views, or two. */
+  readonly oneRequest: boolean;
+  /** Websocket addresses of gateways beside the coordinator, by the number of replicas that a final read asks. */
+  readonly gateways?: Readonly<Record<2 | 3, string>> | undefined;
+  /** Whether to count the bytes on the way to the coordinator, and back. */
+  readonly countBytes: boolean;
+}
+
+/** Runs a closed loop of requests. */
+export interface LoadOrder extends WorkloadOptions {
+  readonly kind: 'load';
+  readonly system: System;
+  /** Requests under way at a time. */
+  readonly inFlight: number;
+  readonly warmUpMs: number;
+  readonly durationMs: number;
+  readonly seed: number;
+  /** Whether to report what was seen. */
+  readonly record: boolean;
+}
+
+/** Reads small objects one after the other, by turns through each system. */
+export interface TurnsOrder {
+  readonly kind: 'turns';
+  readonly systems: readonly System[];
+  readonly turns: number;
+}
+
+export type ClientOrder = LoadOrder | TurnsOrder;
+
+export interface Latency {
+  readonly avgMs: number;
+  readonly p99Ms: number;
+}
+
+export interface LoadReport {
+  /** Reads and updates that ended while it was measured. */
+  readonly operations: number;
+  readonly elapsedMs: number;
+  readonly reads: number;
+  /** Of reads with a preliminary view. */
+  readonly preliminary: Latency | null;
+  readonly final: Latency | null;
+  /** On the socket, both directions, warm-up left out; null where nobody counts. */
+  readonly bytes: number | null;
+  readonly cpuUs: number;
+  readonly history: readonly HistoryEvent[];
+}
+
+/** Milliseconds of each read, by system. */
+export type TurnsReport = Readonly<
+  Partial<Record<System, readonly { readonly preliminaryMs: number | null; readonly finalMs: number }[]>>
+>;

@@ -1,0 +1,69 @@
+/** YCSB's table on Cassandra, as its own binding has it, and the operations on it. */
+import { defineStatements, one } from 'correctables/bindings/cassandra';
+import type { Operation } from 'correctables';
+import { z } from 'zod';
+import type { Keyspace } from '../../demo/shared/cassandra/keyspace.ts';
+import { seeded } from '../../demo/shared/random.ts';
+import { FIELD_NAMES, fieldValue, keyOf, tagOf } from '../ycsb/rows.ts';
+import { LOADED, type Tags } from './history.ts';
+
+/** The paper's "small dataset" (§6.2.1, Divergence). */
+export const RECORDS = 1000;
+
+const COLUMNS = FIELD_NAMES.join(', ');
+
+/** The record by its key; replicas that are late are waited for, nobody else is asked. */
+export const TABLE =
+  `CREATE TABLE usertable (y_id text PRIMARY KEY, ${FIELD_NAMES.map((name) => `${name} text`).join(', ')}) ` +
+  "WITH speculative_retry = 'NONE'";
+
+export const SELECT = `SELECT ${COLUMNS} FROM usertable WHERE y_id = :key`;
+
+const updateCql = (field: number): string => `UPDATE usertable SET ${FIELD_NAMES[field]} = :value WHERE y_id = :key`;
+const updateArgs = z.object({ key: z.string(), value: z.string() });
+
+export const reads = defineStatements({
+  read: {
+    effect: 'read',
+    cql: SELECT,
+    args: z.object({ key: z.string() }),
+    result: one((row) => fieldsOf(row)),
+  },
+});
+
+/** One a field: YCSB writes one of them at a time. */
+const updates = FIELD_NAMES.map((name, field) =>
+  defineStatements({
+    [name]: { effect: 'update' as const, cql: updateCql(field), args: updateArgs, idempotent: true },
+  }),
+);
+
+export const statements = [reads, ...updates];
+
+/** Writes one field of a record. */
+export function update(key: string, field: number, value: string): Operation<void> {
+  const build = updates[field]?.[FIELD_NAMES[field] as string];
+  if (build === undefined) throw new RangeError(`there is no field ${field}`);
+  return build({ key, value });
+}
+
+/** The values of the fields in their order. */
+export function fieldsOf(row: Readonly<Record<string, unknown>>): (string | null)[] {
+  return FIELD_NAMES.map((name) => row[name] as string | null);
+}
+
+/** Which writes the values of a record come from. */
+export function tagsOf(fields: readonly (string | null)[] | undefined): Tags {
+  return (fields ?? []).map((value) => (value === null ? null : tagOf(value)));
+}
+
+/** Fills the table. */
+export async function fillRecords(keyspace: Keyspace): Promise<void> {
+  const random = seeded(1);
+  const records = Array.from({ length: RECORDS }, (_, record) => [
+    keyOf(record),
+    ...FIELD_NAMES.map(() => fieldValue(random, LOADED)),
+  ]);
+  const marks = ['?', ...FIELD_NAMES.map(() => '?')].join(', ');
+  await keyspace.fill(`INSERT INTO usertable (y_id, ${COLUMNS}) VALUES (${marks})`, records);
+}
