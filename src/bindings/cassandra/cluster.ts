@@ -105,7 +105,8 @@ export class Cluster {
       contactPoints: [...contactPoints],
       keyspace,
       ...(credentials !== undefined && { credentials }),
-      ...(tls !== undefined && { sslOptions: tls }),
+      // Left to itself the driver takes any certificate.
+      ...(tls !== undefined && { sslOptions: { rejectUnauthorized: true, ...tls } }),
       policies: {
         ...given.policies,
         ...(translateAddress !== undefined && { addressResolution: addressTranslator(driver, translateAddress) }),

@@ -44,7 +44,7 @@ export interface CassandraOptions {
   readonly requestTimeoutMs?: number;
   /** Who connects. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** Options for `tls.connect`: connects by TLS. */
+  /** Options for `tls.connect`: connects by TLS, and refuses nodes whose certificate is not vouched for (`ca`). */
   readonly tls?: object;
   /** The module `cassandra-driver`; the installed one unless given. */
   readonly driver?: CassandraDriver;

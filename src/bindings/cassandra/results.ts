@@ -14,7 +14,7 @@ export type Mapped<M> = M extends AnySchema ? SchemaOutput<M> : M extends (row: 
 
 /** One page of a result that may be longer. */
 export interface ResultPage<T> {
-  readonly rows: readonly T[];
+  readonly rows: T[];
   /** Hand it to the same statement as `pageState` for the next page; absent on the last one. */
   readonly pageState?: string;
 }

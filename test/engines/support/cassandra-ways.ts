@@ -31,8 +31,10 @@ export interface Way {
   open(cluster: TestCluster, options?: WayOptions): Promise<OpenWay>;
 }
 
+type Place = Required<Pick<CassandraOptions, 'contactPoints' | 'translateAddress' | 'keyspace'>>;
+
 /** Where the coordinator of Frankfurt is for a client beside it. */
-export function besideFrankfurt({ cluster, keyspace }: TestCluster): CassandraOptions {
+export function besideFrankfurt({ cluster, keyspace }: TestCluster): Place {
   return {
     contactPoints: cluster.contactPoints('frk'),
     translateAddress: (host) => cluster.translate(host, 'frk'),
@@ -43,10 +45,8 @@ export function besideFrankfurt({ cluster, keyspace }: TestCluster): CassandraOp
 function inProcess(name: string, correctable: 'never' | 'require'): Way {
   return {
     name,
-    async open(cluster, { contract: _, ...options } = {}) {
-      const { contactPoints, translateAddress, keyspace } = besideFrankfurt(cluster);
-      const place = { contactPoints, keyspace, ...(translateAddress !== undefined && { translateAddress }) };
-      const binding = cassandra({ ...place, ...options, correctable });
+    async open(cluster, { statements = [] } = {}) {
+      const binding = cassandra({ ...besideFrankfurt(cluster), statements, correctable });
       await binding.connected();
       return { binding, store: binding, close: () => binding.close() };
     },

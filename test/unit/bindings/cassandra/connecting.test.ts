@@ -56,7 +56,7 @@ test('driver: what it is told → pinned coordinators, our retries, the rest as 
     contactPoints: ['a:9042', 'b:9043', '[::1]:9042', '[::1]:9044'],
     keyspace: 'shop',
     credentials: { username: 'u', password: 'p' },
-    sslOptions: { ca: 'pem' },
+    sslOptions: { ca: 'pem', rejectUnauthorized: true },
     requestTracker,
     socketOptions: { keepAlive: false, readTimeout: 5_000 },
   });
