@@ -29,8 +29,9 @@ function isSimple(value: unknown): boolean {
 /** Whether the value is a plain object of such scalars. */
 function isFlat(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
-  for (const key of Object.keys(value)) {
-    if (key === '__proto__' || !isSimple(value[key]) || !isWellFormed(key)) return false;
+  // Not `Object.keys`, which makes an array for every effect of every update.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key) || key === '__proto__' || !isSimple(value[key]) || !isWellFormed(key)) return false;
   }
   return true;
 }

@@ -74,7 +74,7 @@ export function packFrames(codec: Codec, rows: readonly Encoded[], bytesMax: num
   const frames: Encoded[] = [];
   for (let i = 0; i < rows.length; i += ROWS_PER_FRAME_MAX) {
     const batch = rows.length <= ROWS_PER_FRAME_MAX ? rows : rows.slice(i, i + ROWS_PER_FRAME_MAX);
-    if (boundOf(batch) <= bytesMax) frames.push(codec.frame(batch));
+    if (boundOfFrame(batch) <= bytesMax) frames.push(codec.frame(batch));
     else splitBySize(codec, batch, bytesMax, frames);
   }
   return frames;
@@ -98,13 +98,17 @@ function splitBySize(codec: Codec, rows: readonly Encoded[], bytesMax: number, f
 
 /** Whether a row fits into a frame of its own. */
 export function fitsFrame(codec: Codec, row: Encoded, bytesMax: number): boolean {
-  if (boundOf([row]) <= bytesMax) return true;
+  if (FRAME_OVERHEAD_BYTES + boundOf(row) <= bytesMax) return true;
   return codec.byteLength(row) + ROW_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= bytesMax;
 }
 
 /** A size, in bytes, that the frame of these rows does not exceed; found without looking at the text. */
-function boundOf(rows: readonly Encoded[]): number {
+function boundOfFrame(rows: readonly Encoded[]): number {
   let bytes = FRAME_OVERHEAD_BYTES;
-  for (const row of rows) bytes += (typeof row === 'string' ? 3 * row.length : row.length) + ROW_OVERHEAD_BYTES;
+  for (const row of rows) bytes += boundOf(row);
   return bytes;
+}
+
+function boundOf(row: Encoded): number {
+  return (typeof row === 'string' ? 3 * row.length : row.length) + ROW_OVERHEAD_BYTES;
 }

@@ -144,20 +144,20 @@ function writeString(text: string): void {
   const { length } = text;
   if (length > SHORT_STRING) return writeLongString(text);
   reserve(length + 2);
-  const head = at;
-  if (length < 32) block[at++] = 0xa0 | length;
+  // In locals, since engines cannot keep what belongs to the module in registers.
+  const target = block;
+  let to = at;
+  if (length < 32) target[to++] = 0xa0 | length;
   else {
-    block[at++] = 0xd9;
-    block[at++] = length;
+    target[to++] = 0xd9;
+    target[to++] = length;
   }
   for (let i = 0; i < length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit >= 0x80) {
-      at = head;
-      return writeLongString(text);
-    }
-    block[at++] = unit;
+    if (unit >= 0x80) return writeLongString(text);
+    target[to++] = unit;
   }
+  at = to;
 }
 
 /** The head is chosen by the longest that the text can be: equal texts have equal encodings all the same. */

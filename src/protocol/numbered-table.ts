@@ -7,6 +7,9 @@
 const PAGE_BITS = 5;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
+/** To be copied, which takes less than a tenth of the time of making one by `Array.from`. */
+const NO_ENTRIES: readonly undefined[] = Array.from({ length: PAGE_SIZE }, () => undefined);
+
 interface Page<T> {
   readonly slots: (T | undefined)[];
   used: number;
@@ -19,9 +22,6 @@ export class NumberedTable<T extends object> {
   #page: Page<T> | undefined;
   #pageNumber = -1;
   #size = 0;
-  /** An empty page, to be used again: making one costs more than what is done with it. */
-  #spare: Page<T> | undefined;
-  #iterations = 0;
 
   get size(): number {
     return this.#size;
@@ -52,8 +52,6 @@ export class NumberedTable<T extends object> {
     if (--page.used > 0) return;
     this.#pages.delete(number);
     this.#pageNumber = -1;
-    // One that is being gone through must not fill again under another number.
-    if (this.#iterations === 0) this.#spare = page;
   }
 
   clear(): void {
@@ -64,16 +62,11 @@ export class NumberedTable<T extends object> {
 
   /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
   forEach(use: (entry: T, id: number) => unknown): void {
-    this.#iterations++;
-    try {
-      for (const [number, { slots }] of this.#pages) {
-        for (let slot = 0; slot < PAGE_SIZE; slot++) {
-          const entry = slots[slot];
-          if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
-        }
+    for (const [number, { slots }] of this.#pages) {
+      for (let slot = 0; slot < PAGE_SIZE; slot++) {
+        const entry = slots[slot];
+        if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
       }
-    } finally {
-      this.#iterations--;
     }
   }
 
@@ -87,8 +80,7 @@ export class NumberedTable<T extends object> {
   }
 
   #begin(number: number): Page<T> {
-    const page = this.#spare ?? { slots: Array.from<undefined>({ length: PAGE_SIZE }), used: 0 };
-    this.#spare = undefined;
+    const page: Page<T> = { slots: NO_ENTRIES.slice(), used: 0 };
     this.#pages.set(number, page);
     this.#page = page;
     this.#pageNumber = number;

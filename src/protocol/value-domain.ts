@@ -31,12 +31,14 @@ export function nameOfClass(value: object): string {
   return name === '' ? 'class instance' : name;
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Engines that have it know at once of text in Latin letters. */
+const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
+
 /** Whether every surrogate of a string has its other half. */
 export function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
+  return platformIsWellFormed === undefined ? !LONE_SURROGATE.test(text) : platformIsWellFormed.call(text);
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * What an object with the single key `tag`, one that begins with one `$`, stands for. `$bytes` is the codec's own

@@ -67,6 +67,8 @@ interface RowTail extends ViewDetails {
 /** How an operation ended: kept for a repetition. */
 type Final =
   | { readonly row: Encoded }
+  /** What nobody can change need not be kept in its encoded form. */
+  | { readonly scalar: unknown; readonly level: number; readonly seq: number }
   | { readonly view: HeldView; readonly seq: number }
   | { readonly error: unknown };
 
@@ -108,8 +110,7 @@ export class Submission implements Sink, InvocationContext {
 
   get origin(): SubmissionOrigin {
     const { key, acknowledged } = this.#owner;
-    const [home, hop] = this.#move ?? [];
-    return { client: key, sequence: this.id, acknowledged, home, hop };
+    return { client: key, sequence: this.id, acknowledged, home: this.#move?.[0], hop: this.#move?.[1] };
   }
 
   /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
@@ -144,7 +145,8 @@ export class Submission implements Sink, InvocationContext {
       return this.fail(error);
     }
     this.#outlet?.pushEncoded(row);
-    this.#end({ row });
+    const isPlain = isScalar(value) && details === undefined && this.session === undefined;
+    this.#end(isPlain ? { scalar: value, level, seq } : { row });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -201,7 +203,10 @@ export class Submission implements Sink, InvocationContext {
       return;
     }
     if ('row' in this.#final) outlet.pushEncoded(this.#final.row);
-    else if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
+    else if ('scalar' in this.#final) {
+      const { scalar, level, seq } = this.#final;
+      outlet.push(viewRow(this.id, level, seq, scalar, undefined));
+    } else if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
     else this.#emit(this.#final.view, this.#final.seq);
     outlet.ended(this);
   }
@@ -265,6 +270,10 @@ export class Submission implements Sink, InvocationContext {
 }
 
 const VIEW_FIELDS = view.fields;
+
+function isScalar(value: unknown): boolean {
+  return value === null || typeof value !== 'object';
+}
 
 // Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
 function viewRow(id: number, level: number, seq: number, value: unknown, details: RowTail | undefined): ViewRow {

@@ -205,8 +205,12 @@ class SinkSubmitter implements Submitter {
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */
-function originOf({ origin, operationId }: InvocationContext, { site, sites }: SubmissionPort): Origin | undefined {
-  if (origin === undefined) return operationId === undefined ? undefined : opaqueOrigin(operationId, site);
+function originOf(context: InvocationContext, { site, sites }: SubmissionPort): Origin | undefined {
+  const { origin } = context;
+  if (origin === undefined) {
+    const { operationId } = context;
+    return operationId === undefined ? undefined : opaqueOrigin(operationId, site);
+  }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeIndex = home === undefined ? site : sites.indexOf(home);
   // The messages are made when they are needed: this is done for every update.

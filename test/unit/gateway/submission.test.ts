@@ -146,6 +146,32 @@ describe('submission', () => {
     }
   });
 
+  test('object that the store changes after it was the final → repeated as it was', () => {
+    const { submission } = start();
+    const value = { item: 'a' };
+    submission.update(value, 'strong');
+    value.item = 'b';
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    expect(outlet.rows).toEqual([[7, 'view', 2, 0, { item: 'a' }]]);
+  });
+
+  test.each([null, undefined, 'v', 0, true, 10n])('%s was the final → repeated the same', (value) => {
+    const { submission, outlet: first } = start();
+    submission.update(value, 'strong');
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    expect(outlet.rows).toEqual(first.rows);
+    expect(outlet.rows).toEqual([[7, 'view', 2, 0, value]]);
+  });
+
+  test('scalar that cannot be sent → the operation fails', () => {
+    const { submission, outlet } = start();
+    submission.update(Number.NaN, 'strong');
+    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'INVALID_VALUE']);
+    expect(outlet.ends).toBe(1);
+  });
+
   test('abandoned before the store looks at the signal → it is aborted already', () => {
     const { submission, outlet } = start();
     submission.abandon();
