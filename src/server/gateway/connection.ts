@@ -62,7 +62,12 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
-    this.#outbox = new Outbox(codec, setImmediate, (frame) => this.#send(frame));
+    // Before anything else is read: what a frame leads to at once is answered by one frame.
+    this.#outbox = new Outbox(
+      codec,
+      (flush) => process.nextTick(flush),
+      (frame) => this.#send(frame),
+    );
     this.#outbox.frameBytesMax = host.limits.frameBytesMax;
     this.#expiry = new ClientExpiry(() => this.close(CloseCode.expired, 'the token has expired'));
     this.#helloTimer = setTimeout(() => {
