@@ -64,13 +64,13 @@ export class BluePath {
     const vector = state.stable.slice();
     const { site } = options;
     vector[site] = clock.next(nowMs, maxEntry(vector));
-    const { shadow, args, effects } = choice;
+    const { shadow, effects } = choice;
     const sequence = this.#own.takeNext();
     // Literals, since this is the hot path: copying objects costs several times more.
     const operation: BlueOperation =
       hop === undefined
-        ? { id, site, shadow, args, effects, reply, sequence, vector }
-        : { id, site, shadow, args, effects, reply, sequence, vector, hop };
+        ? { id, site, shadow, effects, reply, sequence, vector }
+        : { id, site, shadow, effects, reply, sequence, vector, hop };
     options.observer?.created?.(operation);
     this.#unsynced.push(operation);
     this.core.store({ kind: 'blue', operation, redDelivered: this.core.redDelivered }, this.#onOwnSynced);

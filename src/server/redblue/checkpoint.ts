@@ -41,11 +41,6 @@ export class Changes<K> {
     return this.#keys.size + (this.#rest === undefined ? 0 : 1);
   }
 
-  /** Whether changes are noted at all. */
-  get isNoting(): boolean {
-    return this.#isNoting;
-  }
-
   add(key: K): void {
     if (this.#isNoting) this.#keys.add(key);
   }

@@ -7,6 +7,7 @@ import { Fifo } from '../log/fifo.ts';
 import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from './operation-id.ts';
+import { OperationChanges } from './operation-changes.ts';
 import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from './records.ts';
 
@@ -65,7 +66,7 @@ export class IdTable<T> {
   #nextPlace = 0;
   #nextClientPlace = 0;
   #size = 0;
-  readonly #changedOperations = new Changes<OperationId>();
+  readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new Changes<string>();
 
   constructor(
@@ -88,21 +89,26 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
-  /** Remembers an operation, unless its identifier has expired. */
-  set(id: OperationId, value: T): void {
+  /**
+   * Remembers an operation, unless its identifier has expired. Gives its place in the order in which operations came, for
+   * `touch`.
+   */
+  set(id: OperationId, value: T): number {
     const entry = this.#open(clientOf(id));
     const sequence = sequenceOf(id);
-    if (sequence <= entry.watermark) return;
+    if (sequence <= entry.watermark) return Infinity;
     const held = entry.operations.get(sequence);
-    if (held === undefined) this.#add({ entry, sequence, place: this.#nextPlace, value });
+    const place = held?.place ?? this.#nextPlace;
+    if (held === undefined) this.#add({ entry, sequence, place, value });
     else held.value = value;
-    this.#changedOperations.add(id);
+    this.#changedOperations.add(id, place);
     this.#trim();
+    return place;
   }
 
   /** The value of this operation is written differently from now on. */
-  touch(id: OperationId): void {
-    this.#changedOperations.add(id);
+  touch(id: OperationId, place: number): void {
+    this.#changedOperations.add(id, place);
   }
 
   /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
@@ -115,7 +121,9 @@ export class IdTable<T> {
     for (let held = entry.operations.takeUpTo(upTo); held !== undefined; held = entry.operations.takeUpTo(upTo)) {
       held.value = EXPIRED;
       this.#size -= 1;
-      if (this.#changedOperations.isNoting) this.#changedOperations.add(operationId(client, held.sequence));
+      if (this.#changedOperations.counts(held.place)) {
+        this.#changedOperations.add(operationId(client, held.sequence), held.place);
+      }
     }
     return true;
   }
@@ -139,20 +147,15 @@ export class IdTable<T> {
 
   #operationSection(): Section {
     const changes = this.#changedOperations;
+    const size = (): number => changes.sizeIn(this.#order);
     return {
       get changes() {
-        return changes.size;
+        return size();
       },
-      changeAll: () => changes.addAll(this.#ids()),
-      takeChanges: (max) => changes.take(max).map((id) => this.#saveOperation(id)),
+      changeAll: () => changes.addAll(),
+      takeChanges: (max) => changes.take<Held<T>>(max, this.#order, isHeld).map((id) => this.#saveOperation(id)),
       restore: (rows) => this.#loadOperations(rows),
     };
-  }
-
-  *#ids(): Iterable<OperationId> {
-    for (const [client, { operations }] of this.#clients) {
-      for (const { sequence } of operations.all()) yield operationId(client, sequence);
-    }
   }
 
   #saveClient(client: string): SavedRow {

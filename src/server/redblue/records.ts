@@ -22,7 +22,6 @@ export interface ShadowRecord {
   readonly site: number;
   /** The chosen shadow operation; none for a path that changes nothing. */
   readonly shadow?: string;
-  readonly args?: unknown;
   readonly effects: readonly Effect[];
   /** The reply, unless the shadow operation makes it from the results of its effects. */
   readonly reply: Reply;
@@ -41,6 +40,8 @@ export interface BlueOperation extends ShadowRecord {
 /** A red operation as proposed: it commits where the red log's prefix lets it. */
 export interface RedOperation extends ShadowRecord {
   readonly kind: 'operation';
+  /** Arguments of the shadow operation, if it makes the reply. */
+  readonly args?: unknown;
   /** Counts the times that the generator has run for the log. */
   readonly attempt: number;
   /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */

@@ -265,7 +265,7 @@ export class RedPath {
     };
     if (choice !== undefined) {
       record.shadow = choice.shadow;
-      record.args = choice.args;
+      if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
     }
     if (ranges.length > 0) record.ranges = ranges;
     if (created.size > 0) record.created = [...created];

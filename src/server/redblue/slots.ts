@@ -16,6 +16,8 @@ export interface Slot {
   isSettled: boolean;
   /** Who waits for that; none, mostly. */
   waiting: (() => void)[] | undefined;
+  /** Of the operation, in the table. */
+  place: number;
   /** The slot of the same operation at another hop. */
   readonly other: Slot | undefined;
 }
@@ -34,7 +36,7 @@ const CODEC: ValueCodec<Slot> = {
   load: (saved) => {
     let slot: Slot | undefined;
     for (const [hop, decision] of saved as readonly SavedSlot[])
-      slot = { hop, decision, isSettled: true, waiting: undefined, other: slot };
+      slot = { hop, decision, isSettled: true, waiting: undefined, place: 0, other: slot };
     return slot as Slot;
   },
 };
@@ -81,7 +83,7 @@ export class Slots {
     const { waiting } = slot;
     slot.isSettled = true;
     slot.waiting = undefined;
-    this.#table.touch(id);
+    this.#table.touch(id, slot.place);
     if (waiting !== undefined) for (const tell of waiting) tell();
   }
 
@@ -98,9 +100,10 @@ export class Slots {
       decision,
       isSettled,
       waiting: undefined,
+      place: 0,
       other: other === EXPIRED ? undefined : other,
     };
-    this.#table.set(id, slot);
+    slot.place = this.#table.set(id, slot);
     return slot;
   }
 }

@@ -2,7 +2,6 @@
  * The materialised state of one site: what its stable snapshot contains. Operations are applied to it in an order that
  * respects causality, so it only ever moves forward.
  */
-import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import type { Effect, Stamp } from './effect.ts';
 import type { Entry, ReadRange } from './key-range.ts';
@@ -19,7 +18,6 @@ export interface StateReader {
 
 /** The rows of one site. */
 export class Store implements StateReader, Section {
-  readonly #changes = new Changes<string>();
   readonly #tables = new Map<string, TableStore>();
 
   constructor(tables: Tables) {
@@ -40,8 +38,9 @@ export class Store implements StateReader, Section {
 
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
-    if (this.#changes.isNoting) this.#changes.add(savedName(effect.table, effect.key));
-    return this.#table(effect.table).apply(effect, stamp);
+    const table = this.#table(effect.table);
+    table.changes.add(effect.key);
+    return table.apply(effect, stamp);
   }
 
   /** Everything as plain data, equal at two sites exactly when they have converged. */
@@ -50,18 +49,21 @@ export class Store implements StateReader, Section {
   }
 
   get changes(): number {
-    return this.#changes.size;
+    let size = 0;
+    for (const { changes } of this.#tables.values()) size += changes.size;
+    return size;
   }
 
   changeAll(): void {
-    this.#changes.addAll(this.#savedNames());
+    for (const table of this.#tables.values()) table.changes.addAll(table.savedKeys());
   }
 
   takeChanges(max: number): SavedRow[] {
-    return this.#changes.take(max).map((name) => {
-      const [table, key] = splitName(name);
-      return [name, this.#table(table).save(key)];
-    });
+    const rows: SavedRow[] = [];
+    for (const [name, table] of this.#tables) {
+      for (const key of table.changes.take(max - rows.length)) rows.push([savedName(name, key), table.save(key)]);
+    }
+    return rows;
   }
 
   restore(rows: SectionRows): void {
@@ -69,10 +71,6 @@ export class Store implements StateReader, Section {
       const [table, key] = splitName(name);
       this.#table(table).restore(key, saved);
     }
-  }
-
-  *#savedNames(): Iterable<string> {
-    for (const [name, table] of this.#tables) for (const key of table.savedKeys()) yield savedName(name, key);
   }
 
   #table(name: string): TableStore {

@@ -1,4 +1,5 @@
 /** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
+import { Changes } from './checkpoint.ts';
 import { compareStamps, loadPlace, savePlace } from './effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from './effect.ts';
 import type { FieldKind, FieldState } from './fields/field.ts';
@@ -27,6 +28,8 @@ type SavedRow = readonly [
 
 /** The rows of one table. */
 export class TableStore {
+  /** Keys of the rows that have changed since they were last saved. */
+  readonly changes: Changes<string> = new Changes<string>();
   readonly #name: string;
   readonly #removable: boolean;
   readonly #kinds: ReadonlyMap<string, FieldKind>;

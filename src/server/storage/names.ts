@@ -20,7 +20,7 @@ function padded(number: number): string {
 }
 
 /** Version of the format of logs and checkpoints. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {

@@ -9,6 +9,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
 import type { StoredSite } from '../redblue/site-machine.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
+import { entryFrom } from './entry-texts.ts';
 import type { Files } from './files.ts';
 import { decodeFrames } from './frames.ts';
 import { checkpointName, FORMAT, LOG_NUMBERS, numbersOf, segmentName } from './names.ts';
@@ -120,7 +121,7 @@ function joinAt(logs: Logs, segment: Segment, path: string): void {
 }
 
 function addEntries(logs: Logs, entries: readonly LoggedEntry[]): void {
-  for (const [log, entry] of entries) logs[log === LOG_NUMBERS.local ? 'local' : 'red'].push(entry);
+  for (const [log, entry] of entries) logs[log === LOG_NUMBERS.local ? 'local' : 'red'].push(entryFrom(entry));
 }
 
 function unreadable(problem: string): CorrectableError {
