@@ -7,8 +7,9 @@ import type { OpenCorrectablePath, ReadPath, ReadRequest, ReadSink, ReadStatemen
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
 import { resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
-import { PendingRead, type ReadHost } from './pending-read.ts';
+import { coverageOf, PendingRead, type ReadHost } from './pending-read.ts';
 import { Pool } from './pool.ts';
+import { RefusedSink } from './refused-sink.ts';
 import { Statements } from './statements.ts';
 import { driverValues, type CqlValues } from './values.ts';
 
@@ -84,7 +85,7 @@ class Path implements CorrectablePath, ReadHost {
 
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#closing !== undefined) return sink.fail(closedError());
-    if (!this.#pool.isUp) return this.#plain.read(statement, request, sink);
+    if (!this.#pool.isUp || this.#isUncovered(statement, request)) return this.#plain.read(statement, request, sink);
     if (this.#underWay.size >= this.#options.readsMax) return sink.fail(overloadedError(this.#options.readsMax));
     const read = new PendingRead(statement, request, { host: this, sink });
     this.#underWay.set(read, performance.now() + this.#options.requestTimeoutMs);
@@ -106,6 +107,14 @@ class Path implements CorrectablePath, ReadHost {
     this.#waiting.delete(read);
   }
 
+  fetchPreliminary(read: PendingRead, refusal: CqlError): void {
+    const { preliminary } = read.rest;
+    if (preliminary === undefined) return read.fail(refusal);
+    read.handOver();
+    const request = { consistency: preliminary, preliminary: undefined };
+    this.#plain.read(read.statement, request, new RefusedSink(read.sink, refusal));
+  }
+
   cut(): void {
     this.#pool.cut();
   }
@@ -124,6 +133,13 @@ class Path implements CorrectablePath, ReadHost {
       this.#waiting.delete(read);
       read.start(connection);
     }
+  }
+
+  /** Whether two requests are needed for two views: a coordinator answers some statements once. */
+  #isUncovered(statement: ReadStatement, { preliminary }: ReadRequest): boolean {
+    if (preliminary === undefined) return false;
+    const prepared = this.statements.known(statement.cql);
+    return prepared !== undefined && !coverageOf(prepared, statement).isWorthAsking();
   }
 
   #goPlain(read: PendingRead): void {

@@ -6,11 +6,12 @@ import { CONSISTENCY_CODES } from '../consistency.ts';
 import type { Page, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
 import { meaningOf } from './answers.ts';
 import type { Connection, Exchange } from './connection.ts';
+import type { Coverage } from './coverage.ts';
 import { CqlError, type ServerError } from './cql-error.ts';
 import { encodeParameters, executeFrame } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
 import { fits, readPage } from './rows.ts';
-import { SERVER_ERROR } from './server-errors.ts';
+import { isForWantOfReplicas, SERVER_ERROR } from './server-errors.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { CqlValues } from './values.ts';
 
@@ -28,6 +29,8 @@ export interface ReadHost {
   schedule(read: PendingRead): void;
   /** The read is over. */
   finished(read: PendingRead): void;
+  /** The coordinator refused the read before it gave a preliminary view: has one fetched, then tells the sink. */
+  fetchPreliminary(read: PendingRead, refusal: CqlError): void;
 }
 
 export class PendingRead implements Exchange {
@@ -71,6 +74,7 @@ export class PendingRead implements Exchange {
     const meaning = meaningOf(response, this.#hasPreliminary);
     const isLast = meaning.kind !== 'preliminary';
     if (!isLast) this.#hasPreliminary = true;
+    if (response.kind === 'rows' && this.rest.preliminary !== undefined) this.#coverage?.learn(!isLast);
     if (this.#isOver) {
       if (isLast && this.#isOrphan) this.#connection?.reclaim();
       return isLast;
@@ -195,7 +199,9 @@ export class PendingRead implements Exchange {
 
   #refused(server: ServerError): void {
     if (server.code === SERVER_ERROR.unprepared) return this.#prepareAgain(server);
-    this.fail(new CqlError('SERVER', server.message, { node: this.#connection?.node, server }));
+    const error = new CqlError('SERVER', server.message, { node: this.#connection?.node, server });
+    if (this.rest.preliminary !== undefined && isForWantOfReplicas(server)) this.#host.fetchPreliminary(this, error);
+    else this.fail(error);
   }
 
   /** The node does not know the statement, or knows it with other columns than we do. */
@@ -213,10 +219,19 @@ export class PendingRead implements Exchange {
     return this.#prepared?.columns ?? [];
   }
 
+  get #coverage(): Coverage | undefined {
+    return this.#prepared && coverageOf(this.#prepared, this.statement);
+  }
+
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#host.finished(this);
     return true;
   }
+}
+
+/** What is known of preliminary views of a statement, or of its later pages. */
+export function coverageOf({ coverage }: Statement, { pageState }: ReadStatement): Coverage {
+  return pageState === undefined ? coverage.first : coverage.later;
 }

@@ -30,3 +30,8 @@ export function readServerError(reader: BodyReader): ServerError {
       return { code, message };
   }
 }
+
+/** Whether the replicas that were asked for are the reason: one alone may have answered all the same. */
+export function isForWantOfReplicas({ code }: ServerError): boolean {
+  return code === SERVER_ERROR.unavailable || code === SERVER_ERROR.readTimeout || code === SERVER_ERROR.readFailure;
+}

@@ -1,6 +1,7 @@
 /** Prepared statements: asked for once, and again where a node has forgotten one. */
 import { hasUserType, type Column } from './columns.ts';
 import type { Connection } from './connection.ts';
+import { Coverage } from './coverage.ts';
 import { CqlError } from './cql-error.ts';
 import { prepareFrame } from './requests.ts';
 import type { Prepared } from './responses.ts';
@@ -12,6 +13,8 @@ export interface Statement {
   readonly columns: readonly Column[];
   /** Whether nodes may leave the columns out. */
   readonly skipMetadata: boolean;
+  /** Whether the coordinator gives preliminary views of it: of the first page, and of those that follow. */
+  readonly coverage: { readonly first: Coverage; readonly later: Coverage };
 }
 
 /** Most statements that are remembered; the oldest is forgotten first. Every node keeps its own. */
@@ -67,5 +70,5 @@ export class Statements {
 function statementOf(cql: string, { id, parameters, result }: Prepared): Statement {
   const columns = result.columns ?? [];
   const isFixed = columns.length > 0 && !cql.includes('*') && !hasUserType(columns);
-  return { id, parameters, columns, skipMetadata: isFixed };
+  return { id, parameters, columns, skipMetadata: isFixed, coverage: { first: new Coverage(), later: new Coverage() } };
 }

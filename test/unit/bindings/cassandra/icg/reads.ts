@@ -61,9 +61,12 @@ export class Heard implements ReadSink {
 export class PlainPath implements ReadPath {
   readonly requests: ReadRequest[] = [];
   isClosed = false;
+  /** What every read fails with, if anything. */
+  failure: Error | undefined;
 
   read(_statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     this.requests.push(request);
+    if (this.failure !== undefined) return sink.fail(this.failure);
     if (request.preliminary !== undefined) sink.preliminary({ rows: [{ v: 'plain' }], pageState: undefined });
     sink.final({ rows: [{ v: 'plain' }], pageState: undefined });
   }

@@ -2,11 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import { errorRest } from './bodies.ts';
-import { open } from './reads.ts';
+import type { ReadRequest, ReadStatement } from '../../../../../src/bindings/cassandra/read-path.ts';
+import { open, type Opened } from './reads.ts';
 import { COLUMNS, ScriptedNode, SKIP_METADATA, type Script } from './scripted-node.ts';
 
 const UNPREPARED = 0x2500;
+const UNAVAILABLE = 0x1000;
 const READ_TIMEOUT = 0x1200;
+const ONE_REPLICA = { consistency: 'ONE', preliminary: undefined };
 
 describe('answers', () => {
   const cases: readonly { readonly name: string; readonly script: Script; readonly said: readonly string[] }[] = [
@@ -57,8 +60,8 @@ describe('answers', () => {
     },
     {
       name: 'an error at once → only that',
-      script: ({ stream }, peer) => peer.error(stream, 0x1000, errorRest.unavailable(4, 2, 1)),
-      said: ['fail SERVER 0x1000'],
+      script: ({ stream }, peer) => peer.error(stream, 0x1001),
+      said: ['fail SERVER 0x1001'],
     },
     {
       name: 'a confirmation of nothing → PROTOCOL',
@@ -100,13 +103,26 @@ describe('answers', () => {
       onExecute: ({ stream }, peer) => peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2)),
     });
     await using opened = await open(node.address);
-    const heard = opened.read();
+    const heard = opened.read({ preliminary: undefined });
     await heard.over;
     expect(heard.error).toMatchObject({
       name: 'CqlError',
       node: node.address,
       server: { code: READ_TIMEOUT, consistency: 4, received: 1, required: 2, hasData: true },
     });
+  });
+
+  test('too few replicas, and no preliminary → that of one replica stands, the final view fails', async () => {
+    await using node = await ScriptedNode.start({
+      onExecute: ({ stream }, peer) => peer.error(stream, UNAVAILABLE, errorRest.unavailable(4, 2, 1)),
+    });
+    await using opened = await open(node.address);
+    expect(await opened.read().over).toEqual(['preliminary plain', 'fail SERVER 0x1000']);
+    opened.plain.failure = new Error('nor that');
+    expect(await opened.read().over).toEqual(['preliminary failed undefined', 'fail SERVER 0x1000']);
+    expect(opened.plain.requests).toEqual([ONE_REPLICA, ONE_REPLICA]);
+    expect(await opened.read({ preliminary: undefined }).over).toEqual(['fail SERVER 0x1000']);
+    expect(opened.plain.requests.length).toBe(2);
   });
 
   test('a preliminary view that cannot be read → only it fails, and a confirmation of it the read', async () => {
@@ -252,5 +268,59 @@ describe('statements', () => {
     };
     expect(await opened.read().over).toEqual(['preliminary a', 'confirm']);
     expect(node.count(OPCODE.prepare)).toBe(2);
+  });
+});
+
+describe('statements that the coordinator answers once', () => {
+  const once: Script = ({ stream }, peer) => peer.rows(stream, ['a']);
+  const twice: Script = ({ stream }, peer) => {
+    peer.rows(stream, ['a'], { icg: 1 });
+    peer.confirm(stream);
+  };
+  /** Whether a read goes by two requests. */
+  async function isPlain(opened: Opened, change: Partial<ReadStatement & ReadRequest> = {}): Promise<boolean> {
+    const before = opened.plain.requests.length;
+    await opened.read(change).over;
+    return opened.plain.requests.length > before;
+  }
+  async function many(count: number, read: () => Promise<boolean>): Promise<readonly boolean[]> {
+    const seen: boolean[] = [];
+    for (let n = 0; n < count; n += 1) seen.push(await read());
+    return seen;
+  }
+
+  test('again and again → two requests, so that there are two views; others as before', async () => {
+    await using node = await ScriptedNode.start({ onExecute: once });
+    await using opened = await open(node.address);
+    expect(new Set(await many(8, () => isPlain(opened)))).toEqual(new Set([false]));
+    expect(new Set(await many(50, () => isPlain(opened)))).toEqual(new Set([true]));
+    expect(await isPlain(opened, { preliminary: undefined })).toBe(false);
+    expect(await isPlain(opened, { cql: 'SELECT v FROM u' })).toBe(false);
+    expect(await isPlain(opened, { pageState: '01' })).toBe(false);
+  });
+
+  test('another answer when asked again → one request from then on', async () => {
+    await using node = await ScriptedNode.start({ onExecute: once });
+    await using opened = await open(node.address);
+    await many(8, () => isPlain(opened));
+    node.onExecute = twice;
+    const seen = await many(300, () => isPlain(opened));
+    expect(seen[0]).toBe(true);
+    expect(seen.at(-1)).toBe(false);
+  });
+
+  test('now and then, because the final view was first → still one request', async () => {
+    await using node = await ScriptedNode.start({ onExecute: once });
+    await using opened = await open(node.address);
+    let n = 0;
+    node.onExecute = (request, peer) => (n++ % 8 === 7 ? twice : once)(request, peer);
+    expect(new Set(await many(60, () => isPlain(opened)))).toEqual(new Set([false]));
+  });
+
+  test('only final views wanted → learns nothing', async () => {
+    await using node = await ScriptedNode.start({ onExecute: once });
+    await using opened = await open(node.address);
+    await many(20, () => isPlain(opened, { preliminary: undefined }));
+    expect(await isPlain(opened)).toBe(false);
   });
 });
