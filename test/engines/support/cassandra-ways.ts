@@ -23,6 +23,8 @@ export interface OpenWay {
 export interface WayOptions extends Pick<CassandraOptions, 'statements'> {
   /** The contract of the gateway and its clients, where there is a gateway. */
   readonly contract?: Catalogue;
+  /** The operations that clients of a gateway may name; unless given, those of the contract. */
+  readonly operations?: readonly string[];
 }
 
 /** One way to the cluster. */
@@ -65,7 +67,7 @@ function gateway(behind: Way): Way {
         url: listener.siteUrl('frk'),
         levels,
         contract,
-        operations: OPERATIONS(contract),
+        operations: options.operations ?? OPERATIONS(contract),
         WebSocket,
       });
       return {
@@ -85,6 +87,7 @@ const OPERATIONS = (contract: Catalogue | undefined): readonly string[] =>
   contract === undefined ? ['get', 'getMany', 'put'] : Object.keys(contract.operations);
 
 const TWO_READS = inProcess('two reads', 'never');
+const ONE_READ = inProcess('one read', 'require');
 
 /** All of them. */
-export const WAYS: readonly Way[] = [TWO_READS, gateway(TWO_READS)];
+export const WAYS: readonly Way[] = [TWO_READS, gateway(TWO_READS), ONE_READ];

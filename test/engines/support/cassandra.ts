@@ -83,7 +83,7 @@ async function clusterOfTheRun(): Promise<Cluster> {
   return cluster;
 }
 
-const SHARED = { nodes: 3, wan: 'paper', fast: true, progress: () => {} } as const;
+const SHARED = { nodes: 3, wan: 'paper', plugin: true, fast: true, progress: () => {} } as const;
 
 let ownClusters = 0;
 
