@@ -1,24 +1,27 @@
 /**
- * Whether a coordinator gives preliminary views of a statement, learnt from its answers: of several partitions, of
- * aggregates and of later pages it gives none. Where the final view came first there is none either, but then by chance.
+ * Whether a coordinator gives preliminary views of a statement (docs/spec/cassandra-icg.md has which), learnt from its
+ * answers. A statement that had one is covered for good: under load, or where the final view is first, some have none by
+ * chance, and two requests instead of one would make it worse.
  */
 
-/** So many answers in a row without one: it is no chance. */
+/** So many answers without one, and none before: it is no chance. */
 const MISSES_MAX = 8;
-/** Of so many reads one asks again: the coordinator may be another by now. */
+/** Of so many reads one asks again: it may have been chance all the same, or the replication has changed. */
 const ASK_AGAIN = 256;
 
 export class Coverage {
+  #isCovered = false;
   #misses = 0;
   #skipped = 0;
 
   learn(hadPreliminary: boolean): void {
-    this.#misses = hadPreliminary ? 0 : this.#misses + 1;
+    if (hadPreliminary) this.#isCovered = true;
+    else this.#misses += 1;
   }
 
   /** Whether the next read is to ask for a preliminary view; counts those that do not. */
   isWorthAsking(): boolean {
-    if (this.#misses < MISSES_MAX) return true;
+    if (this.#isCovered || this.#misses < MISSES_MAX) return true;
     this.#skipped = (this.#skipped + 1) % ASK_AGAIN;
     return this.#skipped === 0;
   }
