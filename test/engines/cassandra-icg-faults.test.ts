@@ -26,6 +26,7 @@ beforeAll(async () => {
     frk,
     `CREATE TABLE ${table('kv')} (k text PRIMARY KEY, v text) WITH speculative_retry = 'NONE'`,
     `CREATE TABLE ${table('eager')} (k text PRIMARY KEY, v text) WITH speculative_retry = '50ms'`,
+    `CREATE TABLE ${table('raced')} (k text PRIMARY KEY, v text) WITH speculative_retry = 'ALWAYS'`,
     `CREATE TABLE ${table('pages')} (k text, c int, v text, PRIMARY KEY (k, c))`,
     `CREATE TABLE ${table('people')} (k text PRIMARY KEY, email text MASKED WITH DEFAULT)`,
     `CREATE KEYSPACE audited WITH replication = ${replication}`,
@@ -203,6 +204,55 @@ describe('replicas that are slow or gone', () => {
     }
     await cluster()?.restart('irl');
   });
+});
+
+test('a storm: writes at ONE, several replicas asked for data, one freezes → allowed sequences only', async () => {
+  const ends = new AbortController();
+  const done = (): boolean => ends.signal.aborted;
+  const writer = async (client: RawCql): Promise<void> => {
+    for (let n = 0; !done(); n += 1) await upsert(client, `${n % 5}`, `${n}`);
+  };
+  const upsert = (client: RawCql, key: string, value: string): Promise<Answer[]> => {
+    const query = `INSERT INTO ${table('raced')} (k, v) VALUES ('${key}', '${value}')`;
+    return client.query(query, { consistency: 'one' });
+  };
+  const seen = new Map<string, number>();
+  const reader = async (client: RawCql, icg: number): Promise<void> => {
+    for (let n = 0; !done(); n += 1) {
+      const query = `SELECT v FROM ${table('raced')} WHERE k = '${n % 5}'`;
+      const answers = await client.query(query, { consistency: 'quorum', icg });
+      const sequence = answers.map((answer) => (answer.error === undefined ? `${answer.icg}` : 'error')).join(' ');
+      seen.set(sequence, (seen.get(sequence) ?? 0) + 1);
+      const [early, final] = answers;
+      if (final?.icg === 3) expect(read(final)).not.toEqual(read(early));
+      if (final?.icg === 4) expect(read(final)).toEqual(read(early));
+    }
+  };
+  const clients = await Promise.all([login('frk'), login('frk'), login('irl')]);
+  const [ofFrk, alsoOfFrk, ofIrl] = clients as [RawCql, RawCql, RawCql];
+  for (const key of ['0', '1', '2', '3', '4']) await upsert(ofFrk, key, 'first');
+  const readers = [1, 1, 2, 2].flatMap((icg) => [reader(ofFrk, icg), reader(alsoOfFrk, icg)]);
+  const work = [...readers, writer(ofFrk), writer(ofIrl)];
+  try {
+    await atLeast(500);
+    cluster()?.pause('irl');
+    await atLeast(1000);
+  } finally {
+    cluster()?.resume('irl');
+  }
+  await atLeast(1500);
+  ends.abort();
+  await Promise.all(work);
+  const allowed = ['1 2', '1 3', '1 4', '1 error', 'error', 'undefined'];
+  expect([...seen.keys()].filter((sequence) => !allowed.includes(sequence))).toEqual([]);
+  for (const sequence of ['1 2', '1 3', '1 4']) expect(seen.get(sequence)).toBeGreaterThan(0);
+  expect(clients.flatMap(({ aside }) => aside)).toEqual([]);
+  await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()));
+
+  async function atLeast(reads: number): Promise<void> {
+    const count = (): number => [...seen.values()].reduce((sum, each) => sum + each, 0);
+    await expect.poll(count, { timeout: 120_000 }).toBeGreaterThan(reads);
+  }
 });
 
 test('after all that → no preliminary broke', async () => {

@@ -28,6 +28,7 @@ final class Installation {
     private Installation() {
     }
 
+    /** @throws IllegalArgumentException for delays that make no sense; the server does not start then */
     static void install(RemoteData remoteData) {
         String cassandra = FBUtilities.getReleaseVersionString();
         if (!isKnown(cassandra)) {
@@ -36,6 +37,7 @@ final class Installation {
                 VERSION, KNOWN, cassandra);
             return;
         }
+        Delays delays = Delays.of(System.getProperty(Delays.PROPERTY, ""));
         try {
             prepare();
         } catch (Throwable error) {
@@ -43,7 +45,6 @@ final class Installation {
             return;
         }
         MessagingService.instance().inboundSink.add(remoteData);
-        Delays delays = Delays.of(System.getProperty(Delays.PROPERTY, ""));
         if (!delays.isEmpty()) {
             MessagingService.instance().inboundSink.add(delays);
             LOG.info("Messages of other nodes are delayed: {}", delays);
