@@ -39,7 +39,8 @@ export function put<T>(key: string, value: T): Operation<void> {
 }
 
 /**
- * Reads the values of `keys`, in their order, from one state of the store: `undefined` where there is none.
+ * Reads the values of `keys`, in their order: `undefined` where there is none. From one state of the store, unless the
+ * binding says that it has none for several keys (Cassandra).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
  * @example

@@ -22,6 +22,9 @@ export interface Execution {
   readonly timestamp?: number | undefined;
 }
 
+/** Under way on one connection: above it the driver would go to a node farther away. */
+const REQUESTS_MAX = 16_384;
+
 interface Connected {
   readonly client: DriverClient;
   readonly driver: CassandraDriver;
@@ -97,7 +100,7 @@ export class Cluster {
   #clientOptions(driver: CassandraDriver): object {
     const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, translateAddress, clientOptions } =
       this.#options;
-    const given = clientOptions as { policies?: object; socketOptions?: object };
+    const given = clientOptions as { policies?: object; pooling?: object; socketOptions?: object };
     return {
       // The schema is of use for routing by token only, and these requests are not.
       isMetadataSyncEnabled: false,
@@ -113,6 +116,7 @@ export class Cluster {
         loadBalancing: coordinatorPolicy(driver, contactPoints),
         retry: retryPolicy(driver),
       },
+      pooling: { maxRequestsPerConnection: REQUESTS_MAX, ...given.pooling },
       socketOptions: { ...given.socketOptions, readTimeout: requestTimeoutMs },
     };
   }

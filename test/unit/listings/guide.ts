@@ -10,7 +10,12 @@ export interface Page {
   readonly checked: string;
   /** What the program prints. */
   readonly printed: string;
+  /** Modules of their own, by name: blocks marked `ts name.ts`. */
+  readonly files: ReadonlyMap<string, string>;
 }
+
+/** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
+export const pagesWithEngines: readonly string[] = ['bindings/cassandra'];
 
 /** The pages whose code runs, by their paths in docs: the whole guide, and others that are programs too. */
 export async function pageNames(): Promise<string[]> {
@@ -23,7 +28,7 @@ export async function pageNames(): Promise<string[]> {
 export async function readPage(name: string): Promise<Page> {
   const text = await readFile(new URL(`${name}.md`, docs), 'utf8');
   const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({ info, body }));
-  const unknown = blocks.filter(({ info }) => !['ts', 'ts check', 'text', 'sh'].includes(info));
+  const unknown = blocks.filter(({ info }) => !['ts', 'ts check', 'text', 'sh'].includes(info) && !FILE.test(info));
   if (unknown.length > 0)
     throw new Error(`${name}: blocks that no test looks at: ${unknown.map(({ info }) => info).join()}`);
   const of = (...kinds: readonly string[]): string =>
@@ -31,5 +36,10 @@ export async function readPage(name: string): Promise<Page> {
       .filter(({ info }) => kinds.includes(info))
       .map(({ body }) => body)
       .join('');
-  return { program: of('ts'), checked: of('ts', 'ts check'), printed: of('text') };
+  const files = new Map(
+    blocks.flatMap(({ info, body }) => (FILE.test(info) ? [[info.slice('ts '.length), body]] : [])),
+  );
+  return { program: of('ts'), checked: of('ts', 'ts check'), printed: of('text'), files };
 }
+
+const FILE = /^ts [\w-]+\.ts$/;
