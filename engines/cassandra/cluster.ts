@@ -17,7 +17,7 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   readonly progress: (text: string) => void;
   /** Nodes that give preliminary views of their own (`engines/cassandra-icg`); not unless given. */
   readonly plugin?: boolean;
-  /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged; not unless given. */
+  /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no hints; not unless given. */
   readonly fast?: boolean;
   /** Clients have to log in, first as {@link SUPERUSER}; not unless given. */
   readonly authentication?: boolean;

@@ -13,7 +13,7 @@ export interface NodeOptions {
   readonly java: string;
   /** The jar with preliminary replies, and the class in it that a node starts with. */
   readonly plugin: { readonly jar: string; readonly queryHandler: string } | undefined;
-  /** Small heaps, a compiler that is done early, writes that are on disk when acknowledged: for tests. */
+  /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no hints. */
   readonly fast: boolean;
   /** Whether clients have to log in. */
   readonly authentication: boolean;
@@ -127,6 +127,7 @@ function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, 
     'concurrent_writes: 16',
     'concurrent_compactors: 1',
     'auto_snapshot: false',
+    `hinted_handoff_enabled: ${!fast}`, // In tests, what a node missed is brought by repairs alone, whenever it comes back.
     'internode_compression: none',
     'inter_dc_tcp_nodelay: true',
     ...(authentication ? ['authenticator: PasswordAuthenticator', 'authorizer: CassandraAuthorizer'] : []),

@@ -1,9 +1,6 @@
 /** The jar with preliminary views (`engines/cassandra-icg`). */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtJar } from '../built-jar.ts';
-import { EngineUnavailable } from '../engine.ts';
 import type { NodeOptions } from './config.ts';
 
 const FOLDER = fileURLToPath(new URL('../cassandra-icg/', import.meta.url));
@@ -13,6 +10,5 @@ const QUERY_HANDLER = 'org.correctables.cassandra.CorrectableQueryHandler';
 
 /** @throws EngineUnavailable where Maven or a JDK is missing, or the build fails */
 export async function buildPlugin(progress: (text: string) => void): Promise<NodeOptions['plugin']> {
-  if (!existsSync(join(FOLDER, 'pom.xml'))) throw new EngineUnavailable(`there is no plugin to build in ${FOLDER}`);
   return { jar: await builtJar({ folder: FOLDER, jar: 'cassandra-icg.jar' }, progress), queryHandler: QUERY_HANDLER };
 }
