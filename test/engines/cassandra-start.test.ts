@@ -13,16 +13,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import cassandra from 'cassandra-driver';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { clientOf } from '../../engines/cassandra/ask.ts';
 import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../engines/cassandra/cluster.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { isRunning } from '../../engines/process.ts';
+import { get } from '../../src/operations/index.ts';
+import { openStore, seen, type Seen } from './support/cassandra-stores.ts';
+import { WAYS, type Way, type WayOptions } from './support/cassandra-ways.ts';
 import { isShort, withCassandraTools } from './support/cassandra.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'correctables-cassandra-'));
-const NO_HOST = 'All host(s) tried for query failed';
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(() => vi.unstubAllEnvs());
 withCassandraTools();
@@ -115,23 +117,30 @@ test('up, status, down: one node, without Maven → serves, is found again, leav
 
 test('authentication and TLS: asked for → who does not know the password or the certificate is refused', async (context) => {
   context.skip(isShort, 'it starts a cluster of its own: not with --short');
-  await using cluster = await Cluster.start({ ...options('guarded'), authentication: true, tls: true });
-  const contact = { contactPoints: [cluster.address('frk')], localDataCenter: 'eu' };
-  const ca = readFileSync(cluster.certificate ?? '');
+  const guarded = { ...options('guarded'), plugin: true, authentication: true, tls: true };
+  await using cluster = await Cluster.start(guarded);
   const { credentials } = cluster.access;
-  const ask = async (settings: Partial<cassandra.ClientOptions>): Promise<unknown> => {
-    const client = new cassandra.Client({ ...contact, ...settings });
-    try {
-      return (await client.execute('SELECT data_center FROM system.local')).rows[0]?.['data_center'];
-    } finally {
-      await client.shutdown();
-    }
-  };
   if (credentials === undefined) throw new Error('there are no credentials');
+  const wrong = { ...credentials, password: 'wrong' };
   // The driver trusts anybody unless it is told to check.
-  const sslOptions = { ca: [ca], rejectUnauthorized: true };
-  expect(await ask({ credentials, sslOptions })).toBe('eu');
-  await expect(ask({ credentials: { ...credentials, password: 'wrong' }, sslOptions })).rejects.toThrow(NO_HOST);
-  await expect(ask({ credentials, sslOptions: { rejectUnauthorized: true } })).rejects.toThrow(NO_HOST);
-  await expect(ask({ credentials })).rejects.toThrow(NO_HOST);
+  const tls = { ca: [readFileSync(cluster.certificate ?? '')], rejectUnauthorized: true };
+  const read = async (way: Way, access: WayOptions): Promise<Seen> => {
+    const { store, close } = await openStore(
+      way,
+      { cluster, keyspace: 'shop' },
+      { createTable: true, lazy: true, ...access },
+    );
+    const answer = await seen(store.invoke(get('k')));
+    await close();
+    return { views: answer.views.slice(-1), error: answer.error };
+  };
+  const client = clientOf(cluster.nodes[0]?.address ?? '', cluster.access);
+  await client.execute(`CREATE KEYSPACE shop WITH replication = ${cluster.replication}`);
+  await client.shutdown();
+  for (const way of WAYS) {
+    expect(await read(way, { credentials, tls })).toEqual({ views: [['strong', undefined]], error: undefined });
+    expect(await read(way, { credentials: wrong, tls })).toEqual({ views: [], error: 'UNAUTHENTICATED' });
+    expect(await read(way, { credentials, tls: { rejectUnauthorized: true } })).toMatchObject({ error: 'UNAVAILABLE' });
+    expect(await read(way, { credentials })).toMatchObject({ views: [], error: 'UNAVAILABLE' });
+  }
 });

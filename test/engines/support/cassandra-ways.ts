@@ -20,23 +20,30 @@ export interface OpenWay {
 }
 
 /** What a binding is opened with beside where the cluster is. */
-export interface WayOptions extends Pick<CassandraOptions, 'statements'> {
+export interface WayOptions extends Partial<
+  Omit<CassandraOptions, 'contactPoints' | 'translateAddress' | 'correctable'>
+> {
   /** The contract of the gateway and its clients, where there is a gateway. */
   readonly contract?: Catalogue;
   /** The operations that clients of a gateway may name; unless given, those of the contract. */
   readonly operations?: readonly string[];
+  /** Whether the first operation is to connect, and not already `open`: where connecting is to fail. */
+  readonly lazy?: boolean;
 }
+
+/** The cluster, and the keyspace unless the options name one. */
+export type Place = Pick<TestCluster, 'cluster' | 'keyspace'>;
 
 /** One way to the cluster. */
 export interface Way {
   readonly name: string;
-  open(cluster: TestCluster, options?: WayOptions): Promise<OpenWay>;
+  open(place: Place, options?: WayOptions): Promise<OpenWay>;
 }
 
-type Place = Required<Pick<CassandraOptions, 'contactPoints' | 'translateAddress' | 'keyspace'>>;
+type ClientPlace = Required<Pick<CassandraOptions, 'contactPoints' | 'translateAddress' | 'keyspace'>>;
 
 /** Where the coordinator of Frankfurt is for a client beside it. */
-export function besideFrankfurt({ cluster, keyspace }: TestCluster): Place {
+export function besideFrankfurt({ cluster, keyspace }: Place): ClientPlace {
   return {
     contactPoints: cluster.contactPoints('frk'),
     translateAddress: (host) => cluster.translate(host, 'frk'),
@@ -47,9 +54,9 @@ export function besideFrankfurt({ cluster, keyspace }: TestCluster): Place {
 function inProcess(name: string, correctable: 'never' | 'require'): Way {
   return {
     name,
-    async open(cluster, { statements = [] } = {}) {
-      const binding = cassandra({ ...besideFrankfurt(cluster), statements, correctable });
-      await binding.connected();
+    async open(place, options = {}) {
+      const binding = cassandra({ ...besideFrankfurt(place), ...options, correctable }) as CassandraBinding<Levels>;
+      if (options.lazy !== true) await binding.connected();
       return { binding, store: binding, close: () => binding.close() };
     },
   };
@@ -58,8 +65,8 @@ function inProcess(name: string, correctable: 'never' | 'require'): Way {
 function gateway(behind: Way): Way {
   return {
     name: `gateway, ${behind.name} behind it`,
-    async open(cluster, options = {}) {
-      const { store, close } = await behind.open(cluster, options);
+    async open(place, options = {}) {
+      const { store, close } = await behind.open(place, options);
       const { contract } = options;
       const listener = await listenGateways({ sites: { frk: createGateway({ binding: store, contract }) } });
       const levels = store.consistencyLevels();

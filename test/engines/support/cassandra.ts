@@ -10,6 +10,8 @@ import { forgetState, readState, runFolder, writeState } from '../../../engines/
 import type { Site } from '../../../engines/wan.ts';
 
 export interface TestCluster {
+  /** Whether there is a cluster: not where the tests are skipped. For `beforeAll`, which is run all the same. */
+  readonly isThere: boolean;
   readonly cluster: Cluster;
   /** A keyspace with a replica at each node, of this file alone. */
   readonly keyspace: string;
@@ -62,6 +64,9 @@ export function withCassandra(own?: Partial<ClusterOptions>): TestCluster {
     await stop();
   });
   return {
+    get isThere() {
+      return cluster !== undefined;
+    },
     get cluster() {
       return made();
     },

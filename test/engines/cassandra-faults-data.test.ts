@@ -1,0 +1,138 @@
+/** What is in the tables, and what is not: each way to read gives a clear outcome, on a real cluster. */
+import cassandra from 'cassandra-driver';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { cassandra as bind, implementStatements, keyValueTable, one } from '../../src/bindings/cassandra/index.ts';
+import { createClient } from '../../src/index.ts';
+import { get, put } from '../../src/operations/index.ts';
+import { defineContract } from '../../src/server/index.ts';
+import { both, openStore, seen, type Seen, type Store } from './support/cassandra-stores.ts';
+import { WAYS, type Way } from './support/cassandra-ways.ts';
+import { withCassandra } from './support/cassandra.ts';
+
+const it = withCassandra();
+const { consistencies } = cassandra.types;
+const TABLE = 'correctables_values';
+const NAMED = WAYS.map((way) => [way.name, way] as const);
+const opened = new Map<Way, Store>();
+
+beforeAll(async () => {
+  if (!it.isThere) return;
+  await it.client('frk').execute(keyValueTable({ keyspace: it.keyspace }));
+  for (const way of WAYS) opened.set(way, await openStore(way, it));
+});
+afterAll(async () => {
+  for (const each of opened.values()) await each.close();
+});
+
+function use(way: Way): Store {
+  const found = opened.get(way);
+  if (found === undefined) throw new Error(`${way.name} has not been opened`);
+  return found;
+}
+
+test.each(NAMED)('%s: no row → undefined, early and finally', async (_, way) => {
+  const { store, binding } = use(way);
+  expect(await seen(store.invoke(get('nobody')))).toEqual(both(undefined));
+  expect(binding.requestsPerRead).toBe(way.name === 'one read' ? 1 : 2);
+});
+
+test.each(NAMED)('%s: a value of 1 MB → whole in both views', async (_, way) => {
+  const { store } = use(way);
+  const value = 'täglich '.repeat(111_200);
+  await store.invoke(put(`large ${way.name}`, value));
+  expect(await seen(store.invoke(get(`large ${way.name}`)))).toEqual(both(value));
+});
+
+test.each(NAMED)(
+  '%s: a writer whose clock is an hour ahead → its value stays over later writes, in both views',
+  async (_, way) => {
+    const { store } = use(way);
+    const key = `skewed ${way.name}`;
+    const hourAhead = (Date.now() + 3_600_000) * 1_000;
+    const insert = `INSERT INTO ${it.keyspace}.${TABLE} (key, value) VALUES (?, '"ahead"') USING TIMESTAMP ${hourAhead}`;
+    await it.client('irl').execute(insert, [key], { prepare: true, consistency: consistencies.all });
+    await store.invoke(put(key, 'on time'));
+    expect(await seen(store.invoke(get(key)))).toEqual(both('ahead'));
+  },
+);
+
+test.each(NAMED)(
+  '%s: written far away with W = 1, read at once → early what was, finally what is; then both',
+  async (_, way) => {
+    const { store, binding, close } = await openStore(way, it, { read: 'ALL' });
+    const contactPoints = it.cluster.contactPoints('vrg');
+    const translateAddress = (host: string): string => it.cluster.translate(host, 'vrg');
+    const far = createClient(bind({ contactPoints, translateAddress, keyspace: it.keyspace, write: 'ONE' }));
+    const key = `diverging ${way.name}`;
+    await store.invoke(put(key, 0));
+    let apart = 0;
+    // Virginia answers at once; Frankfurt hears of it 45 ms later. A machine that was busy in between gets another try.
+    for (let n = 1; n <= 40 && apart < 3; n += 1) {
+      await far.invoke(put(key, n));
+      const { views, error } = await seen(store.invoke(get(key)));
+      expect({ last: views.at(-1), error }).toEqual({ last: ['strong', n], error: undefined });
+      if (views[0]?.[1] === n) continue;
+      apart += 1;
+      expect(views[0]).toEqual(['weak', n - 1]);
+      expect(await seen(store.invoke(get(key)))).toEqual(both(n));
+    }
+    expect(apart).toBe(3);
+    expect(binding.counts).toMatchObject({ diverged: 3, staleFinals: 0 });
+    await Promise.all([close(), far.close()]);
+  },
+);
+
+test.each(NAMED)(
+  '%s: a table changed, then dropped while it is read → whole rows, the new column; then refused',
+  async (_, way) => {
+    const table = `${it.keyspace}.changing_${WAYS.indexOf(way)}`;
+    const ddl = it.client('irl');
+    await ddl.execute(`CREATE TABLE ${table} (key text PRIMARY KEY, a int)`);
+    await ddl.execute(`INSERT INTO ${table} (key, a) VALUES ('k', 1)`, [], { consistency: consistencies.all });
+    const args = z.object({ key: z.string() });
+    const contract = defineContract('changing', { row: { effect: 'read', args, result: z.unknown() } });
+    const cql = `SELECT * FROM ${table} WHERE key = :key`;
+    const statements = implementStatements(contract, { row: { cql, result: one((row) => row) } });
+    const { store, close } = await openStore(way, it, { statements, contract });
+    const read = (): Promise<Seen> => seen(store.invoke(contract.row({ key: 'k' })));
+    const before = { key: 'k', a: 1 };
+    expect(await read()).toEqual(both(before));
+
+    const changed = watched(ddl.execute(`ALTER TABLE ${table} ADD b int`));
+    const meanwhile: Seen[] = [];
+    while (!changed.isDone || meanwhile.length < 20) meanwhile.push(await read());
+    await changed.done;
+    await ddl.execute(`INSERT INTO ${table} (key, b) VALUES ('k', 2)`, [], { consistency: consistencies.all });
+    const after = { key: 'k', a: 1, b: 2 };
+    expect(await read()).toEqual(both(after));
+    for (const { views, error } of meanwhile) {
+      expect(error).toBeUndefined();
+      for (const [, value] of views) expect([before, { ...before, b: null }]).toContainEqual(value);
+    }
+
+    await ddl.execute(`DROP TABLE ${table}`);
+    // The driver does not say why it could not prepare the statement again.
+    const error = way.name === 'one read' ? 'INVALID_ARGUMENT' : 'UNAVAILABLE';
+    expect(await read()).toEqual({ views: [], error });
+    await close();
+  },
+);
+
+test.each(NAMED)('%s: a keyspace that is not there → INVALID_ARGUMENT, no view', async (_, way) => {
+  const { store, close } = await openStore(way, it, { keyspace: 'nowhere', lazy: true });
+  expect(await seen(store.invoke(get('k')))).toEqual({ views: [], error: 'INVALID_ARGUMENT' });
+  await close();
+});
+
+/** Whether a promise is done, to be asked meanwhile. */
+function watched(promise: Promise<unknown>): { readonly isDone: boolean; readonly done: Promise<unknown> } {
+  let isDone = false;
+  const done = promise.finally(() => (isDone = true));
+  return {
+    get isDone() {
+      return isDone;
+    },
+    done,
+  };
+}
