@@ -27,6 +27,9 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
     private SettledClient reader;
     private QueryOptions options;
     private Dispatcher.RequestTime requestTime;
+    private Thread coordinator;
+    /** What the coordinator has read and not offered yet; touched by its thread only. */
+    private ReadResponse own;
     /** The whole read, of which a page is asked for. */
     private SinglePartitionReadCommand read;
 
@@ -41,6 +44,7 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
     public ResultMessage.Rows execute(QueryState state, QueryOptions options, Dispatcher.RequestTime requestTime) {
         this.options = options;
         this.requestTime = requestTime;
+        coordinator = Thread.currentThread();
         try {
             return super.execute(state, options, requestTime);
         } finally {
@@ -61,17 +65,35 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
         return SinglePartitionReadCommand.Group.one(new ObservedRead(read, this));
     }
 
+    /** What this thread has read itself waits until the others have been asked: the final would be late by its evaluation. */
     @Override
     public void onData(ReadResponse data) {
-        exchange.offer(() -> rowsOf(data));
+        if (Thread.currentThread() == coordinator) {
+            own = data;
+        } else {
+            offer(data);
+        }
+    }
+
+    @Override
+    public void onWait() {
+        if (Thread.currentThread() == coordinator && own != null) {
+            ReadResponse data = own;
+            own = null;
+            offer(data);
+        }
     }
 
     @Override
     public void onDataRequested(long messageId) {
         if (exchange.isOpen()) {
             requested.add(messageId);
-            remoteData.expect(messageId, this::onData);
+            remoteData.expect(messageId, this::offer);
         }
+    }
+
+    private void offer(ReadResponse data) {
+        exchange.offer(() -> rowsOf(data));
     }
 
     /** What this statement gives on one replica's data: for this user, with this page size. Null if it is too large. */

@@ -1,5 +1,6 @@
 package org.apache.cassandra.db;
 
+import java.util.concurrent.TimeUnit;
 import org.apache.cassandra.db.filter.DataLimits;
 import org.apache.cassandra.db.partitions.UnfilteredPartitionIterator;
 import org.apache.cassandra.net.Message;
@@ -16,8 +17,11 @@ public final class ObservedRead extends SinglePartitionReadCommand {
     /** Called by any thread, for each answer with data. */
     public interface Observer {
 
-        /** What the local replica answers. */
+        /** What the local replica answers: in the middle of the read, which holds back writes to disk. */
         void onData(ReadResponse data);
+
+        /** All replicas have been asked; whoever asked is about to wait for them. */
+        void onWait();
 
         /** Other replicas will answer with data, under this message's id. */
         void onDataRequested(long messageId);
@@ -46,6 +50,13 @@ public final class ObservedRead extends SinglePartitionReadCommand {
         ReadResponse response = super.createResponse(partitions, repaired);
         observer.onData(response);
         return response;
+    }
+
+    /** Cassandra asks for it between the last request to a replica and the wait for the answers. */
+    @Override
+    public long getTimeout(TimeUnit unit) {
+        observer.onWait();
+        return super.getTimeout(unit);
     }
 
     @Override
