@@ -8,7 +8,7 @@ import { CqlError } from './cql-error.ts';
 import { setStream } from './frame-writer.ts';
 import { FrameSplitter, type Frame } from './frames.ts';
 import { shakeHands, type Handshake } from './handshake.ts';
-import type { NodeOptions } from './options.ts';
+import { nodeText, type NodeOptions } from './options.ts';
 import { optionsFrame } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 import { StreamIds } from './stream-ids.ts';
@@ -22,12 +22,12 @@ export interface Exchange {
 }
 
 export interface ConnectionEvents {
-  readonly onReady: (connection: Connection) => void;
+  readonly onReady: () => void;
   /** There is room for requests again, where there was none. */
   readonly onRoom: () => void;
   readonly onBytes: (direction: 'sent' | 'received', count: number) => void;
   /** Called once, when the connection is over, with why. */
-  readonly onClosed: (connection: Connection, reason: CqlError) => void;
+  readonly onClosed: (reason: CqlError) => void;
 }
 
 /** How many requests may be given up on one connection before it is: their answers may never come. */
@@ -58,7 +58,7 @@ export class Connection {
 
   constructor(options: NodeOptions, events: ConnectionEvents) {
     const { host, port, tls, connectTimeoutMs } = options;
-    this.node = `${host}:${port}`;
+    this.node = nodeText(options);
     this.#options = options;
     this.#events = events;
     this.#frames = new FrameSplitter(options.maxFrameBytes);
@@ -148,7 +148,7 @@ export class Connection {
     this.#isReady = true;
     clearTimeout(this.#timer);
     this.#listenForSilence();
-    this.#events.onReady(this);
+    this.#events.onReady();
   }
 
   #flush(): void {
@@ -244,7 +244,7 @@ export class Connection {
     // What was written before may still leave; nobody listens any more.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();
-    this.#events.onClosed(this, reason);
+    this.#events.onClosed(reason);
     const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
     const loss = isOurs ? reason : this.#loss(reason.message, reason);
     for (const exchange of this.#exchanges.splice(0)) exchange?.lost(loss);

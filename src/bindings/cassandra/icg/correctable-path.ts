@@ -6,7 +6,7 @@ import type { CassandraDriver } from '../driver.ts';
 import type { OpenCorrectablePath, ReadPath, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
-import { resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
+import { nodeText, resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
 import { coverageOf, PendingRead, type ReadHost } from './pending-read.ts';
 import { Pool } from './pool.ts';
 import { RefusedSink } from './refused-sink.ts';
@@ -73,7 +73,7 @@ class Path implements CorrectablePath, ReadHost {
         this.#sendWaiting();
       },
       onDown: (reason) => {
-        settle.reject(reason);
+        if (this.#pool.hasFailed) settle.reject(reason);
         for (const read of this.#waiting) this.#goPlain(read);
       },
     });
@@ -154,9 +154,8 @@ class Path implements CorrectablePath, ReadHost {
       const now = performance.now();
       for (const [read, deadline] of this.#underWay) {
         if (deadline > now) return this.#watch(deadline - now);
-        const { host, port, requestTimeoutMs } = this.#options;
-        const message = `no final answer within ${requestTimeoutMs} ms`;
-        read.giveUp(new CqlError('TIMEOUT', message, { node: `${host}:${port}` }));
+        const message = `no final answer within ${this.#options.requestTimeoutMs} ms`;
+        read.giveUp(new CqlError('TIMEOUT', message, { node: nodeText(this.#options) }));
       }
     }, delayMs);
     // The connections keep the process alive, not this.

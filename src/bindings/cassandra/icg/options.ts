@@ -9,7 +9,7 @@ import { STREAMS_MAX } from './stream-ids.ts';
 export interface Tuning {
   /** Connections to the coordinator. 1. */
   readonly connections?: number | undefined;
-  /** Most requests under way on one connection; more wait. 2048, at most 32 768. */
+  /** Most requests under way on one connection; more wait. 2048, at most 32 000. */
   readonly inFlightMax?: number | undefined;
   /** Most reads under way or waiting; more are refused. 20 000. */
   readonly readsMax?: number | undefined;
@@ -76,6 +76,11 @@ export function resolvePathOptions(settings: ReadPathSettings, tuning: Tuning): 
     reconnectMaxMs: count('reconnectMaxMs', 10_000),
     confirmations: tuning.confirmations ?? true,
   };
+}
+
+/** The node as text, as in `contactPoints`. */
+export function nodeText({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** IPv6 addresses stand in brackets. */

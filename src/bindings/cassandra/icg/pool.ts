@@ -17,7 +17,7 @@ interface Slot {
 export interface PoolEvents {
   /** A connection is ready, or has room again. */
   readonly onRoom: () => void;
-  /** The last ready connection is gone, or the first could not be made. */
+  /** A connection was lost or could not be made, and no other can be used. */
   readonly onDown: (reason: CqlError) => void;
 }
 
@@ -27,7 +27,6 @@ export class Pool {
   readonly #options: PathOptions;
   readonly #events: PoolEvents;
   readonly #slots: Slot[];
-  #lastFailure: CqlError | undefined;
   #isClosed = false;
 
   constructor(options: PathOptions, events: PoolEvents) {
@@ -38,19 +37,14 @@ export class Pool {
     for (const slot of this.#slots) this.#open(slot);
   }
 
-  /** Why there is no connection; undefined while one was never lost. */
-  get lastFailure(): CqlError | undefined {
-    return this.#lastFailure;
+  /** Whether none of the connections could be kept, each at least once. */
+  get hasFailed(): boolean {
+    return this.#slots.every(({ failures }) => failures > 0);
   }
 
   /** Whether there is a connection to a node that gives preliminary replies, busy or not. */
   get isUp(): boolean {
     return this.#slots.some(({ connection }) => isUsable(connection));
-  }
-
-  /** Whether the node has answered that it gives no preliminary replies. */
-  get isPlain(): boolean {
-    return this.#slots.some(({ connection }) => connection?.isReady === true && !connection.hasIcg);
   }
 
   /** The connection with the fewest requests under way; undefined where none has room. */
@@ -87,7 +81,7 @@ export class Pool {
         if (direction === 'sent') this.bytesSent += count;
         else this.bytesReceived += count;
       },
-      onClosed: (_connection, reason) => this.#lose(slot, reason),
+      onClosed: (reason) => this.#lose(slot, reason),
     });
   }
 
@@ -95,10 +89,9 @@ export class Pool {
     const stoodMs = slot.readySince === undefined ? 0 : performance.now() - slot.readySince;
     slot.connection = undefined;
     slot.failures = stoodMs >= STABLE_MS ? 0 : slot.failures + 1;
-    this.#lastFailure = reason;
     if (this.#isClosed) return;
     const { reconnectFirstMs, reconnectMaxMs } = this.#options;
-    const ceilingMs = Math.min(reconnectMaxMs, reconnectFirstMs * 2 ** slot.failures);
+    const ceilingMs = Math.min(reconnectMaxMs, reconnectFirstMs * 2 ** Math.max(0, slot.failures - 1));
     slot.timer = setTimeout(() => this.#open(slot), ceilingMs * (0.5 + Math.random() / 2));
     if (!this.isUp) this.#events.onDown(reason);
   }

@@ -34,45 +34,48 @@ type Content =
 
 export type Response = Content & {
   /** What stands in the custom payload; undefined where there is none. */
-  readonly payload: ReadonlyMap<string, Buffer | null> | undefined;
-  readonly warnings: readonly string[];
+  readonly payload: Payload | undefined;
 };
 
+type Payload = ReadonlyMap<string, Buffer | null>;
+
 const TRACE_ID_BYTES = 16;
-const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
 /** @throws CqlError `PROTOCOL` for a body that makes no sense */
 export function readResponse({ opcode, flags, body }: Frame): Response {
   if ((flags & FRAME_FLAG.compression) !== 0) throw protocolError('a compressed frame, which nobody asked for');
   const reader = new BodyReader(body);
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
-  const warnings = (flags & FRAME_FLAG.warning) === 0 ? NO_WARNINGS : reader.stringList();
+  // For whoever looks after the node, who has them in its log.
+  if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
   const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
-  return { ...readContent(opcode, reader), payload, warnings };
+  return opcode === OPCODE.result ? readResult(reader, payload) : readOther(opcode, reader, payload);
 }
 
-function readPayload(reader: BodyReader): ReadonlyMap<string, Buffer | null> {
-  return new Map(reader.list(reader.short(), 6, () => [reader.string(), reader.bytes()] as const));
+function readPayload(reader: BodyReader): Payload {
+  const count = reader.short();
+  reader.checkCount(count, 6);
+  const payload = new Map<string, Buffer | null>();
+  for (let n = 0; n < count; n += 1) payload.set(reader.string(), reader.bytes());
+  return payload;
 }
 
-function readContent(opcode: number, reader: BodyReader): Content {
+function readOther(opcode: number, reader: BodyReader, payload: Payload | undefined): Response {
   switch (opcode) {
-    case OPCODE.result:
-      return readResult(reader);
     case OPCODE.error:
-      return { kind: 'error', error: readServerError(reader) };
+      return { kind: 'error', payload, error: readServerError(reader) };
     case OPCODE.ready:
-      return { kind: 'ready' };
+      return { kind: 'ready', payload };
     case OPCODE.authenticate:
-      return { kind: 'authenticate', authenticator: reader.string() };
+      return { kind: 'authenticate', payload, authenticator: reader.string() };
     case OPCODE.authChallenge:
-      return { kind: 'authChallenge', token: copied(reader.bytes()) };
+      return { kind: 'authChallenge', payload, token: copied(reader.bytes()) };
     case OPCODE.authSuccess:
-      return { kind: 'authSuccess' };
+      return { kind: 'authSuccess', payload };
     case OPCODE.supported:
-      return { kind: 'supported', options: readSupported(reader) };
+      return { kind: 'supported', payload, options: readSupported(reader) };
     case OPCODE.event:
-      return { kind: 'event' };
+      return { kind: 'event', payload };
     default:
       throw protocolError(`an answer of the unknown kind ${opcode}`);
   }
@@ -82,27 +85,27 @@ function readSupported(reader: BodyReader): ReadonlyMap<string, readonly string[
   return new Map(reader.list(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
 }
 
-function readResult(reader: BodyReader): Content {
+function readResult(reader: BodyReader, payload: Payload | undefined): Response {
   const kind = reader.int();
   switch (kind) {
     case RESULT_KIND.void:
-      return { kind: 'void' };
+      return { kind: 'void', payload };
     case RESULT_KIND.rows:
-      return { kind: 'rows', rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
+      return { kind: 'rows', payload, rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
     case RESULT_KIND.setKeyspace:
-      return { kind: 'setKeyspace', keyspace: reader.string() };
-    case RESULT_KIND.prepared: {
-      const id = Buffer.from(reader.shortBytes());
-      return {
-        kind: 'prepared',
-        statement: { id, parameters: readParameters(reader), result: readRowsMetadata(reader) },
-      };
-    }
+      return { kind: 'setKeyspace', payload, keyspace: reader.string() };
+    case RESULT_KIND.prepared:
+      return { kind: 'prepared', payload, statement: readPrepared(reader) };
     case RESULT_KIND.schemaChange:
-      return { kind: 'schemaChange' };
+      return { kind: 'schemaChange', payload };
     default:
       throw protocolError(`a result of the unknown kind ${kind}`);
   }
+}
+
+function readPrepared(reader: BodyReader): Prepared {
+  const id = Buffer.from(reader.shortBytes());
+  return { id, parameters: readParameters(reader), result: readRowsMetadata(reader) };
 }
 
 function copied(bytes: Buffer | null): Buffer | null {

@@ -1,7 +1,7 @@
 /** The numbers by which answers find their requests: reused only after the last answer. */
 
-/** The protocol has no more. */
-export const STREAMS_MAX = 32_768;
+/** The protocol has 32 768; some are left for heartbeats and for statements to be prepared. */
+export const STREAMS_MAX = 32_000;
 
 export class StreamIds {
   readonly #most: number;
