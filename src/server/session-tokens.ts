@@ -15,10 +15,14 @@ export interface SignedTokensOptions {
 
 /** Longest token that is looked at. */
 const LENGTH_MAX = 4096;
+/** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
+const KNOWN_MAX = 1024;
 
 /** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
+  /** What the known tokens say, in the order in which they became known. */
+  readonly #known = new Map<string, Vector>();
 
   constructor(options: SignedTokensOptions) {
     this.#options = options;
@@ -26,10 +30,29 @@ export class SignedTokens implements SessionTokens {
 
   seal(vector: Vector): string {
     const content = `${this.#options.site}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
-    return `${content}.${this.#sign(content).toString('base64url')}`;
+    const token = `${content}.${this.#sign(content).toString('base64url')}`;
+    this.#know(token, [...vector]);
+    return token;
   }
 
   open(token: string): Vector {
+    const known = this.#known.get(token);
+    if (known !== undefined) return known;
+    const vector = this.#verified(token);
+    this.#know(token, vector);
+    return vector;
+  }
+
+  #know(token: string, vector: Vector): void {
+    this.#known.set(token, vector);
+    if (this.#known.size <= KNOWN_MAX) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  #verified(token: string): Vector {
     const text = typeof token === 'string' && token.length <= LENGTH_MAX ? token : '';
     const end = text.lastIndexOf('.');
     const content = text.slice(0, Math.max(0, end));

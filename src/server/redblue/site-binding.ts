@@ -14,7 +14,7 @@ import type { ContractInfo } from '../../protocol/contract.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
 import type { Origin, Stage, SubmissionRequest } from './replica-port.ts';
 import type { Reply } from './reply.ts';
-import { zeroVector } from './vector.ts';
+import { isCovered, zeroVector } from './vector.ts';
 import type { Vector } from './vector.ts';
 
 /** The levels of the RedBlue backend, weakest first. */
@@ -61,6 +61,8 @@ class SiteSession implements BindingSession {
     this.#tokens = tokens;
     this.#seen = zeroVector(siteCount);
     for (const token of given) this.merge(tokens.open(token));
+    // One token says all that there is: it need not be made again until there is more.
+    if (given.length === 1) this.#sealed = given;
   }
 
   /** What the session has seen so far. */
@@ -73,6 +75,7 @@ class SiteSession implements BindingSession {
   }
 
   merge(vector: Vector): void {
+    if (isCovered(vector, this.#seen)) return;
     this.#sealed = undefined;
     this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, vector[entry] ?? 0));
   }

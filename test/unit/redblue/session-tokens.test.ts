@@ -31,6 +31,24 @@ describe('session tokens', () => {
     });
   }
 
+  test('one that was opened before → the same; changed after that → UNAUTHENTICATED', () => {
+    expect(tokens.open(sealed)).toEqual([1, 2, 3]);
+    expect(tokens.open(sealed)).toEqual([1, 2, 3]);
+    expect(() => tokens.open(`${sealed.slice(0, -2)}xx`)).toThrow(refused);
+  });
+
+  test('more tokens than are remembered → all are opened', () => {
+    const many = Array.from({ length: 3000 }, (_, n) => tokens.seal([n, 0, 0]));
+    expect(many.map((token) => tokens.open(token)[0])).toEqual(many.map((_, n) => n));
+  });
+
+  test('vector that changes after it was sealed → the token says what it was', () => {
+    const vector = [7, 7, 7];
+    const token = tokens.seal(vector);
+    vector[0] = 9;
+    expect(tokens.open(token)).toEqual([7, 7, 7]);
+  });
+
   test('another key, or other sites → UNAUTHENTICATED', () => {
     const others = [
       new SignedTokens({ key: 'l'.repeat(32), sites, site: 0 }),
@@ -48,6 +66,20 @@ describe('session tokens', () => {
 });
 
 describe('sessions of clients', () => {
+  test('nothing new is seen → the token stays; something is → another', async () => {
+    const deployment = createEmbedded(bankService(), { sites: ['irl'] });
+    const client = createClient(deployment.site('irl'));
+    const first = client.session();
+    await client.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: first });
+    const tokenList = first.tokens ?? [];
+    const second = client.session({ tokens: tokenList });
+    expect(await client.invokeWeak(bank.balance({ account: 'a' }), { session: second })).toBe(5);
+    expect(second.tokens).toEqual(tokenList);
+    await client.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: second });
+    expect(second.tokens).not.toEqual(tokenList);
+    await deployment.close();
+  });
+
   test('tokens handed to a client at another site → it reads what the session wrote', async () => {
     const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
     const [irl, vrg] = [createClient(deployment.site('irl')), createClient(deployment.site('vrg'))];
