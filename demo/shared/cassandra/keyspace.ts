@@ -17,6 +17,8 @@ export interface KeyspaceOptions {
   readonly plugin: boolean;
   /** The site of the node through which the tables are made and filled. */
   readonly coordinator: Site;
+  /** A cluster to use, whatever its kind. */
+  readonly cluster?: Cluster | undefined;
 }
 
 export interface Keyspace {
@@ -36,7 +38,10 @@ const { types } = cassandra;
 /** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
 export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
   const { wan, plugin, tables, coordinator } = options;
-  const { cluster, stop } = await useCluster({ wan, ...(plugin && { plugin }) }, progress);
+  const { cluster, stop } =
+    options.cluster === undefined
+      ? await useCluster({ wan, ...(plugin && { plugin }) }, progress)
+      : { cluster: options.cluster, stop: async () => {} };
   const name = `${options.name}_${process.pid}_${Date.now()}`;
   const client = new cassandra.Client({
     contactPoints: [cluster.address(coordinator)],
@@ -55,7 +60,7 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
   };
   try {
     await client.connect();
-    await client.execute(`CREATE KEYSPACE ${name} WITH replication = ${replicationOf(cluster)}`);
+    await client.execute(`CREATE KEYSPACE ${name} WITH replication = ${cluster.replication}`);
     await client.execute(`USE ${name}`);
     for (const table of tables) await client.execute(table);
   } catch (error) {
@@ -84,14 +89,6 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
 
 function* portions<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
-}
-
-/** As many replicas in each data centre as it has nodes. */
-function replicationOf({ nodes }: Cluster): string {
-  const counts = new Map<string, number>();
-  for (const { dataCenter } of nodes) counts.set(dataCenter, (counts.get(dataCenter) ?? 0) + 1);
-  const centres = [...counts].map(([dataCenter, count]) => `'${dataCenter}': ${count}`);
-  return `{ 'class': 'NetworkTopologyStrategy', ${centres.join(', ')} }`;
 }
 
 function dataCenterOf({ nodes }: Cluster, site: Site): string {

@@ -1,6 +1,7 @@
 /** A contest without a page: starts what the application needs, runs both contenders, reports. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Options } from '../options.ts';
 import type { Application } from './application.ts';
 import { contend, type Contest } from './contend.ts';
@@ -16,7 +17,10 @@ export interface Deployment {
 }
 
 /** What decides how an application is deployed. */
-export type DeploymentOptions = Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'>;
+export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
+  /** A Cassandra cluster to use; unless given, the one that is up, or one for this deployment. */
+  readonly cluster?: Cluster | undefined;
+}
 
 export type Deploy = (options: DeploymentOptions, progress: (text: string) => void) => Promise<Deployment>;
 

@@ -1,0 +1,58 @@
+/**
+ * The ad server and the timelines on a real Cassandra: unchanged application code, each of the three ways. What is delivered
+ * is what the final references name, and changes are seen.
+ */
+import { expect, test } from 'vitest';
+import { deployAds } from '../../demo/ad-server/deploy.ts';
+import { contend } from '../../demo/shared/chase/contend.ts';
+import type { Deploy, Deployment } from '../../demo/shared/chase/headless.ts';
+import { compare } from '../../demo/shared/chase/report.ts';
+import { carryOut, type HistoryLine } from '../../demo/shared/chase/request.ts';
+import { WAYS } from '../../demo/shared/options.ts';
+import { deployTimelines } from '../../demo/twissandra/deploy.ts';
+import { withCassandra } from './support/cassandra.ts';
+
+const run = withCassandra();
+
+const APPLICATIONS: readonly [string, Deploy][] = [
+  ['ads', deployAds],
+  ['timelines', deployTimelines],
+];
+const CASES = APPLICATIONS.flatMap(([name, deploy]) => WAYS.map((way) => [name, way, deploy] as const));
+
+async function deployed(deploy: Deploy, way: (typeof WAYS)[number]): Promise<Deployment> {
+  const { cluster } = run;
+  const cassandra = { way, coordinator: 'frk', readQuorum: 2 } as const;
+  return deploy({ scale: 0.001, seed: 1, client: 'irl', wan: 'paper', cassandra, cluster }, () => {});
+}
+
+/** What a request of a user delivered, and the views before. */
+async function served(
+  { application }: Deployment,
+  user: number,
+): Promise<Record<HistoryLine['kind'], readonly string[]>> {
+  const lines: Omit<HistoryLine, 'atMs'>[] = [];
+  await carryOut({ application, way: 'correctable', user, request: 'one', onLine: (line) => lines.push(line) });
+  const of = (kind: HistoryLine['kind']): readonly string[] => lines.find((line) => line.kind === kind)?.ads ?? [];
+  return { preliminary: of('preliminary'), final: of('final'), delivered: of('delivered') };
+}
+
+test.each(CASES)(
+  '%s, way %i → nothing wrong delivered, preliminary views seen, changes as well',
+  async (_name, way, deploy) => {
+    const deployment = await deployed(deploy, way);
+    const contest = await contend({ ...deployment, workload: 'A', seconds: 2, workers: 4, seed: 1, warmUpPairs: 0 });
+    expect(compare(contest).wrongDeliveries).toBe(0);
+    const kinds = new Set(contest.history.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(['preliminary', 'final', 'delivered']));
+
+    const before = await served(deployment, 0);
+    expect(before.delivered.length).toBeGreaterThan(0);
+    expect(before.delivered).toEqual(before.final);
+    await deployment.application.change(0, () => 0.5);
+    const after = await served(deployment, 0);
+    expect(after.delivered).not.toEqual(before.delivered);
+    expect(after.delivered).toEqual(after.final);
+    await deployment.close();
+  },
+);
