@@ -33,7 +33,9 @@ export interface Keyspace {
 /** Rows written at a time, and such batches under way: each holds a thread of its coordinator until two nodes have it. */
 const BATCH = 10;
 const IN_FLIGHT = 64;
+const ATTEMPTS = 5;
 const { types } = cassandra;
+const WRITE_TIMEOUT = types.responseErrorCodes.writeTimeout;
 
 /** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
 export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
@@ -75,7 +77,8 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
       const write = async (): Promise<void> => {
         for (const batch of batches) {
           const queries = batch.map((params) => ({ query: cql, params: [...params] }));
-          await client.batch(queries, { prepare: true, logged: false, consistency: types.consistencies.localQuorum });
+          const consistency = types.consistencies.localQuorum;
+          await patiently(() => client.batch(queries, { prepare: true, logged: false, consistency }));
         }
       };
       await Promise.all(Array.from({ length: IN_FLIGHT }, write));
@@ -85,6 +88,18 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
       await close();
     },
   };
+}
+
+/** Rows written twice are the same rows: what times out on a busy machine is tried again. */
+async function patiently<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < ATTEMPTS; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof cassandra.errors.ResponseError) || error.code !== WRITE_TIMEOUT) throw error;
+    }
+  }
+  return write();
 }
 
 function* portions<T>(items: readonly T[], size: number): Generator<readonly T[]> {
