@@ -69,7 +69,10 @@ export class ChosenPath implements ReadPath {
     if (wanted === 'auto' && Date.now() < this.#lookAgainAt) return settings.plain;
     try {
       const path = await way?.(driver)(settings);
-      if (this.#isClosed) throw closedError();
+      if (this.#isClosed) {
+        await path?.close();
+        return settings.plain;
+      }
       if (path === undefined && wanted === 'require') throw noPreliminaries(settings.contactPoints[0]);
       return (this.#path = path ?? settings.plain);
     } catch (error) {

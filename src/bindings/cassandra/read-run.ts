@@ -97,7 +97,7 @@ export class ReadRun implements ReadSink {
     if (this.#level === 'weak' && session?.admits(meaning.objects) === false) return this.#goStronger();
     if (this.#isBehindSession(meaning)) return;
     session?.advanceTo(meaning.objects);
-    tally.final(meaning);
+    if (this.#level !== 'weak') tally.final(meaning);
     sink.update(meaning.value, this.#level, detailsOf(meaning));
     this.#parts.ended();
   }
@@ -133,10 +133,11 @@ export class ReadRun implements ReadSink {
     this.#ask(undefined, undefined);
   }
 
-  /** Reads that need not meet all writes may be behind the session: an honest failure, worth another try. */
+  /** The replicas that were asked may be behind what one alone has shown: an honest failure, worth another try. */
   #isBehindSession({ objects }: Meaning): boolean {
     const { session, plan } = this.#parts;
-    if (this.#level !== 'quorum' || session === undefined || session.admits(objects)) return false;
+    if (session === undefined || objects === undefined) return false;
+    if (this.#level === 'quorum' ? session.admits(objects) : !session.isAhead(objects)) return false;
     const message = `${plan.name}: the replicas that were asked are behind what this session has seen: ask again`;
     this.fail(new CorrectableError('SESSION_BEHIND', message));
     return true;

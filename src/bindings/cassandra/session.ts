@@ -20,6 +20,11 @@ export class ReadSession implements BindingSession {
     );
   }
 
+  /** Whether the session has surely seen newer than this. */
+  isAhead(objects: readonly ShownObject[]): boolean {
+    return objects.some((object) => this.#seen.isBehind(object));
+  }
+
   advanceTo(objects: readonly ShownObject[] | undefined): void {
     objects?.forEach((object) => this.#seen.learn(object));
   }

@@ -5,16 +5,17 @@ import { VersionsSeen } from './versions-seen.ts';
 
 /** Counts over the life of a binding. */
 export interface ReadCounts {
-  /** Final views. */
+  /** Final views at the strongest level. */
   readonly finals: number;
   /** Of those, how many had a preliminary view before them. */
   readonly withPreliminary: number;
   /** Of those, how many were of another value. */
   readonly diverged: number;
+  /** Of those, how many were older: one replica had a write that the others had not, and that was not answered yet. */
+  readonly regressed: number;
   /**
-   * Finals older than what this binding had written or shown before they were asked for, as far as times of writing
-   * tell: of `get` and `getMany`, and of statements with a version against their own preliminary view. At level `strong`
-   * more than 0 means that others write with less than they should.
+   * Finals of `get` and `getMany` older than what this binding had written, or shown in a final view, before they were
+   * asked for. At level `strong` more than 0 means that others write with less than they should.
    */
   readonly staleFinals: number;
 }
@@ -25,7 +26,7 @@ type Counts = { -readonly [K in keyof ReadCounts]: number };
 
 export class Tally {
   readonly #seen = new VersionsSeen(OBJECTS_MAX);
-  readonly #counts: Counts = { finals: 0, withPreliminary: 0, diverged: 0, staleFinals: 0 };
+  readonly #counts: Counts = { finals: 0, withPreliminary: 0, diverged: 0, regressed: 0, staleFinals: 0 };
 
   get counts(): ReadCounts {
     return { ...this.#counts };
@@ -62,29 +63,27 @@ export class ReadTally {
 
   preliminary(meaning: Meaning): void {
     this.#preliminary = meaning;
-    this.#learn(meaning);
   }
 
   final(meaning: Meaning): void {
-    const early = this.#preliminary;
     this.#counts.finals++;
-    if (early !== undefined) {
-      this.#counts.withPreliminary++;
-      if (early !== meaning && !structurallyEqual(early.value, meaning.value)) this.#counts.diverged++;
-    }
+    if (this.#preliminary !== undefined) this.#compare(this.#preliminary, meaning);
     if (this.#isStale(meaning)) this.#counts.staleFinals++;
-    this.#learn(meaning);
+    meaning.objects?.forEach((object) => this.#seen.learn(object));
   }
 
-  #isStale({ version, objects }: Meaning): boolean {
-    const early = this.#preliminary?.version;
-    if (early !== undefined && version !== undefined && version < early) return true;
+  #compare(early: Meaning, final: Meaning): void {
+    this.#counts.withPreliminary++;
+    if (early === final || structurallyEqual(early.value, final.value)) return;
+    this.#counts.diverged++;
+    if (early.version !== undefined && final.version !== undefined && final.version < early.version) {
+      this.#counts.regressed++;
+    }
+  }
+
+  #isStale({ objects }: Meaning): boolean {
     if (this.#floors.length === 0 || objects === undefined) return false;
     const shown = new Map(objects.map((object) => [object.id, object.version]));
     return this.#floors.some(({ id, version: floor = 0 }) => (shown.get(id) ?? -Infinity) < floor);
-  }
-
-  #learn({ objects }: Meaning): void {
-    objects?.forEach((object) => this.#seen.learn(object));
   }
 }

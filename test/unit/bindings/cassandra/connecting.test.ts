@@ -1,5 +1,6 @@
 /** How a binding comes to its cluster: options, driver, first connection, coordinators, and which way reads take. */
 import cassandraDriver from 'cassandra-driver';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
@@ -229,6 +230,19 @@ test.each([
   expect(path.isCorrectable).toBe(isCorrectable);
 });
 
+test('way: closed while the coordinator is looked at → what was opened is closed as well', async () => {
+  let opened = (_: ReadPath): void => {};
+  let closed = 0;
+  const path = chooser('auto', () => new Promise((resolve) => (opened = resolve)));
+  const chosen = path.chosen();
+  await Promise.resolve();
+  const closing = path.close();
+  await Promise.resolve();
+  opened({ read: () => {}, close: async () => void (closed += 1) });
+  await Promise.all([chosen, closing]);
+  expect(closed).toBe(1);
+});
+
 test('way: require, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
   const path = chooser('require', ordinary);
   await expect(path.chosen()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'correctable' });
@@ -250,4 +264,19 @@ test('way: auto, the coordinator cannot be looked at → two reads for now, not 
   expect(path.isCorrectable).toBeUndefined();
   expect(await path.chosen()).toBe(plain);
   expect(looks).toBe(1);
+});
+
+test('entry: bundled → nothing from node_modules, the driver is looked for when it is needed', async () => {
+  const { metafile, outputFiles } = await build({
+    entryPoints: ['src/bindings/cassandra/index.ts'],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+  });
+  expect(
+    Object.keys(metafile.inputs).filter((path) => !/^src\/(bindings\/cassandra|correctable)\//.test(path)),
+  ).toEqual([]);
+  expect(outputFiles[0]?.text).not.toMatch(/(from|import\(|require\()\s*["']cassandra-driver/);
 });

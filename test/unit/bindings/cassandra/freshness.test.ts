@@ -72,7 +72,42 @@ test('W = 1: the weak view is newer than the final → regressed, and counted', 
   await read.when('weak');
   reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
   expect(await read.settle()).toMatchObject({ level: 'quorum', value: 'old', regressed: true });
-  expect(binding.counts).toMatchObject({ staleFinals: 1, diverged: 1 });
+  expect(binding.counts).toMatchObject({ regressed: 1, diverged: 1, staleFinals: 0 });
+});
+
+test('W = 1: a final older than one that was shown before → counted as stale', async () => {
+  const { fake, binding, client } = open(PAPER);
+  for (const version of [9, 3]) {
+    const read = client.invokeStrong(get('k'));
+    (await fake.next()).answer({ rows: [valueRow('k', version, version)] });
+    expect(await read).toBe(version);
+  }
+  expect(binding.counts).toMatchObject({ finals: 2, staleFinals: 1 });
+});
+
+test('weak level alone: behind our own write → as it may be, and not counted', async () => {
+  const { fake, binding, client } = open();
+  const at = await write(fake, client.invoke(put('k', 2)));
+  const read = client.invokeWeak(get('k'));
+  (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
+  expect(await read).toBe(1);
+  expect(binding.counts).toMatchObject({ finals: 0, staleFinals: 0 });
+});
+
+test('an early view of a write that nobody has answered yet → no later final is stale for that', async () => {
+  const { fake, binding, client } = open();
+  for (const [weak, strong] of [
+    [9, 3],
+    [3, 3],
+  ] as const) {
+    const read = client.invoke(get('k'));
+    const reads = [await fake.next(), await fake.next()];
+    reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', weak, weak)] });
+    await read.when('weak');
+    reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', strong, strong)] });
+    expect(await read).toBe(strong);
+  }
+  expect(binding.counts).toMatchObject({ finals: 2, diverged: 1, regressed: 1, staleFinals: 0 });
 });
 
 test('versions: more objects than are kept → the ones seen longest ago are forgotten, and it is known', () => {
@@ -132,6 +167,17 @@ test('session: a statement without a version → no weak view, since nobody can 
   const read = client.invoke(statements.name({ user: 'ada' }), { session });
   for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ name: 'Ada' }] });
   expect(await read.settle()).toMatchObject({ level: 'strong', confirms: false, value: 'Ada' });
+});
+
+test('session: the final is older than the early view that was shown → SESSION_BEHIND, not a step back', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const read = client.invoke(get('k'), { session });
+  const reads = [await fake.next(), await fake.next()];
+  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
+  await read.when('weak');
+  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', lastView: { value: 'new' } });
 });
 
 test('session at level quorum: the final view is behind → SESSION_BEHIND, worth another try', async () => {

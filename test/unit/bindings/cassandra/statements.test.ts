@@ -261,7 +261,7 @@ test('version: older final than the weak view → regressed, and counted', async
   await read.when('weak');
   late.answer({ rows: [{ name: 'old', written: 3n }] });
   expect(await read.settle()).toMatchObject({ value: 'old', version: 3, regressed: true });
-  expect(binding.counts).toMatchObject({ diverged: 1, staleFinals: 1 });
+  expect(binding.counts).toMatchObject({ diverged: 1, regressed: 1 });
 });
 
 test.each<[string, () => unknown, string]>([

@@ -42,7 +42,7 @@ test('read: both answers alike → a weak view, and a final one that confirms it
     { level: 'strong', final: true, confirms: true, value: { n: 1 }, version: 7 },
   ]);
   expect(views[1]?.value).toBe(views[0]?.value);
-  expect(binding.counts).toEqual({ finals: 1, withPreliminary: 1, diverged: 0, staleFinals: 0 });
+  expect(binding.counts).toEqual({ finals: 1, withPreliminary: 1, diverged: 0, regressed: 0, staleFinals: 0 });
 });
 
 test('read: the final answer differs → it corrects the weak one, and is counted', async () => {
