@@ -231,7 +231,7 @@ test.each([
 });
 
 test('way: closed while the coordinator is looked at → what was opened is closed as well', async () => {
-  let opened = (_: ReadPath): void => {};
+  let opened: (path: ReadPath) => void = () => {};
   let closed = 0;
   const path = chooser('auto', () => new Promise((resolve) => (opened = resolve)));
   const chosen = path.chosen();
