@@ -5,6 +5,7 @@ import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
 import { SITES, WANS } from '../wan.ts';
 import { Cluster, type ClusterOptions, type ClusterState, type NodeHealth } from './cluster.ts';
+import { privateRun, stopLeftovers } from './leftovers.ts';
 import { NETWORK_MAX, whatIsTakenIn } from './layout.ts';
 
 const NAME = 'cassandra';
@@ -48,6 +49,8 @@ export interface UsedCluster {
   readonly stop: () => Promise<void>;
 }
 
+let privateClusters = 0;
+
 /** The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either will do. */
 export async function useCluster(
   { nodes = 3, wan = 'none', plugin, ...others }: Partial<Omit<ClusterOptions, 'folder' | 'progress'>>,
@@ -59,11 +62,19 @@ export async function useCluster(
     progress(`using the Cassandra cluster that runs (delays: ${wan})`);
     return { cluster: running, stop: async () => {} };
   }
-  const folder = join(runFolder(NAME), `${process.pid}-${nodes}-${wan}${plugin === true ? '-plugin' : ''}`);
-  const cluster = await Cluster.start({ ...kind, ...others, folder, progress });
+  await stopLeftovers();
+  privateClusters += 1;
+  const run = privateRun(String(privateClusters));
+  const cluster = await Cluster.start({
+    ...kind,
+    ...others,
+    folder: join(runFolder(run), 'cluster'),
+    progress,
+    onChange: (state) => writeState(run, state), // For `stopLeftovers`, should this program be killed.
+  });
   const stop = async (): Promise<void> => {
     await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(runFolder(run), { recursive: true, force: true });
   };
   return { cluster, stop };
 }
@@ -75,7 +86,8 @@ async function up(given: UpOptions, progress: (text: string) => void): Promise<v
     progress('runs already');
     return report(running, progress);
   }
-  if (await down()) progress('stopped the one that ran with other options, or in part');
+  await stopLeftovers();
+  if (await stopUp()) progress('stopped the one that ran with other options, or in part');
   const isPreferredFree = kind.network === undefined && (await whatIsTakenIn(0, kind)) === undefined;
   const network = isPreferredFree ? { network: 0 } : {};
   const cluster = await Cluster.start({
@@ -115,6 +127,11 @@ function describe(): unknown {
 }
 
 async function down(): Promise<boolean> {
+  const hadLeftovers = await stopLeftovers();
+  return (await stopUp()) || hadLeftovers;
+}
+
+async function stopUp(): Promise<boolean> {
   const state = readState<ClusterState>(NAME);
   if (state === undefined) return false;
   await new Cluster(state).stop();

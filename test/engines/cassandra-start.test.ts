@@ -1,5 +1,5 @@
 /** Starting and stopping Cassandra by command line and by program: what is asked of the machine, and what goes wrong. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -13,12 +13,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import cassandra from 'cassandra-driver';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { clientOf } from '../../engines/cassandra/ask.ts';
 import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../engines/cassandra/cluster.ts';
+import { useCluster } from '../../engines/cassandra/engine.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
-import { isRunning } from '../../engines/process.ts';
+import { layOut } from '../../engines/cassandra/layout.ts';
+import { stopLeftovers, stopRun } from '../../engines/cassandra/leftovers.ts';
+import { readState, runFolder, writeState } from '../../engines/folders.ts';
+import { isRunning, startDaemon, type Daemon } from '../../engines/process.ts';
 import { get } from '../../src/operations/index.ts';
+import { medianMs } from './support/median.ts';
 import { openStore, seen, type Seen } from './support/cassandra-stores.ts';
 import { WAYS, type Way, type WayOptions } from './support/cassandra-ways.ts';
 import { isShort, withCassandraTools } from './support/cassandra.ts';
@@ -98,6 +104,26 @@ test('node: dies while it starts → an error with the place of its log and its 
   expect(Object.values(states.at(-1)?.daemons ?? {}).map(isRunning)).toEqual([false]);
 });
 
+test('cluster of a program that was killed → stopped by the next one, its data removed; that of a living one stays', async () => {
+  vi.stubEnv('CORRECTABLES_RUN', join(folder, 'leftovers'));
+  const layout = await layOut({ nodes: 1, wan: 'none', nodesDelay: false });
+  const leave = (pid: number): { readonly daemon: Daemon; readonly run: string } => {
+    const run = `cassandra/program-${pid}-1`;
+    const where = runFolder(run);
+    const logFile = join(where, 'log');
+    const daemon = startDaemon({ command: 'sleep', args: [`9${pid}`], mark: `sleep 9${pid}`, logFile, cwd: where });
+    writeState(run, { folder: where, layout, daemons: { frk: daemon }, proxy: undefined });
+    return { daemon, run };
+  };
+  const killed = leave(spawnSync(process.execPath, ['--version']).pid);
+  const living = leave(process.pid);
+  expect(await stopLeftovers()).toBe(true);
+  expect([isRunning(killed.daemon), isRunning(living.daemon)]).toEqual([false, true]);
+  expect([readState(killed.run), readState(living.run)]).toEqual([undefined, expect.objectContaining({ layout })]);
+  await stopRun(living.run);
+  expect(isRunning(living.daemon)).toBe(false);
+});
+
 test('up, status, down: one node, without Maven → serves, is found again, leaves no process', async (context) => {
   context.skip(isShort, 'it starts a cluster of its own: not with --short');
   const up = await engines('up', 'cassandra', '--nodes', '1');
@@ -109,10 +135,33 @@ test('up, status, down: one node, without Maven → serves, is found again, leav
   const { cassandra: state } = JSON.parse(output) as { cassandra: ClusterState & { contactPoints: { irl: string[] } } };
   expect(state.contactPoints.irl).toEqual([`${state.layout.nodes[0]?.address}:9042`]);
   const daemons = Object.values(state.daemons);
+  vi.stubEnv('CORRECTABLES_RUN', folder);
+  const said: string[] = [];
+  const used = await useCluster({ nodes: 1 }, (text) => said.push(text));
+  await used.stop();
+  expect(said).toEqual(['using the Cassandra cluster that runs (delays: none)']);
   expect(daemons.map(isRunning)).toEqual([true]);
   expect((await engines('down', 'cassandra')).output).toContain('cassandra: stopped');
   expect(daemons.map(isRunning)).toEqual([false]);
   expect((await engines('status')).output).toContain('cassandra: down');
+});
+
+test("no plugin, the paper's delays → by proxies, a quorum and all take the trips that they need", async (context) => {
+  context.skip(isShort, 'it starts a cluster of its own: not with --short');
+  await using cluster = await Cluster.start({ ...options('proxies'), nodes: 3, wan: 'paper' });
+  const client = clientOf(cluster.nodes[0]?.address ?? '', cluster.access);
+  await client.execute(`CREATE KEYSPACE shop WITH replication = ${cluster.replication}`);
+  await client.execute('CREATE TABLE shop.kv (key text PRIMARY KEY, value text)');
+  const medianOf = (consistency: number): Promise<number> =>
+    medianMs(15, () => client.execute("SELECT value FROM shop.kv WHERE key = 'k'", [], { prepare: true, consistency }));
+  const { one, quorum, all } = cassandra.types.consistencies;
+  const took = { one: await medianOf(one), quorum: await medianOf(quorum), all: await medianOf(all) };
+  await client.shutdown();
+  // A busy machine adds, and never takes away: the lower bounds are those of the wide area.
+  expect(took.quorum).toBeGreaterThan(19);
+  expect(took.all).toBeGreaterThan(89);
+  expect(took.one).toBeLessThan(took.quorum);
+  expect(took.quorum).toBeLessThan(took.all);
 });
 
 test('authentication and TLS: asked for → who does not know the password or the certificate is refused', async (context) => {
