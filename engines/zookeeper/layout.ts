@@ -47,7 +47,14 @@ export async function layOut({ nodes: count, leader, wan, observer }: LayoutOpti
   const nextPort = (): number => ports.pop() as number;
   const nodes = sites.map((site, index): NodeLayout => {
     const isObserver = site === observer;
-    return { site, id: index + 1, clientPort: nextPort(), quorumPort: nextPort(), electionPort: nextPort(), isObserver };
+    return {
+      site,
+      id: index + 1,
+      clientPort: nextPort(),
+      quorumPort: nextPort(),
+      electionPort: nextPort(),
+      isObserver,
+    };
   });
   const routes: Route[] = [];
   const reach = (from: Site, to: NodeLayout, port: Port): number => {

@@ -17,10 +17,7 @@ const effect = fc.record(
   { table: fc.string(), key: fc.string(), field: fc.string(), action: fc.string(), value },
   { ...PLAIN, requiredKeys: ['table', 'key', 'field', 'action'] },
 );
-const reply = fc.record(
-  { value, meta: fc.dictionary(name, given, PLAIN) },
-  { ...PLAIN, requiredKeys: ['value'] },
-);
+const reply = fc.record({ value, meta: fc.dictionary(name, given, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
 const operation = fc.record(
   {
     id: fc.string(),
