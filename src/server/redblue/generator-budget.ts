@@ -5,6 +5,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadNotes } from './table-readers.ts';
 import type { ReadRange } from './key-range.ts';
+import { fieldName, removalName, rowName } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 
 /** Bounds of a run, and how often a run is repeated to see whether it gives the same. */
@@ -45,6 +46,7 @@ export class GeneratorBudget implements ReadNotes {
   readonly #limits: GeneratorLimits;
   readonly #elapsedMs: (() => number) | undefined;
   #operation = '';
+  #isNoting = true;
   #steps = 0;
   #startedAtMs = 0;
 
@@ -53,7 +55,9 @@ export class GeneratorBudget implements ReadNotes {
     this.#elapsedMs = elapsedMs;
   }
 
-  begin(operation: string): void {
+  /** `isNoting` unless nobody will ask what was read. */
+  begin(operation: string, isNoting: boolean): void {
+    this.#isNoting = isNoting;
     this.#names = undefined;
     this.#ranges = undefined;
     this.#operation = operation;
@@ -67,13 +71,23 @@ export class GeneratorBudget implements ReadNotes {
     return { names: this.#names ?? NOTHING_READ.names, ranges: this.#ranges ?? NOTHING_READ.ranges };
   }
 
-  name(name: string): void {
-    (this.#names ??= new Set()).add(name);
+  field(table: string, key: string, field: string): void {
+    if (this.#isNoting) this.#name(fieldName(table, key, field));
+    this.step();
+  }
+
+  row(table: string, key: string): void {
+    if (this.#isNoting) this.#name(rowName(table, key));
+    this.step();
+  }
+
+  removal(table: string, key: string): void {
+    if (this.#isNoting) this.#name(removalName(table, key));
     this.step();
   }
 
   range(range: ReadRange): void {
-    (this.#ranges ??= []).push(range);
+    if (this.#isNoting) (this.#ranges ??= []).push(range);
     this.step();
   }
 
@@ -97,6 +111,10 @@ export class GeneratorBudget implements ReadNotes {
   /** @throws CorrectableError when there are too many. */
   checkEffects(count: number): void {
     if (count > this.#limits.effectsMax) throw this.tooLong(`has more than ${this.#limits.effectsMax} effects`);
+  }
+
+  #name(name: string): void {
+    (this.#names ??= new Set()).add(name);
   }
 
   tooLong(how: string): CorrectableError {

@@ -101,7 +101,7 @@ export class GeneratorRunner {
     const { operation, args } = input;
     const generator = this.#service.generators[operation];
     if (generator === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`);
-    this.#budget.begin(operation);
+    this.#budget.begin(operation, !this.#isRead(operation));
     try {
       const context = this.#contextOf(input);
       if (this.#guard === undefined) return generator(args, context);
@@ -113,6 +113,11 @@ export class GeneratorRunner {
     } finally {
       this.#scratch.discard();
     }
+  }
+
+  /** A read chooses nothing that could be certified against what it has read. */
+  #isRead(operation: string): boolean {
+    return this.#service.contract.operations[operation]?.effect === 'read';
   }
 
   #contextOf(input: GeneratorInput): GeneratorContext<Tables, ShadowOperations> {

@@ -1,7 +1,6 @@
 /** How generators and invariants read tables. Each read is noted, for certification and for the generator's budget. */
 import { rangeOf, seenOf } from './key-range.ts';
 import type { ReadRange, Scalar, ScanOptions } from './key-range.ts';
-import { fieldName, removalName, rowName } from './read-set.ts';
 import type { StateReader } from './store.ts';
 import type { Fields, ScalarIn, Table, Tables, ValueOf } from './tables.ts';
 
@@ -37,14 +36,22 @@ export type TablesReader<T extends Tables> = {
 
 /** Hears of everything that is read. */
 export interface ReadNotes {
-  name(name: string): void;
+  field(table: string, key: string, field: string): void;
+  row(table: string, key: string): void;
+  removal(table: string, key: string): void;
   range(range: ReadRange): void;
   /** A scan has come to one more row. */
   scanned(): void;
 }
 
 /** Hears nothing: for reading outside generators. */
-export const NO_NOTES: ReadNotes = { name: () => {}, range: () => {}, scanned: () => {} };
+export const NO_NOTES: ReadNotes = {
+  field: () => {},
+  row: () => {},
+  removal: () => {},
+  range: () => {},
+  scanned: () => {},
+};
 
 /** Typed readers of all tables. */
 export function tablesReader(tables: Tables, state: StateReader, notes: ReadNotes): TablesReader<Tables> {
@@ -61,7 +68,7 @@ function tableReader(name: string, table: Table, state: StateReader, notes: Read
   return {
     row: rowReader(name, table, state, notes),
     has: (key) => {
-      notes.name(rowName(name, key));
+      notes.row(name, key);
       return state.has(name, key);
     },
     keys: (options) => scan(undefined, options),
@@ -78,7 +85,7 @@ function keysOf(range: ReadRange, options: ScanOptions, state: StateReader, note
   if (limit > 0) {
     for (const { key, value } of state.scan(range, reverse)) {
       notes.scanned();
-      if (range.field !== undefined) notes.name(fieldName(range.table, key, range.field));
+      if (range.field !== undefined) notes.field(range.table, key, range.field);
       keys.add(key);
       last = value;
       if (keys.size >= limit) break;
@@ -99,8 +106,8 @@ function rowReader(name: string, { fields, removable }: Table, state: StateReade
     static {
       for (const field of Object.keys(fields)) {
         const get = function (this: Row): unknown {
-          notes.name(fieldName(name, this.#key, field));
-          if (removable) notes.name(removalName(name, this.#key));
+          notes.field(name, this.#key, field);
+          if (removable) notes.removal(name, this.#key);
           return state.read(name, this.#key, field);
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
