@@ -29,8 +29,8 @@ interface PendingRow {
 interface PendingTable {
   readonly declared: Table;
   readonly rows: Map<string, PendingRow>;
-  /** The keys of `rows`, in order. */
-  readonly keys: SortedEntries;
+  /** The keys of `rows`, in order; kept from the first scan of the table on. */
+  keys: SortedEntries | undefined;
 }
 
 /** The state below an overlay. It notices whether that would have shown something else. */
@@ -74,7 +74,7 @@ export class Overlay implements StateReader {
     this.#tables = new Map(
       Object.entries(tables).map(([name, declared]) => [
         name,
-        { declared, rows: new Map<string, PendingRow>(), keys: new SortedEntries() },
+        { declared, rows: new Map<string, PendingRow>(), keys: undefined },
       ]),
     );
     this.beneath = new Beneath(base, this.#tables);
@@ -127,14 +127,16 @@ export class Overlay implements StateReader {
   }
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
-    const { rows, keys } = this.#table(range.table);
+    const { rows } = this.#table(range.table);
     const below = this.#base.scan(range, reverse);
     if (rows.size === 0) return below;
-    const own = range.field === undefined ? this.#ownKeys(range, keys, reverse) : this.#ownValues(range, rows, reverse);
+    const own = range.field === undefined ? this.#ownKeys(range, reverse) : this.#ownValues(range, rows, reverse);
     return mergeScans(below, own, { isReplaced: ({ key }) => rows.has(key), reverse });
   }
 
-  *#ownKeys(range: ReadRange, keys: SortedEntries, reverse: boolean): Generator<Entry, void, undefined> {
+  *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
+    const table = this.#table(range.table);
+    const keys = (table.keys ??= sortedKeys(table.rows));
     for (const entry of keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
   }
 
@@ -166,7 +168,7 @@ export class Overlay implements StateReader {
     if (row === undefined) {
       row = { fields: [], presence: new PendingPresence(declared.removable) };
       rows.set(key, row);
-      keys.add({ value: key, key });
+      keys?.add({ value: key, key });
     }
     return row;
   }
@@ -190,8 +192,14 @@ export class Overlay implements StateReader {
   #forget({ table, key }: Effect): void {
     const { rows, keys } = this.#table(table);
     rows.delete(key);
-    keys.delete({ value: key, key });
+    keys?.delete({ value: key, key });
   }
+}
+
+function sortedKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
+  const keys = new SortedEntries();
+  for (const key of rows.keys()) keys.add({ value: key, key });
+  return keys;
 }
 
 function pendingOf({ fields }: PendingRow, field: string): PendingEffects | undefined {

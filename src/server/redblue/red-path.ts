@@ -8,6 +8,7 @@
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
+import { certifiedReads } from './certified-reads.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
@@ -17,16 +18,13 @@ import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
-import { createdRows, fieldName, removalName } from './read-set.ts';
-import type { ReadSet } from './read-set.ts';
+import { createdRows } from './read-set.ts';
 import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
 import { NO_EFFECTS, RedRequests } from './red-requests.ts';
-import type { RedRequest } from './red-requests.ts';
+import type { RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Reply } from './reply.ts';
 import type { Answer } from './site-state.ts';
-import { isRemoval, isWholeRow } from './row-effects.ts';
-import { isRedOnly } from './tables.ts';
 import { isCovered, maxEntry } from './vector.ts';
 
 interface Undurable {
@@ -115,9 +113,8 @@ export class RedPath {
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
-    request.outcome = outcome;
-    request.ranAtVersion = this.#core.state.version;
-    const writer = this.#requests.writerOf(this.#readsOf(outcome), request);
+    request.run = this.#runOf(outcome);
+    const writer = this.#requests.writerOf(request.run.reads, request);
     this.#preview(request, outcome);
     writer?.followers.push(request);
     request.holds = (isHeld ? 1 : 0) + (writer === undefined ? 0 : 1);
@@ -231,11 +228,8 @@ export class RedPath {
   #execute(request: RedRequest): void {
     const { state } = this.#core;
     try {
-      if (request.outcome === undefined || request.ranAtVersion !== state.version) {
-        request.outcome = state.run(request.submission);
-        request.ranAtVersion = state.version;
-      }
-      this.#proposeWhenDurable(this.#recordOf(request, request.outcome));
+      if (request.run?.version !== state.version) request.run = this.#runOf(state.run(request.submission));
+      this.#proposeWhenDurable(this.#recordOf(request, request.run));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       request.failure = error;
@@ -243,13 +237,17 @@ export class RedPath {
     }
   }
 
-  #recordOf(request: RedRequest, outcome: GeneratorOutcome): RedOperation {
+  #runOf(outcome: GeneratorOutcome): StableRun {
+    const { state, options } = this.#core;
+    return { outcome, reads: certifiedReads(outcome, options.service.tables), version: state.version };
+  }
+
+  #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
     const { state, clock, nowMs, options } = this.#core;
     const { choice, reply } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
     const effects = choice?.effects ?? [];
-    const { names, ranges } = this.#readsOf(outcome);
     const created = createdRows(effects, (table, key) => state.store.has(table, key));
     const record: Draft = {
       kind: 'operation',
@@ -282,24 +280,6 @@ export class RedPath {
     const { applied, durable } = this.#host.ownBlue();
     if (applied <= durable) this.#propose(record);
     else this.#undurable.push({ record, sequence: applied });
-  }
-
-  /**
-   * What must be unchanged for the outcome to stand: what was read, and what is written, except where effects read
-   * the field themselves when they are applied. A removal writes all fields of its row.
-   */
-  #readsOf({ reads, choice }: GeneratorOutcome): ReadSet {
-    const { tables } = this.#core.options.service;
-    const missing: string[] = [];
-    const note = (name: string): void => void (reads.names.has(name) || missing.push(name));
-    for (const effect of choice?.effects ?? []) {
-      const { table, key, field } = effect;
-      const { fields = {}, removable = false } = tables[table] ?? {};
-      if (removable) note(removalName(table, key));
-      if (isRemoval(effect)) for (const each of Object.keys(fields)) note(fieldName(table, key, each));
-      else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) note(fieldName(table, key, field));
-    }
-    return missing.length === 0 ? reads : { names: new Set([...reads.names, ...missing]), ranges: reads.ranges };
   }
 
   /** Ends a request by a record: only its delivery is told. */

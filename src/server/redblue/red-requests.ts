@@ -10,6 +10,15 @@ import type { Submission } from './replica-port.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 
+/** What came of a run on the stable snapshot. */
+export interface StableRun {
+  readonly outcome: GeneratorOutcome;
+  /** What must be unchanged for it to stand. */
+  readonly reads: ReadSet;
+  /** Of the state that it ran on. */
+  readonly version: number;
+}
+
 /** A red operation of this site from its submission to its end. */
 export interface RedRequest {
   readonly id: OperationId;
@@ -20,9 +29,8 @@ export interface RedRequest {
   attempt: number;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
-  /** What came of the last run of its generator on the stable snapshot, and of which version of that. */
-  outcome: GeneratorOutcome | undefined;
-  ranAtVersion: number;
+  /** The last run of its generator on the stable snapshot; none where it failed before. */
+  run: StableRun | undefined;
   /** What it has laid on the overlay. */
   previewed: readonly Effect[];
   /** What it is expected to write, until it is at its end. */
@@ -60,8 +68,7 @@ export class RedRequests {
       askers: [submission],
       attempt: 0,
       holds: 0,
-      outcome: undefined,
-      ranAtVersion: 0,
+      run: undefined,
       previewed: NO_EFFECTS,
       expectedWrites: [],
       followers: [],
