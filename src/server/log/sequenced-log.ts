@@ -59,14 +59,12 @@ interface Progress {
 
 /** Entries in one `log.append`, and proposals sent again at one tick, at most. */
 const APPEND_MAX = 256;
-/** Entries that every node has are forgotten in bunches of at least this many. */
-const FORGET_MIN = 1024;
 
 /** One site's node of the log. */
 export class SequencedLog<R> implements Log<R> {
   protected readonly options: SequencedLogOptions<R>;
   /** Entries from position `forgotten` on. */
-  #entries: LogEntry<R>[];
+  readonly #entries: Fifo<LogEntry<R>>;
   #forgotten = 0;
   protected synced: number;
   #committed = 0;
@@ -86,7 +84,7 @@ export class SequencedLog<R> implements Log<R> {
 
   constructor(options: SequencedLogOptions<R>) {
     this.options = options;
-    this.#entries = [...(options.entries ?? [])];
+    this.#entries = new Fifo(options.entries);
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
@@ -202,7 +200,7 @@ export class SequencedLog<R> implements Log<R> {
   }
 
   protected get length(): number {
-    return this.#forgotten + this.#entries.length;
+    return this.#forgotten + this.#entries.size;
   }
 
   #matchedLengths(): number[] {
@@ -258,7 +256,7 @@ export class SequencedLog<R> implements Log<R> {
 
   #store(entries: readonly LogEntry<R>[]): void {
     for (const entry of entries) this.#noteProposal(entry);
-    this.#entries.push(...entries);
+    for (const entry of entries) this.#entries.push(entry);
     this.#storeOutput(entries);
     if (this.#isLeader) this.#sendNews();
   }
@@ -316,7 +314,7 @@ export class SequencedLog<R> implements Log<R> {
     const position = this.#delivered;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
-      const { record, origin, epoch, sequence } = this.#entries[this.#delivered - this.#forgotten] as LogEntry<R>;
+      const { record, origin, epoch, sequence } = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
       note(this.#deliveredProgress, origin, epoch, sequence + 1);
       records.push(record);
     }
@@ -330,10 +328,8 @@ export class SequencedLog<R> implements Log<R> {
 
   /** Forgets what is delivered here and, at the leader, synced everywhere. */
   #forgetOld(): void {
-    const count = Math.min(this.#delivered, ...this.#matchedLengths()) - this.#forgotten;
-    if (count < FORGET_MIN || count * 2 < this.#entries.length) return;
-    this.#entries = this.#entries.slice(count);
-    this.#forgotten += count;
+    const known = Math.min(this.#delivered, ...this.#matchedLengths());
+    for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
   }
 
   #send(to: number, message: LogMessage<R>): void {
