@@ -1,5 +1,5 @@
 /** The blue and the red path through a deployment: colours, levels, certification, retries, failures. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/correctable/client.ts';
@@ -225,6 +225,39 @@ describe('generators', () => {
     const client = createClient(start(service).site('irl'));
     for (const key of ['b2', 'a1', 'b1', 'b3']) await client.invoke(contract.identified({ key }));
     expect(await client.invoke(contract.keys({ key: 'b' }))).toEqual(['b1', 'b2']);
+  });
+});
+
+describe('how often a generator runs', () => {
+  const args = z.object({ from: z.string() });
+  const contract = defineContract('counted', { take: { effect: 'update', args, result: z.int() } });
+  let runs = 0;
+  const service = defineService(contract, {
+    tables: { rows: table({ n: counter() }) },
+    shadowOperations: ({ rows }) => ({ take: red((given: { from: string }) => [rows.row(given.from).n.add(-1)]) }),
+    generators: {
+      take: (given, { tables, shadow }) => {
+        runs += 1;
+        return shadow.take(given, tables.rows.row(given.from).n);
+      },
+    },
+  });
+  const unrepeated = { generators: { repeatedShare: 0 } };
+  beforeEach(() => (runs = 0));
+
+  test('red operations on different rows → once each, for preview and log', async () => {
+    const client = createClient(start(service, unrepeated).site('irl'));
+    const taken = ['a', 'b', 'c'].map((from) => client.invoke(contract.take({ from })));
+    expect(await Promise.all(taken)).toEqual([0, 0, 0]);
+    expect(runs).toBe(3);
+  });
+
+  test('red operations on one row → again for the preview over those in flight, and once their turn has come', async () => {
+    const client = createClient(start(service, unrepeated).site('irl'));
+    const [first, second] = [client.invoke(contract.take({ from: 'a' })), client.invoke(contract.take({ from: 'a' }))];
+    expect((await second.when('tentative')).value).toBe(-1);
+    expect(await Promise.all([first, second])).toEqual([0, -1]);
+    expect(runs).toBe(4);
   });
 });
 
