@@ -13,6 +13,9 @@ export interface KeyValueOptions {
   readonly codec: ValueCodec;
 }
 
+/** Keys of one `getMany`. */
+const MANY_MAX = 1_000;
+
 /** The planners of the built-in operations, by name. */
 export function keyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
@@ -22,7 +25,7 @@ export function keyValuePlanners({ keyspace, table, codec }: KeyValueOptions): R
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
   return new Map<string, Planner>([
     ['get', (operation) => ({ ...getPlan(operation, `${select} = ?`, codec), hint })],
-    ['getMany', (operation) => ({ ...getManyPlan(operation, `${select} IN ?`, codec), hint })],
+    ['getMany', (operation) => ({ ...getManyPlan(operation, `${select} IN ? LIMIT ${MANY_MAX}`, codec), hint })],
     ['put', (operation) => ({ ...putPlan(operation, { cql: insert, codec, clock }), hint })],
   ]);
 }
@@ -56,6 +59,7 @@ function getPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
 function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
   const given: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
   if (!Array.isArray(given)) throw invalidArgument('args.keys', 'give a list of keys');
+  if (given.length > MANY_MAX) throw invalidArgument('args.keys', `give at most ${MANY_MAX} keys, not ${given.length}`);
   const keys = given.map((key: unknown, at) => keyOf(key, `args.keys[${at}]`));
   return {
     ...READ,
@@ -63,7 +67,8 @@ function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan 
     cql,
     params: [keys],
     ids: keys,
-    pageSize: keys.length + 1,
+    // A page that holds whatever the statement can give: to fill pages, Cassandra reads one partition after the other.
+    pageSize: MANY_MAX,
     meaningOf(page): Meaning {
       const entries = entriesOf(page, codec);
       return {

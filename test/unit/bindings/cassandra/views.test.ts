@@ -141,6 +141,13 @@ test('getMany: some absent, in any order → in the order of the keys', async ()
   expect(await read).toEqual([1, undefined, 3]);
 });
 
+test('getMany: more keys than a page holds → refused, nothing is sent', async () => {
+  const { fake, client } = open();
+  const keys = Array.from({ length: 1001 }, (_, n) => `key-${n}`);
+  await expect(client.invokeStrong(getMany(keys))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  expect(fake.executed).toHaveLength(0);
+});
+
 test('put: whatever levels are asked for → one write at the write consistency, final', async () => {
   const { fake, client } = open();
   const written = client.invoke(put('k', { n: 1 }), { levels: ['weak'] }).settle();
