@@ -35,7 +35,7 @@ const BATCH = 10;
 const IN_FLIGHT = 64;
 const ATTEMPTS = 5;
 const { types } = cassandra;
-const WRITE_TIMEOUT = types.responseErrorCodes.writeTimeout;
+const WRITE_TIMEOUT: number = types.responseErrorCodes.writeTimeout;
 
 /** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
 export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {

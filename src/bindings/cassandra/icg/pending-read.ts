@@ -92,7 +92,7 @@ export class PendingRead implements Exchange {
       case 'error':
         this.#refused(meaning.error);
         break;
-      default:
+      case 'nonsense':
         throw meaning.error;
     }
     return isLast;

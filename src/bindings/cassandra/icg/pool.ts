@@ -65,7 +65,7 @@ export class Pool {
   async close(reason: CqlError): Promise<void> {
     this.#isClosed = true;
     for (const slot of this.#slots) clearTimeout(slot.timer);
-    await Promise.all(this.#slots.map(({ connection }) => connection?.close(reason)));
+    await Promise.all(this.#slots.map(async ({ connection }) => connection?.close(reason)));
   }
 
   #open(slot: Slot): void {
