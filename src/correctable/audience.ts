@@ -1,217 +1,151 @@
 /**
- * The outcome of one operation so far, and who hears of it: deliveries in one order for everybody, whatever callbacks
- * do meanwhile (C4).
+ * Who hears of the views of one operation: deliveries in one order for everybody, whatever callbacks do meanwhile (C4).
  */
-import type { ViewDetails } from './binding.ts';
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
-import type { ErrorCallback, Listener, ViewCallback } from './listener.ts';
-import { callbackListener, LEFT } from './listener.ts';
 import type { AnyView } from './view.ts';
 
-export type State = 'updating' | 'final' | 'error';
+export type ViewCallback<T> = (value: T, view: AnyView<T>) => void;
+export type ErrorCallback = (error: CorrectableError) => void;
+
+/** The three callbacks of the paper. */
+export interface Listener<T> {
+  onUpdate?: ViewCallback<T> | undefined;
+  onFinal?: ViewCallback<T> | undefined;
+  onError?: ErrorCallback | undefined;
+}
+
+/** A listener's place in the audience; its callbacks are gone once it has left. */
+export interface Seat<T> extends Listener<T> {
+  /** How many deliveries were before it came: it gets the later ones only. */
+  readonly joinedAt: number;
+  /** Whether it came late: then it gets what it `missed` first, and not inside the call that attaches it. */
+  isLate: boolean;
+  /** The latest view when it came; `undefined` stands for the failure. */
+  readonly missed: AnyView<T> | undefined;
+  isEmpty: boolean;
+}
 
 /** What few operations need, so that the others do not pay for it. */
-export interface Extras {
+export interface AudienceExtras {
   error?: CorrectableError;
   /** Runs callbacks in the async context of the invocation, where the client asks for that. */
   runInContext?: (callback: () => void) => void;
   /** Deliveries that arose inside a delivery; `undefined` stands for the failure. */
   queue?: (AnyView | undefined)[];
-  controller?: AbortController;
-  /** Run at closing, whatever the outcome. */
-  cleanUps?: (() => void)[];
-  /** Values that the binding gave, by number, for later confirmations (C7). */
-  kept?: Map<number, KeptValue>;
-  levelErrors?: Record<string, unknown>;
-  /** The newest version among the views before the latest one. */
-  newestVersion?: unknown;
-  /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
-  answeredEarly?: boolean;
-}
-
-export interface KeptValue extends ViewDetails {
-  readonly value: unknown;
 }
 
 /**
- * Private members of this class and its heirs are so by type only: the checks that `#methods` carry would make a
- * delivery too long for engines to compile as one piece. Consumers hold a handle, never a source.
+ * One operation, as its audience sees it. It is its own first listener: most operations have no more than one callback
+ * of each kind, and need no list.
  */
-export abstract class Audience<T> {
-  abstract readonly environment: Environment;
-  state: State = 'updating';
-  latest: AnyView<T> | undefined = undefined;
+export interface Audience<T> extends Listener<T> {
+  readonly environment: Environment;
+  readonly state: 'updating' | 'final' | 'error';
+  readonly latest: AnyView<T> | undefined;
+  extras: AudienceExtras | undefined;
   /** Whether somebody sees a failure (C5). */
-  observed = false;
+  observed: boolean;
   /** Views and failures so far, delivered or queued for delivery. */
-  accepted = 0;
-  extras: Extras | undefined = undefined;
-  /** The first callback of each kind, where attached before all else: most operations have no more, and need no list. */
-  private onUpdate: ViewCallback<T> = undefined;
-  private onFinal: ViewCallback<T> = undefined;
-  private onError: ErrorCallback = undefined;
-  private head: Listener<T> | undefined = undefined;
-  private tail: Listener<T> | undefined = undefined;
-  private finalPromise: Promise<T> | undefined = undefined;
-  private delivering = false;
+  accepted: number;
+  /** Those who came after the first, in order. */
+  seats: Seat<T>[] | undefined;
+  emptySeats: number;
+  isDelivering: boolean;
+}
 
-  get error(): CorrectableError | undefined {
-    return this.extras?.error;
+/** Adds callbacks for as long as the operation lasts. */
+export function attach<T>(
+  audience: Audience<T>,
+  onUpdate: ViewCallback<T> | undefined,
+  onFinal?: ViewCallback<T>,
+  onError?: ErrorCallback,
+): void {
+  if (onError) audience.observed = true;
+  const isTaken = (onUpdate && audience.onUpdate) || (onFinal && audience.onFinal) || (onError && audience.onError);
+  if (isTaken || audience.accepted > 0 || audience.seats) listen(audience, { onUpdate, onFinal, onError });
+  else {
+    audience.onUpdate ??= onUpdate;
+    audience.onFinal ??= onFinal;
+    audience.onError ??= onError;
   }
+}
 
-  more(): Extras {
-    return (this.extras ??= {});
-  }
+/**
+ * Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome.
+ */
+export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>): Seat<T> {
+  const { state, latest, accepted } = audience;
+  const isLate = accepted > 0;
+  const missed = state === 'error' ? undefined : latest;
+  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, isEmpty: false };
+  if (isLate) queueMicrotask(() => catchUp(audience, seat));
+  if (audience.seats) audience.seats.push(seat);
+  else if (state === 'updating') audience.seats = [seat];
+  return seat;
+}
 
-  /** Calls `callback` with preliminary views, as `join` says. */
-  addOnUpdate(callback: ViewCallback<T>): void {
-    if (this.onUpdate === undefined && this.isUnheard) this.onUpdate = callback;
-    else this.join(callbackListener(callback, undefined, undefined));
-  }
+/** Ends what `listen` began. Takes constant time: empty seats are passed over, and taken away once they are half of all. */
+export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
+  seat.onUpdate = seat.onFinal = seat.onError = undefined;
+  if (seat.isEmpty || !audience.seats) return;
+  seat.isEmpty = true;
+  if (++audience.emptySeats * 2 <= audience.seats.length) return;
+  audience.seats = audience.seats.filter(({ isEmpty }) => !isEmpty);
+  audience.emptySeats = 0;
+}
 
-  /** Calls `callback` with the final view, as `join` says. */
-  addOnFinal(callback: ViewCallback<T>): void {
-    if (this.onFinal === undefined && this.isUnheard) this.onFinal = callback;
-    else this.join(callbackListener(undefined, callback, undefined));
-  }
+/** Tells `onView` every view, the final included; `onError` sees to the failure. */
+export function listenToAll<T>(audience: Audience<T>, onView: ViewCallback<T>, onError: ErrorCallback): Seat<T> {
+  audience.observed = true;
+  return listen(audience, { onUpdate: onView, onFinal: onView, onError });
+}
 
-  /** Calls `callback` with the failure. */
-  addOnError(callback: ErrorCallback): void {
-    this.observed = true;
-    if (this.onError === undefined && this.isUnheard) this.onError = callback;
-    else this.join(callbackListener<T>(undefined, undefined, callback));
-  }
-
-  /** Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome. */
-  join(listener: Listener<T>): void {
-    if (this.accepted > 0) this.tellSoon(listener);
-    if (this.state !== 'updating') return;
-    listener.joinedAt = this.accepted;
-    listener.before = this.tail;
-    if (this.tail === undefined) this.head = listener;
-    else this.tail.after = listener;
-    this.tail = listener;
-  }
-
-  leave(listener: Listener<T>): void {
-    if (listener.joinedAt === LEFT) return;
-    listener.joinedAt = LEFT;
-    listener.missed = undefined;
-    const { before, after } = listener;
-    if (before !== undefined) before.after = after;
-    else if (this.head === listener) this.head = after;
-    if (after !== undefined) after.before = before;
-    else if (this.tail === listener) this.tail = before;
-    listener.before = undefined;
-    // A delivery under way may stand on this listener and needs the way on.
-    if (!this.delivering) listener.after = undefined;
-  }
-
-  /** The one promise of the final value; whoever asks for it sees a failure. */
-  promise(): Promise<T> {
-    this.observed = true;
-    return (this.finalPromise ??= new Promise((resolve, reject) => {
-      if (this.state === 'final') resolve(this.latest!.value);
-      else if (this.state === 'error') reject(this.error);
-      else {
-        this.addOnFinal(resolve);
-        this.addOnError(reject);
-      }
-    }));
-  }
-
-  /** Tells everybody the view; `undefined` stands for the failure. */
-  protected deliver(view: AnyView<T> | undefined): void {
-    this.accepted++;
-    if (this.delivering) this.enqueue(view);
-    else if (this.extras === undefined) this.deliverNow(view);
-    else this.deliverInContext(view);
-  }
-
-  private deliverNow(view: AnyView<T> | undefined): void {
-    this.delivering = true;
-    this.callFirst(view);
-    if (this.head !== undefined) this.tellListeners(view, this.accepted);
-    if (this.extras !== undefined) this.deliverQueue();
-    this.delivering = false;
-    if (this.state !== 'updating') this.forget();
-  }
-
-  private get isUnheard(): boolean {
-    return this.accepted === 0 && this.head === undefined;
-  }
-
-  private forget(): void {
-    this.head = this.tail = this.onUpdate = this.onFinal = this.onError = undefined;
-  }
-
-  private enqueue(view: AnyView<T> | undefined): void {
-    (this.more().queue ??= []).push(view);
-  }
-
-  private deliverQueue(): void {
-    const queue = this.extras?.queue ?? [];
-    while (queue.length > 0) {
-      const number = this.accepted - queue.length + 1;
-      const view = queue.shift() as AnyView<T> | undefined;
-      this.callFirst(view);
-      this.tellListeners(view, number);
+/** Tells everybody the view; `undefined` stands for the failure. */
+export function deliver<T>(audience: Audience<T>, view: AnyView<T> | undefined): void {
+  audience.accepted++;
+  if (audience.isDelivering) ((audience.extras ??= {}).queue ??= []).push(view);
+  else {
+    audience.isDelivering = true;
+    let next = view;
+    for (let number = audience.accepted; number <= audience.accepted; number++) {
+      tell(audience, audience, next);
+      if (audience.seats) tellSeats(audience, next, number);
+      next = audience.extras?.queue?.shift() as AnyView<T> | undefined;
+    }
+    audience.isDelivering = false;
+    if (audience.state !== 'updating') {
+      audience.seats = audience.onUpdate = audience.onFinal = audience.onError = undefined;
     }
   }
+}
 
-  private tellListeners(view: AnyView<T> | undefined, number: number): void {
-    for (let listener = this.head; listener !== undefined; listener = listener.after) {
-      if (listener.joinedAt >= number) continue;
-      if (listener.missed !== undefined) this.catchUp(listener);
-      this.tell(listener, view);
-    }
+function tellSeats<T>(audience: Audience<T>, view: AnyView<T> | undefined, number: number): void {
+  for (const seat of audience.seats ?? []) {
+    if (seat.joinedAt >= number) continue;
+    catchUp(audience, seat);
+    tell(audience, seat, view);
   }
+}
 
-  private catchUp(listener: Listener<T>): void {
-    const { missed } = listener;
-    listener.missed = undefined;
-    if (missed !== undefined) this.tell(listener, missed);
-  }
+function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
+  if (!seat.isLate) return;
+  seat.isLate = false;
+  tell(audience, seat, seat.missed);
+}
 
-  private tellSoon(listener: Listener<T>): void {
-    const { state } = this;
-    if (state === 'updating') listener.missed = this.latest;
-    const tell = (): void => {
-      if (state === 'updating') this.catchUp(listener);
-      else this.tell(listener, state === 'final' ? this.latest : undefined);
-    };
-    queueMicrotask(() => this.inContext(tell));
-  }
+function tell<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {
+  const run = audience.extras?.runInContext;
+  if (run) run(() => call(audience, listener, view));
+  else call(audience, listener, view);
+}
 
-  private deliverInContext(view: AnyView<T> | undefined): void {
-    this.inContext(() => this.deliverNow(view));
-  }
-
-  private inContext(call: () => void): void {
-    const run = this.extras?.runInContext;
-    if (run === undefined) call();
-    else run(call);
-  }
-
-  private callFirst(view: AnyView<T> | undefined): void {
-    const { onUpdate, onFinal, onError } = this;
-    try {
-      if (view === undefined) onError?.(this.error!);
-      else if (view.final) onFinal?.(view.value, view);
-      else onUpdate?.(view.value, view);
-    } catch (error) {
-      this.environment.uncaught(error);
-    }
-  }
-
-  private tell(listener: Listener<T>, view: AnyView<T> | undefined): void {
-    if (listener.joinedAt === LEFT) return;
-    try {
-      if (view === undefined) listener.onFailure(this.error!);
-      else listener.onView(view);
-    } catch (error) {
-      this.environment.uncaught(error);
-    }
+function call<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {
+  const { onUpdate, onFinal, onError } = listener;
+  try {
+    if (!view) onError?.(audience.extras!.error!);
+    else (view.final ? onFinal : onUpdate)?.(view.value, view);
+  } catch (error) {
+    audience.environment.uncaught(error);
   }
 }

@@ -45,7 +45,7 @@ export function getSnapshot<T, L extends Levels, F extends string>(
   if (source === undefined) return { state, latest, error: undefined };
   const known = snapshots.get(source as Source<unknown>);
   if (known?.accepted === source.accepted) return known.snapshot as Snapshot<T, L, F>;
-  const snapshot: Snapshot<T, L, F> = { state, latest, error: source.error };
+  const snapshot: Snapshot<T, L, F> = { state, latest, error: source.extras?.error };
   snapshots.set(source as Source<unknown>, { accepted: source.accepted, snapshot });
   return snapshot;
 }

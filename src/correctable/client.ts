@@ -6,15 +6,15 @@ import { Environment } from './environment.ts';
 import { CorrectableError, invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
-import { declareLevels, sameNames } from './ladder.ts';
+import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
 import type { AtLeast, Levels, Requested, Strongest, Weakest } from './level.ts';
-import { cancelOn, limit, requireTimeout } from './make.ts';
-import type { Shared } from './invocation.ts';
 import { Invocation } from './invocation.ts';
+import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
-import { BoundSession } from './session.ts';
+import { bindSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
-import { Source } from './source.ts';
+import type { Source, SourceOptions } from './source.ts';
+import { closeAfter, extrasOf, onClose } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -115,123 +115,97 @@ export interface AnyClient extends AsyncDisposable {
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
 export function createClient<const L extends Levels>(binding: Binding<L>, options: ClientOptions = {}): Client<L> {
-  return new BoundClient(binding, options) as unknown as Client<L>;
-}
+  const levels = binding.consistencyLevels();
+  const ladder = declareLevels(levels, binding);
+  const weakest = ladder.all[0]!;
+  const strongest = ladder.all.at(-1)!;
+  const weak = request(ladder, [weakest]);
+  const strong = request(ladder, [strongest]);
+  const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
+  const environment = new Environment(options);
+  const isOlder = binding.isOlder?.bind(binding);
+  const sessions = new WeakMap<Session, BindingSession>();
+  let isClosed = false;
 
-/** The client with the types of its results erased: `Client` says what they are. */
-class BoundClient<L extends Levels> {
-  readonly levels: L;
-  readonly #binding: Binding<L>;
-  readonly #shared: Shared;
-  readonly #timeoutMs: number;
-  readonly #ladder: Ladder;
-  readonly #subsets: Ladder[] = [];
-  #closed = false;
-
-  constructor(binding: Binding<L>, options: ClientOptions) {
-    this.#binding = binding;
-    this.levels = binding.consistencyLevels();
-    this.#ladder = declareLevels(this.levels, this);
-    this.#timeoutMs = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
-    this.#shared = {
-      environment: new Environment(options),
-      isOlder: binding.isOlder?.bind(binding),
-      trace: options.trace,
-      captureContext: options.captureContext,
-    };
-  }
-
-  get weakest(): Weakest<L> {
-    return this.#ladder.all[0] as Weakest<L>;
-  }
-
-  get strongest(): Strongest<L> {
-    return this.#ladder.all.at(-1) as Strongest<L>;
-  }
-
-  get drops(): DropCounts {
-    return this.#shared.environment.drops;
-  }
-
-  invoke<T>(
-    operation: Operation<T>,
-    options?: InvokeOptions & { readonly levels?: readonly string[] },
-  ): Handle<T, L, string> {
-    return new Handle(this.#begin(operation, options?.levels, options));
-  }
-
-  invokeWeak<T>(operation: Operation<T>, options?: InvokeOptions): Handle<T, L, string> {
-    return new Handle(this.#begin(operation, [this.weakest], options));
-  }
-
-  invokeStrong<T>(operation: Operation<T>, options?: InvokeOptions): Handle<T, L, string> {
-    return new Handle(this.#begin(operation, [this.strongest], options));
-  }
-
-  session({ tokens }: SessionOptions = {}): Session {
-    const open = this.#binding.openSession?.(tokens);
-    if (open !== undefined) return new BoundSession(open, this);
-    const message = `The ${this.#binding.name} binding keeps no sessions; invoke without one, at its strongest level`;
-    throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#binding.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  #begin<T>(
-    operation: Operation<T>,
-    levels: readonly string[] | undefined,
-    options: InvokeOptions | undefined,
-  ): Source<T> {
-    let ladder = this.#ladder;
-    let invocation: Invocation<T> | undefined;
+  function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
+    const equals = operation?.equals as SourceOptions<T>['equals'];
+    const source = new Invocation<T>(ladder, environment, { equals, isOlder });
     try {
-      this.#check(operation);
-      if (levels !== undefined) ladder = this.#request(levels);
-      const session = options?.session === undefined ? undefined : this.#bindingSession(options.session);
-      invocation = new Invocation(this.#shared, ladder, operation, session);
-      limit(invocation, options?.timeoutMs ?? this.#timeoutMs);
-      if (options !== undefined) guard(invocation, options);
+      check(operation);
+      if (single) source.ladder = single;
+      else if (how.levels) source.ladder = request(ladder, how.levels);
+      if (how.session) source.session = open(how.session);
+      source.trace = options.trace?.();
+      if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
+      guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
+      if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
+      if (source.state === 'updating') {
+        source.mayTakeEffect = operation.effect === 'update';
+        closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
+      }
     } catch (error) {
-      const refused = invocation ?? new Source<T>(ladder, this.#shared.environment);
-      refused.fail(error);
-      return refused;
+      source.fail(error);
     }
-    if (invocation.state === 'updating') invocation.submitTo(this.#binding, operation);
-    return invocation;
+    return new Handle(source);
   }
 
-  #check(operation: Operation): void {
-    if (this.#closed)
+  function check(operation: Operation): void {
+    if (isClosed) {
       throw new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
+    }
     if (typeof operation?.name !== 'string') {
       throw invalidArgument('operation', 'give one made by a builder such as get(key)');
     }
-    if (this.#binding.supports(operation)) return;
-    const message = `The ${this.#binding.name} binding has no operation "${operation.name}"`;
-    throw new CorrectableError('UNSUPPORTED', message, { field: 'operation' });
+    if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
   }
 
-  #request(levels: readonly string[]): Ladder {
-    for (const known of this.#subsets) if (sameNames(known.requested, levels)) return known;
-    const ladder = this.#ladder.request(levels);
-    if (sameNames(ladder.requested, levels)) this.#subsets.push(ladder);
-    return ladder;
+  function unsupported(field: string, what: string): CorrectableError {
+    return new CorrectableError('UNSUPPORTED', `The ${binding.name} binding ${what}`, { field });
   }
 
-  #bindingSession(session: Session): BindingSession {
-    if (session instanceof BoundSession && session.owner === this) return session.open();
-    throw invalidArgument('session', 'give one made by session() of this client');
+  function open(session: Session): BindingSession {
+    const opened = sessions.get(session);
+    if (opened) return opened;
+    throw invalidArgument('session', 'give an open one, made by session() of this client');
   }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    await binding.close();
+  }
+
+  const client = {
+    levels,
+    weakest,
+    strongest,
+    drops: environment.drops,
+    invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
+    invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
+    invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
+    session({ tokens }: SessionOptions = {}): Session {
+      const opened = binding.openSession?.(tokens);
+      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one, at its strongest level');
+      return bindSession(opened, sessions);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return client as unknown as Client<L>;
 }
 
-function guard<T>(invocation: Invocation<T>, options: InvokeOptions): void {
-  if (options.signal !== undefined) cancelOn(invocation, options.signal);
-  if (options.levelTimeoutsMs !== undefined) invocation.limitLevels(options.levelTimeoutsMs);
+type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
+
+/** Counts each level that is late as failed; the strongest one fails the operation. */
+function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]: number | undefined }): void {
+  const { ladder, environment } = source;
+  for (const [level, limitMs] of Object.entries(limitsMs)) {
+    const rank = requireLevel(ladder, level, 'levelTimeoutsMs');
+    if (limitMs === undefined) continue;
+    const onTime = (): void => {
+      if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
+      source.fail(new CorrectableError('TIMEOUT', `No view at level "${level}" in time`, { level }), level);
+    };
+    const timer = environment.clock.setTimer(onTime, limitMs);
+    onClose(source, () => timer.cancel());
+  }
 }

@@ -18,26 +18,22 @@ export interface Clock {
 /** `setTimeout` fires at once when asked for more than this. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
-class SystemTimer implements Timer {
-  readonly #handle: ReturnType<typeof setTimeout>;
-
-  constructor(fire: () => void, delayMs: number) {
-    this.#handle = setTimeout(fire, Math.min(delayMs, DELAY_MS_MAX));
-  }
-
-  cancel(): void {
-    clearTimeout(this.#handle);
-  }
-
-  hold(held: boolean): void {
-    const handle: { ref?(): unknown; unref?(): unknown } = Object(this.#handle);
-    if (held) handle.ref?.();
-    else handle.unref?.();
-  }
-}
+/** What Node's timers have; a browser's are numbers. */
+type Handle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
 
 /** The clock of the running process. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimer: (fire, delayMs) => new SystemTimer(fire, delayMs),
+  setTimer(fire, delayMs) {
+    let handle: Handle;
+    const arm = (leftMs: number): void => {
+      const stepMs = Math.min(leftMs, DELAY_MS_MAX);
+      handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()), stepMs);
+    };
+    arm(delayMs);
+    return {
+      cancel: () => clearTimeout(handle),
+      hold: (held) => void handle[held ? 'ref' : 'unref']?.(),
+    };
+  },
 };

@@ -1,35 +1,25 @@
 /** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
-import type { CorrectableError } from './errors.ts';
-import type { Listener } from './listener.ts';
-import { Source } from './source.ts';
-import type { AnyView } from './view.ts';
+import type { ErrorCallback, ViewCallback } from './audience.ts';
+import { leave, listenToAll } from './audience.ts';
+import { failWith, onClose, Source } from './source.ts';
 
 const REFINING = { refining: true } as const;
 
-/** A source that listens to another. It may repeat a level, and knows how long the operation may take. */
-export abstract class Derived<T, U> extends Source<U> implements Listener<T> {
-  joinedAt = 0;
-  missed: AnyView<T> | undefined = undefined;
-  before: Listener<T> | undefined = undefined;
-  after: Listener<T> | undefined = undefined;
-  protected readonly source: Source<T>;
+/** A source for what becomes of the views of another. It may repeat a level, and has the same deadline. */
+export function derive<T, U>({ ladder, environment, options, deadlineAt }: Source<T>): Source<U> {
+  const { isOlder } = options;
+  const derived = new Source<U>(ladder, environment, isOlder ? { refining: true, isOlder } : REFINING);
+  derived.deadlineAt = deadlineAt;
+  return derived;
+}
 
-  constructor(source: Source<T>) {
-    const isOlder = source.options?.isOlder;
-    super(source.ladder, source.environment, isOlder === undefined ? REFINING : { refining: true, isOlder });
-    this.source = source;
-    this.deadlineAt = source.deadlineAt;
-    source.observed = true;
-  }
-
-  abstract onView(view: AnyView<T>): void;
-
-  onFailure(error: CorrectableError): void {
-    this.failWith(error);
-  }
-
-  protected override onClosed(): void {
-    super.onClosed();
-    this.source.leave(this);
-  }
+/** Feeds `derived` by `onView`, until it closes; fails it as `source` fails unless told otherwise. */
+export function observe<T, U>(
+  source: Source<T>,
+  derived: Source<U>,
+  onView: ViewCallback<T>,
+  onError: ErrorCallback = (error) => failWith(derived, error),
+): void {
+  const seat = listenToAll(source, onView, onError);
+  onClose(derived, () => leave(source, seat));
 }

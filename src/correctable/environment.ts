@@ -1,7 +1,7 @@
-/** What surrounds the operations of one client: time, deadlines, and where facts go that no caller waits for. */
+/** What surrounds the operations of one client: the time, and where facts go that no caller waits for. */
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
-import { DeadlineList } from './deadlines.ts';
+import type { DeadlineList } from './deadlines.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
 export type DropReason =
@@ -40,17 +40,16 @@ export type DropCounts = { readonly [R in DropReason]: number };
 export class Environment {
   readonly clock: Clock;
   readonly drops: { -readonly [R in DropReason]: number };
-  readonly #deadlines = new Map<number, DeadlineList>();
-  readonly #onUncaught: (error: unknown) => void;
-  readonly #onEvent: ((event: CorrectableEvent) => void) | undefined;
+  /** By time limit, in milliseconds. */
+  readonly deadlines: Map<number, DeadlineList> = new Map();
+  readonly #options: EnvironmentOptions;
   /** Negative where the clock was not read yet. */
   #tickAt = -1;
 
   constructor(options: EnvironmentOptions = {}) {
     this.clock = options.clock ?? systemClock;
     this.drops = { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 };
-    this.#onUncaught = options.onUncaught ?? reportUncaught;
-    this.#onEvent = options.onEvent;
+    this.#options = options;
   }
 
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
@@ -58,24 +57,14 @@ export class Environment {
     return this.#tickAt < 0 ? this.#readClock() : this.#tickAt;
   }
 
-  /** Those who have `limitMs` from the moment that they join. */
-  deadlinesAfter(limitMs: number): DeadlineList {
-    let list = this.#deadlines.get(limitMs);
-    if (list === undefined) {
-      list = new DeadlineList(this.clock, limitMs, () => this.#deadlines.delete(limitMs));
-      this.#deadlines.set(limitMs, list);
-    }
-    return list;
-  }
-
   drop(reason: DropReason, level?: string): void {
     this.drops[reason]++;
-    if (this.#onEvent !== undefined) this.report({ type: 'drop', reason, level });
+    this.report({ type: 'drop', reason, level });
   }
 
   report(event: CorrectableEvent): void {
     try {
-      this.#onEvent?.(event);
+      this.#options.onEvent?.(event);
     } catch (error) {
       this.uncaught(error);
     }
@@ -83,7 +72,7 @@ export class Environment {
 
   uncaught(error: unknown): void {
     try {
-      this.#onUncaught(error);
+      (this.#options.onUncaught ?? reportUncaught)(error);
     } catch (second) {
       reportUncaught(second);
     }
@@ -97,22 +86,19 @@ export class Environment {
 
 interface Host {
   reportError?(error: unknown): void;
-  process?: { emitWarning?(warning: Error): void };
+  process?: { emitWarning?(warning: Error | string): void };
 }
 
+/** As an error that nobody caught; Node, where that ends the process, gets a warning. */
 function reportUncaught(error: unknown): void {
-  const host: Host = globalThis;
-  if (host.reportError !== undefined) host.reportError(error);
-  else if (host.process?.emitWarning !== undefined) host.process.emitWarning(asError(error));
+  const { reportError, process }: Host = globalThis;
+  if (reportError) reportError(error);
+  else if (process?.emitWarning) process.emitWarning(error instanceof Error ? error : String(error));
   else {
     setTimeout(() => {
       throw error;
     }, 0);
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('A callback of a Correctable threw', { cause: error });
 }
 
 /** For Correctables made without options: shared, so that they cost nothing each. */

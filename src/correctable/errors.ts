@@ -42,15 +42,9 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'TIMEOUT',
-  'CONFLICT',
-  'UNAVAILABLE',
-  'OVERLOADED',
-  'SESSION_BEHIND',
-]);
+const RETRYABLE = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|SESSION_BEHIND)$/;
 
-const NO_LEVEL_ERRORS: Readonly<Record<string, unknown>> = Object.freeze({});
+const NO_LEVEL_ERRORS: Readonly<Record<string, unknown>> = /* @__PURE__ */ Object.freeze({});
 
 /**
  * Every failure that this package reports. Test for it with `isCorrectableError`, which holds across duplicate copies
@@ -75,9 +69,9 @@ export class CorrectableError extends Error {
   readonly field: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, details.cause === undefined ? undefined : details);
     this.code = code;
-    this.retryable = details.retryable ?? RETRYABLE.has(code);
+    this.retryable = details.retryable ?? RETRYABLE.test(code);
     this.retryAfterMs = details.retryAfterMs;
     this.level = details.level;
     this.lastView = details.lastView;

@@ -1,4 +1,6 @@
 /** The object behind the `Correctable` interface: a thin handle on a source, which only the binding can feed. */
+import type { Listener, ViewCallback } from './audience.ts';
+import { attach } from './audience.ts';
 import type {
   Callbacks,
   Correctable,
@@ -13,20 +15,21 @@ import type {
 import type { CorrectableError } from './errors.ts';
 import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
-import type { ViewCallback } from './listener.ts';
-import { callbackListener } from './listener.ts';
 import { map } from './map.ts';
 import { settle, when } from './settle.ts';
 import type { Source } from './source.ts';
+import { cancel, promiseOf } from './source.ts';
 import { SOURCE } from './source-of.ts';
-import type { RawScope } from './speculate.ts';
+import type { RunFunction } from './run.ts';
 import { speculate } from './speculate.ts';
-import { joinUntil, subscribe } from './subscribe.ts';
-import type { AnyView, FinalView, PreliminaryView, View } from './view.ts';
+import { listenUntil, subscribe } from './subscribe.ts';
+import type { FinalView, PreliminaryView, View } from './view.ts';
 
 /** Old engines lack the symbol; `using` down-levelled by compilers finds this one. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
-const OBSERVABLE: symbol | undefined = (Symbol as { observable?: symbol }).observable;
+/** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
+const OBSERVABLE_NAME = '@@observable';
+const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
 
 export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
   readonly [SOURCE]: Source<T>;
@@ -47,31 +50,28 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return 'Correctable';
   }
 
-  onUpdate(callback: (value: T, view: PreliminaryView<T, L>) => void): this {
-    this[SOURCE].addOnUpdate(callback as ViewCallback<T>);
+  onUpdate(onUpdate: (value: T, view: PreliminaryView<T, L>) => void): this {
+    attach(this[SOURCE], onUpdate as ViewCallback<T>);
     return this;
   }
 
-  onFinal(callback: (value: T, view: FinalView<T, L, F>) => void): this {
-    this[SOURCE].addOnFinal(callback as ViewCallback<T>);
+  onFinal(onFinal: (value: T, view: FinalView<T, L, F>) => void): this {
+    attach(this[SOURCE], undefined, onFinal as ViewCallback<T>);
     return this;
   }
 
-  onError(callback: (error: CorrectableError) => void): this {
-    this[SOURCE].addOnError(callback);
+  onError(onError: (error: CorrectableError) => void): this {
+    attach(this[SOURCE], undefined, undefined, onError);
     return this;
   }
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
-    const { onUpdate, onFinal, onError } = callbacks;
-    if (options?.signal === undefined) {
-      if (onUpdate !== undefined) this.onUpdate(onUpdate);
-      if (onFinal !== undefined) this.onFinal(onFinal);
-      if (onError !== undefined) this.onError(onError);
-    } else {
-      if (onError !== undefined) this[SOURCE].observed = true;
-      const listener = callbackListener(onUpdate as ViewCallback<T>, onFinal as ViewCallback<T>, onError);
-      joinUntil(this[SOURCE], listener, options.signal);
+    const source = this[SOURCE];
+    const { onUpdate, onFinal, onError } = callbacks as Listener<T>;
+    if (options?.signal === undefined) attach(source, onUpdate, onFinal, onError);
+    else {
+      if (onError) source.observed = true;
+      listenUntil(options.signal, source, { onUpdate, onFinal, onError });
     }
     return this;
   }
@@ -84,7 +84,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, L, string>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F> {
-    return new Handle(speculate<T, U>(this[SOURCE], run as (value: T, scope: RawScope<T>) => unknown, { abort }));
+    return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
   }
 
   map<U>(transform: (value: T) => U): Correctable<U, L, F> {
@@ -92,12 +92,11 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   chain<U>(next: (value: T) => U | PromiseLike<U> | Correctable<U, L, string>): Correctable<U, L, F> {
-    return new Handle(speculate<T, U>(this[SOURCE], (value) => next(value), { passErrors: true }));
+    return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), passErrors: true }));
   }
 
   settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>> {
-    const settled = settle<T>(this[SOURCE], (options ?? {}) as SettleOptions<T, Levels, string>);
-    return settled as Promise<View<T, L, F>>;
+    return settle<T>(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<View<T, L, F>>;
   }
 
   when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>> {
@@ -108,38 +107,36 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this[SOURCE].promise().then(onFulfilled, onRejected);
+    return promiseOf(this[SOURCE]).then(onFulfilled, onRejected);
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
-    return this[SOURCE].promise().catch(onRejected);
+    return promiseOf(this[SOURCE]).catch(onRejected);
   }
 
   finally(onFinally?: (() => void) | null): Promise<T> {
-    return this[SOURCE].promise().finally(onFinally);
+    return promiseOf(this[SOURCE]).finally(onFinally);
   }
 
   cancel(reason?: unknown): void {
     // Who cancels knows of the error.
     this[SOURCE].observed = true;
-    this[SOURCE].cancel(reason);
+    cancel(this[SOURCE], reason);
   }
 
   [DISPOSE](): void {
     this.cancel('disposed');
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
-    return iterate(this[SOURCE]) as AsyncIterator<AnyView<T>, undefined> as AsyncIterator<View<T, L, F>, undefined>;
+  [OBSERVABLE_NAME](): this {
+    return this;
   }
-}
 
-/** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
-for (const key of OBSERVABLE === undefined ? ['@@observable'] : ['@@observable', OBSERVABLE]) {
-  Object.defineProperty(Handle.prototype, key, {
-    configurable: true,
-    value(this: unknown): unknown {
-      return this;
-    },
-  });
+  [OBSERVABLE](): this {
+    return this;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
+    return iterate(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<View<T, L, F>, undefined>;
+  }
 }

@@ -1,12 +1,12 @@
 /** Several Correctables as one (C11). */
 import type { Correctable } from './correctable.ts';
+import { observe } from './derive.ts';
 import { invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
-import { declareLevels } from './ladder.ts';
+import { declareLevels, rankOf, sameNames } from './ladder.ts';
 import type { Levels, Strongest } from './level.ts';
-import { FunctionListener } from './listener.ts';
 import { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { AnyView } from './view.ts';
@@ -47,43 +47,38 @@ function refusePart(at: number): never {
   throw invalidArgument(`parts[${at}]`, 'give a Correctable; wrap others with Correctable.of/from');
 }
 
-function sharedLadder(sources: readonly Source<unknown>[]): Ladder | undefined {
-  const ladder = sources[0]?.ladder;
-  return ladder !== undefined && sources.every((source) => source.ladder.hasSameLevels(ladder)) ? ladder : undefined;
-}
-
 function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
-  const ladder = sharedLadder(sources) ?? JOINED;
+  const shared = sharedLadder(sources);
+  const ladder = shared ?? JOINED;
   const joined = new Source<unknown[]>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
   const views: AnyView[] = [];
+  // Levels of several bindings do not compare: there, a view is final or it is not.
+  const strength = ({ level, final }: AnyView): number => (shared ? rankOf(shared, level) : Number(final));
   let missing = sources.length;
   if (missing === 0) joined.update([], 'final');
   for (const [at, source] of sources.entries()) {
-    const take = (view: AnyView): void => {
-      if (views[at] === undefined) missing--;
+    const take = (_value: unknown, view: AnyView): void => {
+      if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
-      const level = ladder === JOINED ? collapsedLevel(views) : weakestLevel(views, ladder);
+      // A part that is final counts at every level.
+      const pending = views.filter(({ final }) => !final);
+      const weakest = Math.min(...(pending.length > 0 ? pending : views).map(strength));
       joined.update(
         views.map(({ value }) => value),
-        level,
+        ladder.all[weakest]!,
       );
     };
-    const listener = new FunctionListener(take, (error) => joined.failWith(error));
-    source.observed = true;
-    source.join(listener);
-    joined.onClose(() => source.leave(listener));
+    observe(source, joined, take);
   }
   return joined;
 }
 
-function collapsedLevel(views: readonly AnyView[]): string {
-  return views.every(({ final }) => final) ? 'final' : 'preliminary';
-}
-
-/** A part that is final counts at every level. */
-function weakestLevel(views: readonly AnyView[], ladder: Ladder): string {
-  const pending = views.filter(({ final }) => !final);
-  const ranks = (pending.length > 0 ? pending : views).map(({ level }) => ladder.rankOf(level));
-  return ladder.all[Math.min(...ranks)]!;
+/** The ladder of the sources where they have one binding and one request. */
+function sharedLadder([first, ...others]: readonly Source<unknown>[]): Ladder | undefined {
+  if (first === undefined) return undefined;
+  const { all, requested, owner } = first.ladder;
+  const isSame = ({ ladder }: Source<unknown>): boolean =>
+    ladder.owner === owner && sameNames(ladder.all, all) && sameNames(ladder.requested, requested);
+  return others.every(isSame) ? first.ladder : undefined;
 }

@@ -8,9 +8,8 @@ import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
 import type { Levels, Strongest } from './level.ts';
-import { follow, unfollow } from './signals.ts';
-import { Source } from './source.ts';
-import { isThenable } from './values.ts';
+import { follow } from './signals.ts';
+import { cancel, closeAfter, limit, onClose, Source } from './source.ts';
 
 export type Correctable<T, L extends Levels = Levels, F extends string = Strongest<L>> = CorrectableInterface<T, L, F>;
 
@@ -48,14 +47,10 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
 export function correctable<T = unknown, const L extends Levels = Levels>(
   levels: L,
   executor: Executor<T, L>,
-  options?: CorrectableOptions<T>,
+  options: CorrectableOptions<T> = NO_OPTIONS,
 ): CorrectableInterface<T, L> {
-  const source = new Source<T>(
-    ladderFor(levels),
-    options === undefined ? defaultEnvironment : environmentFor(options),
-    options,
-  );
-  if (options !== undefined) guard(source, options);
+  const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
+  if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
   return new Handle<T, L, Strongest<L>>(source);
 }
@@ -64,27 +59,18 @@ function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
   try {
     // A signal costs more than the rest together: only executors that can see it get one.
     const sinkOnly = executor as (sink: Sink<T>) => unknown;
-    const work = executor.length === 1 ? sinkOnly(source) : executor(source, source.signal);
-    if (isThenable(work)) closeAfter(source, work);
+    closeAfter(source, executor.length === 1 ? sinkOnly(source) : executor(source, source.signal));
   } catch (error) {
     source.fail(error);
   }
 }
 
-/** The end of the work that feeds `source` is the end of the source, its rejection the failure. */
-export function closeAfter<T>(source: Source<T>, work: PromiseLike<unknown>): void {
-  work.then(
-    () => source.close('CLOSED_WITHOUT_FINAL', 'The work ended without a final view'),
-    (error: unknown) => source.fail(error),
-  );
-}
+const NO_OPTIONS = {};
 
 let lastLadder: Ladder | undefined;
 
 function ladderFor(levels: Levels): Ladder {
-  if (lastLadder === undefined || !Array.isArray(levels) || !sameNames(lastLadder.all, levels)) {
-    lastLadder = declareLevels(levels);
-  }
+  if (!lastLadder || !Array.isArray(levels) || !sameNames(lastLadder.all, levels)) lastLadder = declareLevels(levels);
   return lastLadder;
 }
 
@@ -92,30 +78,21 @@ function environmentFor(options: EnvironmentOptions): Environment {
   return (options.clock ?? options.onUncaught ?? options.onEvent) ? new Environment(options) : defaultEnvironment;
 }
 
-function guard<T>(source: Source<T>, options: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): void {
-  limit(source, options.timeoutMs);
-  if (options.signal !== undefined) cancelOn(source, options.signal);
-}
-
-/** Sets the deadline of `source`; `undefined` and `Infinity` mean none. Throws `INVALID_ARGUMENT` out of range. */
-export function limit<T>(source: Source<T>, timeoutMs: number | undefined): void {
-  if (timeoutMs !== undefined && requireTimeout(timeoutMs) !== Infinity) source.limit(timeoutMs);
+/** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */
+export function guard<T>(source: Source<T>, timeoutMs: number = Infinity, signal: AbortSignal | undefined): void {
+  if (requireTimeout(timeoutMs) < Infinity) limit(source, timeoutMs);
+  if (!signal) return;
+  if (signal.aborted) cancel(source, signal.reason);
+  else
+    onClose(
+      source,
+      follow(signal, (reason) => cancel(source, reason)),
+    );
 }
 
 export function requireTimeout(timeoutMs: number): number {
   if (timeoutMs > 0) return timeoutMs;
-  throw invalidArgument('timeoutMs', 'give a positive number of milliseconds, or Infinity for no limit');
-}
-
-/** Cancels `source` when `signal` aborts, and leaves nothing on the signal once the source has closed. */
-export function cancelOn<T>(source: Source<T>, signal: AbortSignal): void {
-  if (source.state !== 'updating') return;
-  if (signal.aborted) {
-    source.cancel(signal.reason);
-    return;
-  }
-  follow(signal, source);
-  source.onClose(() => unfollow(signal, source));
+  throw invalidArgument('timeoutMs', 'give milliseconds, more than 0, or Infinity for no limit');
 }
 
 /** Levels of a Correctable that was made from one plain value or promise. */

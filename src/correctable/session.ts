@@ -1,6 +1,5 @@
 /** A session as the application holds it: a key to what the binding keeps for it. */
 import type { BindingSession } from './binding.ts';
-import { invalidArgument } from './errors.ts';
 
 /** Reads see the session's own writes, and never go back in time, across operations and servers. */
 export interface Session extends Disposable {
@@ -19,32 +18,18 @@ export interface SessionOptions {
   readonly tokens?: readonly string[] | undefined;
 }
 
-export class BoundSession implements Session {
-  /** The client that opened it. */
-  readonly owner: object;
-  #session: BindingSession | undefined;
-
-  constructor(session: BindingSession, owner: object) {
-    this.#session = session;
-    this.owner = owner;
-  }
-
-  get tokens(): readonly string[] {
-    return this.#session?.tokens ?? [];
-  }
-
-  /** The binding's part. Throws once the session is closed. */
-  open(): BindingSession {
-    if (this.#session !== undefined) return this.#session;
-    throw invalidArgument('session', 'it is closed; open another');
-  }
-
-  close(): void {
-    this.#session?.close?.();
-    this.#session = undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
+/** The application's key to `opened`, one of the `sessions` of a client until it is closed. */
+export function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingSession>): Session {
+  const close = (): void => {
+    if (sessions.delete(session)) opened.close?.();
+  };
+  const session: Session = {
+    get tokens() {
+      return (sessions.has(session) && opened.tokens) || [];
+    },
+    close,
+    [Symbol.dispose]: close,
+  };
+  sessions.set(session, opened);
+  return session;
 }

@@ -1,19 +1,21 @@
 /**
- * The state machine of one Correctable (Correctables, OSDI 2016, Figure 3): `updating → (update)* → final | error`.
- * The binding sees it as its sink; consumers see it through the Correctable. The table of states and events, with the
- * invariants C1–C14, is docs/spec/correctable.md.
+ * The state machine of one operation (Correctables, OSDI 2016, Figure 3): `updating → (update)* → final | error`. The
+ * binding sees it as its sink; consumers see it through the Correctable. The table of states and
+ * events, with the invariants C1–C14, is docs/spec/correctable.md.
+ *
+ * What is not for the binding is a function of this module, not a method.
  */
-import type { Extras, KeptValue } from './audience.ts';
-import { Audience } from './audience.ts';
+import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
+import { attach, deliver } from './audience.ts';
 import type { Sink, ViewDetails } from './binding.ts';
-import type { DeadlineList, Limited } from './deadlines.ts';
+import { DeadlineList } from './deadlines.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode, ErrorDetails } from './errors.ts';
 import { CorrectableError, isCorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
-import { reportIfUnobserved } from './unobserved.ts';
-import { isOlder, isThenable, mergeDetails, withDetails } from './values.ts';
+import { rankOf } from './ladder.ts';
+import { isOlder as isOlderBySize, isThenable, mergeDetails } from './values.ts';
 import type { AnyView } from './view.ts';
 
 /** How many values of one operation are kept for confirmations; older ones are forgotten. */
@@ -26,207 +28,245 @@ export interface SourceOptions<T> {
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
 }
 
-export class Source<T> extends Audience<T> implements Sink<T>, Limited {
-  readonly environment: Environment;
-  readonly ladder: Ladder;
-  readonly options: SourceOptions<T> | undefined;
-  private values = 0;
-  /** When the operation times out: milliseconds since the epoch. */
-  deadlineAt: number | undefined = undefined;
-  earlier: Limited | undefined = undefined;
-  later: Limited | undefined = undefined;
-  private deadlines: DeadlineList | undefined = undefined;
+/** What few operations need, so that the others do not pay for it. */
+interface Extras extends AudienceExtras {
+  controller?: AbortController;
+  /** Values that the binding gave, by number, for later confirmations (C7). */
+  kept?: Map<number, AnyView> | undefined;
+  levelErrors?: Record<string, unknown>;
+  /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
+  answeredEarly?: boolean;
+}
 
-  constructor(ladder: Ladder, environment: Environment, options?: SourceOptions<T>) {
-    super();
-    this.environment = environment;
+export class Source<T> implements Audience<T>, Sink<T> {
+  readonly environment: Environment;
+  readonly options: SourceOptions<T>;
+  ladder: Ladder;
+  state: 'updating' | 'final' | 'error' = 'updating';
+  latest: AnyView<T> | undefined;
+  /** The newest version among the views. */
+  version: unknown;
+  /** How many values the binding gave. */
+  values = 0;
+  extras: Extras | undefined;
+  /** Run at closing, whatever the outcome. */
+  cleanUps: (() => void)[] | undefined;
+  promise: Promise<T> | undefined;
+
+  observed = false;
+  accepted = 0;
+  isDelivering = false;
+  seats: Audience<T>['seats'];
+  emptySeats = 0;
+  onUpdate: ViewCallback<T> | undefined;
+  onFinal: ViewCallback<T> | undefined;
+  onError: ErrorCallback | undefined;
+
+  deadlineAt: number | undefined;
+  /** Where its deadline is guarded. */
+  deadlines: DeadlineList | undefined;
+  /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
+  declare mayTakeEffect?: boolean;
+
+  constructor(ladder: Ladder, environment: Environment, options: SourceOptions<T>) {
     this.ladder = ladder;
+    this.environment = environment;
     this.options = options;
   }
 
   update(value: T, level: string, details?: ViewDetails): number {
     const seq = this.values++;
-    if (this.state === 'updating' && !isThenable(value)) this.receive(seq, value, level, details);
-    else this.refuse(level);
+    if (!isOpen(this, level)) return seq;
+    if (isThenable(value)) close(this, 'INVALID_VALUE', 'value: await the promise first, or use chain');
+    else this.receive(seq, value, level, details);
     return seq;
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
+    if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
-    if (this.state !== 'updating') this.environment.drop('closed', level);
-    else if (kept !== undefined) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else this.close('PROTOCOL', `View ${seq} was confirmed but never sent: report it to the author of the binding`);
+    if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
+    else close(this, 'PROTOCOL', `The binding confirmed view ${seq}, which it never gave: report it`);
   }
 
   fail(error: unknown, level?: string): void {
-    const rank = level === undefined ? Infinity : this.ladder.rankOf(level);
-    if (this.state !== 'updating') this.environment.drop('closed', level);
-    else if (rank < 0) this.environment.drop('unknown-level', level);
-    else {
-      if (level !== undefined) this.more().levelErrors = { ...this.extras?.levelErrors, [level]: error };
-      if (rank >= this.ladder.strongest) this.failWith(this.explain(error, level));
-    }
-  }
-
-  /** Closes with an error of this library, and tells the binding that nobody waits any more. */
-  close(code: ErrorCode, message: string, cause?: unknown, retryable?: boolean): void {
-    if (this.state !== 'updating') return;
-    const { latest: lastView, extras } = this;
-    const error = new CorrectableError(code, message, { cause, retryable, lastView, levelErrors: extras?.levelErrors });
-    this.failWith(error);
-    extras?.controller?.abort(error);
-  }
-
-  failWith(error: CorrectableError): void {
-    if (this.state !== 'updating') return;
-    this.more().error = error;
-    this.end('error');
-    this.deliver(undefined);
-    if (this.extras?.answeredEarly === true) this.environment.report({ type: 'late-failure', error });
-    else if (!this.observed) reportIfUnobserved(this);
-  }
-
-  /** Ends the operation for its consumers (C10). Overridden where it may have taken effect. */
-  cancel(reason?: unknown): void {
-    this.close('ABORTED', 'Cancelled', reason);
-  }
-
-  onAbort(reason: unknown): void {
-    this.cancel(reason);
-  }
-
-  /** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
-  limit(limitMs: number): void {
-    this.deadlineAt = this.environment.tickAt() + limitMs;
-    this.deadlines = this.environment.deadlinesAfter(limitMs);
-    this.deadlines.add(this);
+    if (!isOpen(this, level)) return;
+    const { ladder, environment } = this;
+    const rank = level === undefined ? Infinity : rankOf(ladder, level);
+    if (rank < 0) environment.drop('unknown-level', level);
+    else if (level !== undefined) extrasOf(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
+    if (rank >= ladder.strongest) failWith(this, explain(this, error, level));
   }
 
   expire(): void {
-    this.close('TIMEOUT', 'No final view in time: raise timeoutMs, or settle for lastView');
-  }
-
-  /** Whether it guards its deadline itself. */
-  get isLimited(): boolean {
-    return this.deadlines !== undefined;
+    close(this, 'TIMEOUT', `No final view in time${caveat(this)}`, { retryable: !this.mayTakeEffect });
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
   get signal(): AbortSignal {
-    const extras = this.more();
-    if (extras.controller === undefined) {
+    const extras = extrasOf(this);
+    if (!extras.controller) {
       extras.controller = new AbortController();
-      if (this.state === 'error') extras.controller.abort(this.error);
+      if (extras.error) extras.controller.abort(extras.error);
     }
     return extras.controller.signal;
   }
 
-  /** Calls `cleanUp` when the source closes, with whatever outcome. */
-  onClose(cleanUp: () => void): void {
-    (this.more().cleanUps ??= []).push(cleanUp);
-  }
-
-  isEqual(a: T, b: T): boolean {
-    return Object.is(a, b) || this.isEqualBy(a, b);
-  }
-
-  /** What every kind of source does when it closes. */
-  protected onClosed(): void {
-    this.deadlines?.remove(this);
-    if (this.extras !== undefined) cleanUp(this.extras);
-  }
-
-  private refuse(level: string): void {
-    if (this.state !== 'updating') this.environment.drop('closed', level);
-    else this.close('INVALID_VALUE', 'value: await the promise first, or use chain');
-  }
-
-  /** Kept short, with what is rare elsewhere: engines then compile a delivery as one piece. */
   private receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
-    const { latest, ladder } = this;
-    const rank = ladder.rankOf(level);
+    const { latest, ladder, environment, version: newest } = this;
+    const { equals, isOlder = isOlderBySize } = this.options;
+    const version = details?.version;
+    const meta = details?.meta;
+    const rank = rankOf(ladder, level);
     const final = rank >= ladder.strongest;
-    const older = details !== undefined && this.isOlder(details.version);
-    const reason = final ? undefined : this.reasonToDrop(rank, older);
-    if (reason !== undefined) {
-      this.keep(seq, { ...details, value });
-      this.environment.drop(reason, level);
+    const older = version !== undefined && newest !== undefined && isOlder(version, newest);
+    const reason = final ? undefined : reasonToDrop(this, rank, older);
+    const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
+    // Values that only the operation holds for equal do not share one reference.
+    const shared = confirms && (!equals || structurallyEqual(value, latest.value)) ? latest.value : value;
+    const view = { value: shared, level, final, seq, confirms, at: environment.tickAt() } as Draft<T>;
+    if (version !== undefined) view.version = version;
+    if (meta !== undefined) view.meta = meta;
+    if (final && older) view.regressed = true;
+    if (reason) {
+      keep(this, view as AnyView<T>);
+      environment.drop(reason, level);
       return;
     }
-    const confirms = latest !== undefined && this.isEqual(value, latest.value);
-    const shown = confirms && this.isSame(value, latest.value) ? latest.value : value;
-    let view: AnyView<T> = { value: shown, level, final, seq, confirms, at: this.environment.tickAt() };
-    if (details !== undefined) view = withDetails(view, details, final && older);
-    this.latest = view;
-    if (final) this.end('final');
-    else if (latest !== undefined) this.retire(latest);
-    this.deliver(view);
-  }
-
-  private reasonToDrop(rank: number, older: boolean): DropReason | undefined {
-    const { latest, ladder } = this;
-    if (ladder.requestedAt[rank] !== true) return rank < 0 ? 'unknown-level' : 'not-requested';
-    if (latest === undefined) return undefined;
-    const reached = ladder.rankOf(latest.level);
-    if (rank < reached) return 'weaker';
-    if (rank === reached && this.options?.refining !== true) return 'repeated';
-    return older ? 'older' : undefined;
-  }
-
-  private isOlder(version: unknown): boolean {
-    const newest = this.latest?.version ?? this.extras?.newestVersion;
-    if (version === undefined || newest === undefined) return false;
-    return (this.options?.isOlder ?? isOlder)(version, newest);
-  }
-
-  private isEqualBy(a: T, b: T): boolean {
-    const equals = this.options?.equals;
-    if (equals === undefined) return structurallyEqual(a, b);
-    try {
-      return equals(a, b);
-    } catch (error) {
-      this.environment.uncaught(error);
-      return false;
-    }
-  }
-
-  /** Whether two values that count as equal may share one reference. */
-  private isSame(value: T, known: T): boolean {
-    return this.options?.equals === undefined || structurallyEqual(value, known);
-  }
-
-  /** What must be known of a view once another has taken its place. */
-  private retire(view: AnyView<T>): void {
-    if (view.version !== undefined) this.more().newestVersion = view.version;
-    this.keep(view.seq, view);
-  }
-
-  private keep(seq: number, value: KeptValue): void {
-    const kept = (this.more().kept ??= new Map());
-    kept.set(seq, value);
-    if (seq >= KEPT_VALUES_MAX) kept.delete(seq - KEPT_VALUES_MAX);
-  }
-
-  /** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
-  private explain(error: unknown, level: string | undefined): CorrectableError {
-    const own = isCorrectableError(error) ? error : undefined;
-    const lastView = this.latest ?? own?.lastView;
-    const levelErrors = this.extras?.levelErrors ?? own?.levelErrors;
-    if (own !== undefined && own.lastView === lastView && own.levelErrors === levelErrors) return own;
-    const code = own?.code ?? 'FINAL_FAILED';
-    const message = own?.message ?? `The ${level ?? 'final'} view failed; see cause`;
-    return new CorrectableError(code, message, { level, ...own, lastView, levelErrors, cause: error });
-  }
-
-  private end(state: 'final' | 'error'): void {
-    this.state = state;
-    this.onClosed();
+    this.version = version ?? newest;
+    this.latest = view as AnyView<T>;
+    if (final) end(this, 'final');
+    else if (latest) keep(this, latest);
+    deliver(this, view as AnyView<T>);
   }
 }
 
-function cleanUp(extras: Extras): void {
-  const { cleanUps } = extras;
-  delete extras.kept;
-  delete extras.cleanUps;
-  if (cleanUps !== undefined) for (const leave of cleanUps) leave();
+export function extrasOf<T>(source: Source<T>): Extras {
+  return (source.extras ??= {});
+}
+
+/** Closes with an error of this library, and tells the binding that nobody waits any more. */
+export function close<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
+  if (source.state !== 'updating') return;
+  const error = withFacts(source, code, message, details);
+  failWith(source, error);
+  source.extras?.controller?.abort(error);
+}
+
+export function failWith<T>(source: Source<T>, error: CorrectableError): void {
+  if (source.state !== 'updating') return;
+  extrasOf(source).error = error;
+  end(source, 'error');
+  deliver(source, undefined);
+  if (source.extras?.answeredEarly) source.environment.report({ type: 'late-failure', error });
+  else if (!source.observed) setTimeout(() => source.observed || void Promise.reject(error), 0);
+}
+
+/** Ends the operation for its consumers (C10). */
+export function cancel<T>(source: Source<T>, cause?: unknown): void {
+  close(source, source.mayTakeEffect ? 'UNKNOWN' : 'ABORTED', `Cancelled${caveat(source)}`, { cause });
+}
+
+/** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
+export function limit<T>(source: Source<T>, limitMs: number): void {
+  const { clock, deadlines } = source.environment;
+  let list = deadlines.get(limitMs);
+  if (!list) deadlines.set(limitMs, (list = new DeadlineList(clock, () => deadlines.delete(limitMs))));
+  source.deadlineAt = source.environment.tickAt() + limitMs;
+  source.deadlines = list;
+  list.add(source, limitMs);
+}
+
+function caveat<T>({ mayTakeEffect }: Source<T>): string {
+  return mayTakeEffect ? '; the update may take effect all the same' : '';
+}
+
+/** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
+export function onClose<T>(source: Source<T>, cleanUp: () => void): void {
+  if (source.state !== 'updating') queueMicrotask(cleanUp);
+  else if (source.cleanUps) source.cleanUps.push(cleanUp);
+  else source.cleanUps = [cleanUp];
+}
+
+/** The one promise of the final value; whoever asks for it sees a failure. */
+export function promiseOf<T>(source: Source<T>): Promise<T> {
+  source.observed = true;
+  return (source.promise ??= new Promise((onFinal, onError) => {
+    if (source.state === 'final') onFinal(source.latest!.value);
+    else if (source.state === 'error') onError(source.extras?.error);
+    else attach(source, undefined, onFinal, onError);
+  }));
+}
+
+/** Where `work`, which brings the views, is a promise, its end is the end of the source. */
+export function closeAfter<T>(source: Source<T>, work: unknown): void {
+  if (!isThenable(work)) return;
+  work.then(
+    () => close(source, 'CLOSED_WITHOUT_FINAL', 'The work ended without a final view'),
+    (error: unknown) => source.fail(error),
+  );
+}
+
+export function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
+  if (Object.is(a, b)) return true;
+  if (!equals) return structurallyEqual(a, b);
+  try {
+    return equals(a, b);
+  } catch (error) {
+    environment.uncaught(error);
+    return false;
+  }
+}
+
+/** Whether a call of the sink still counts. */
+function isOpen<T>({ state, environment }: Source<T>, level: string | undefined): boolean {
+  if (state !== 'updating') environment.drop('closed', level);
+  return state === 'updating';
+}
+
+/** A view while it is made; optional keys are there only where they say something. */
+type Draft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & { regressed?: true };
+
+function reasonToDrop<T>({ latest, ladder, options }: Source<T>, rank: number, older: boolean): DropReason | undefined {
+  const { all, requested } = ladder;
+  if (rank < 0) return 'unknown-level';
+  if (requested !== all && !requested.includes(all[rank]!)) return 'not-requested';
+  const reached = latest ? rankOf(ladder, latest.level) : -1;
+  if (rank < reached) return 'weaker';
+  if (rank === reached && !options.refining) return 'repeated';
+  return older ? 'older' : undefined;
+}
+
+function keep<T>(source: Source<T>, view: AnyView<T>): void {
+  const kept = (extrasOf(source).kept ??= new Map());
+  kept.set(view.seq, view);
+  kept.delete(view.seq - KEPT_VALUES_MAX);
+}
+
+/** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
+function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
+  const own = isCorrectableError(error) ? error : undefined;
+  if (own && !source.latest && !source.extras?.levelErrors) return own;
+  const message = own?.message ?? `The ${level ?? 'final'} view failed; see cause`;
+  return withFacts(source, own?.code ?? 'FINAL_FAILED', message, { level, ...own, cause: error });
+}
+
+function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {
+  const { latest = details.lastView, extras } = source;
+  const levelErrors = extras?.levelErrors ?? details.levelErrors;
+  return new CorrectableError(code, message, { ...details, lastView: latest, levelErrors });
+}
+
+function end<T>(source: Source<T>, state: 'final' | 'error'): void {
+  source.state = state;
+  if (source.extras || source.cleanUps || source.deadlines) tidyUp(source);
+}
+
+/** Apart, so that engines compile the delivery of a view without it as one piece. */
+function tidyUp<T>(source: Source<T>): void {
+  const { extras, cleanUps = [], deadlines } = source;
+  source.cleanUps = undefined;
+  if (extras) extras.kept = undefined;
+  deadlines?.forget();
+  for (const cleanUp of cleanUps) cleanUp();
 }

@@ -1,27 +1,32 @@
 /** Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). */
+import type { Listener } from './audience.ts';
+import { leave, listen } from './audience.ts';
 import type { Subscription, ViewObserver } from './correctable.ts';
 import type { Levels } from './level.ts';
-import type { Listener } from './listener.ts';
-import { FunctionListener } from './listener.ts';
-import { follow, unfollow } from './signals.ts';
+import { follow } from './signals.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
 
-/** Joins `listener` until the source closes or `signal` aborts. Returns what ends it earlier. */
-export function joinUntil<T>(source: Source<T>, listener: Listener<T>, signal: AbortSignal | undefined): () => void {
-  const follower = { onAbort: (): void => leave() };
-  const leave = (): void => {
-    source.leave(listener);
-    if (signal !== undefined) unfollow(signal, follower);
+/** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
+export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {
+  if (signal?.aborted) return () => {};
+  const seat = listen(source, {
+    onUpdate: listener.onUpdate,
+    onFinal(value, view) {
+      unfollow?.();
+      listener.onFinal?.(value, view);
+    },
+    onError(error) {
+      unfollow?.();
+      listener.onError?.(error);
+    },
+  });
+  const stop = (): void => leave(source, seat);
+  const unfollow = signal && follow(signal, stop);
+  return () => {
+    unfollow?.();
+    stop();
   };
-  if (signal?.aborted === true) return leave;
-  source.join(listener);
-  if (signal === undefined) return leave;
-  follow(signal, follower);
-  if (source.state === 'updating') source.onClose(() => unfollow(signal, follower));
-  // What is told late, after the end, is told a microtask from now.
-  else queueMicrotask(() => unfollow(signal, follower));
-  return leave;
 }
 
 export function subscribe<T>(
@@ -30,30 +35,30 @@ export function subscribe<T>(
   signal: AbortSignal | undefined,
 ): Subscription {
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
-  if (target.error !== undefined) source.observed = true;
+  if (target.error) source.observed = true;
   let closed = signal?.aborted === true;
-  const listener = new FunctionListener<T>(
-    (view) => {
-      closed = view.final;
+  const stop = listenUntil(signal, source, {
+    onUpdate: (_value, view) => target.next?.(view),
+    onFinal(_value, view) {
+      closed = true;
       try {
         target.next?.(view);
       } finally {
-        if (view.final) target.complete?.();
+        target.complete?.();
       }
     },
-    (error) => {
+    onError(error) {
       closed = true;
       target.error?.(error);
     },
-  );
-  const leave = joinUntil(source, listener, signal);
+  });
   return {
     get closed() {
       return closed;
     },
     unsubscribe() {
       closed = true;
-      leave();
+      stop();
     },
   };
 }

@@ -48,6 +48,15 @@ test('C12: a slow reader of a refining source → at most one view waits per lev
   expect(values).toEqual([9, 10, 11]);
 });
 
+test('C12: a reader that waits, two refinements at once → it gets the first, then the second', async () => {
+  const { c, sink } = manual<number>({ refining: true });
+  const iterator = c[Symbol.asyncIterator]();
+  const first = iterator.next();
+  sink.update(1, 'weak');
+  sink.update(2, 'weak');
+  expect([(await first).value?.value, (await iterator.next()).value?.value]).toEqual([1, 2]);
+});
+
 test('C12: several next() at once → views in order, the rest done', async () => {
   const { c, sink } = manual<number>();
   const iterator = c[Symbol.asyncIterator]();

@@ -70,6 +70,15 @@ test('C11: chain to a Correctable of another binding → preliminary until both 
   expect(lines).toEqual(['update x weak', 'final x strong']);
 });
 
+test('C11: chain to a Correctable that has closed, of another binding → the level of the input', async () => {
+  const outer = manual<number>();
+  const lines = record(outer.c.chain(() => Correctable.of('x') as never));
+  outer.sink.update(1, 'causal');
+  await settled();
+  outer.sink.update(1, 'strong');
+  expect(lines).toEqual(['update x causal', 'final x strong']);
+});
+
 test('C11: chain fails on the final value → that error, as it is', async () => {
   const outer = manual<number>();
   const inner = manual<string>();

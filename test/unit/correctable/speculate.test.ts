@@ -329,6 +329,20 @@ test('C8g: results → preliminary views at the level of the input, again as it 
   expect(lines).toEqual(['update 10 weak', 'update 10 causal', 'final 10 strong']);
 });
 
+test('C8g: a run on an input that came back → its result is told again, as one that confirms', async () => {
+  const { c, sink } = manual<number>({ refining: true });
+  const result = c.speculate((value) => [value]);
+  const seen: boolean[] = [];
+  result.subscribe((view) => seen.push(view.confirms));
+  sink.update(1, 'weak');
+  sink.update(2, 'weak');
+  sink.update(1, 'weak');
+  await settled();
+  expect(seen).toEqual([false, true]);
+  sink.update(1, 'strong');
+  expect(await result).toEqual([1]);
+});
+
 test('C8: equality → asked once per view, by the source', () => {
   const equals = vi.fn((a: number, b: number) => a === b);
   const { c, sink } = manual<number>({ equals });
