@@ -21,6 +21,9 @@ const COLOURS: Readonly<Record<string, string>> = {
   'CC2 final': '#1f6fc4',
 };
 
+/** Where each entry of the legend begins, in pixels. */
+const LEGEND_AT = [0, 50, 100, 230];
+
 export function curvesFigure(rows: readonly CurveRow[]): string {
   const points = rows.flatMap(({ workload, system, inFlight, opsPerSec, preliminaryMs, finalMs }) => {
     const point = { workload: `workload ${workload}`, inFlight, opsPerSec };
@@ -50,7 +53,7 @@ export function curvesFigure(rows: readonly CurveRow[]): string {
         Plot.text([first], {
           fx: (workload: string) => workload,
           frameAnchor: 'top-left',
-          dx: 130 * index,
+          dx: LEGEND_AT[index] ?? 0,
           dy: -42,
           text: () => `● ${view}`,
           fill: COLOURS[view] as string,

@@ -35,6 +35,8 @@ export interface Sample {
   readonly opsPerSec: number;
   /** Of all three clients. */
   readonly totalOpsPerSec: number;
+  /** Processor time of the reported client. */
+  readonly clientUsPerOp: number;
   readonly preliminary: LoadReport['preliminary'];
   readonly final: LoadReport['final'];
 }
@@ -97,6 +99,7 @@ async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Samp
     ...cell,
     opsPerSec: perSec(report),
     totalOpsPerSec: [...reports.values()].reduce((sum, one) => sum + perSec(one), 0),
+    clientUsPerOp: report.cpuUs / report.operations,
     preliminary: report.preliminary,
     final: report.final,
   };
@@ -168,6 +171,7 @@ function rowsOf(samples: readonly Sample[]): CurveRow[] {
       inFlight,
       opsPerSec: of(({ opsPerSec }) => opsPerSec) ?? NaN,
       totalOpsPerSec: of(({ totalOpsPerSec }) => totalOpsPerSec),
+      clientUsPerOp: of(({ clientUsPerOp }) => clientUsPerOp),
       preliminaryMs: of(({ preliminary }) => preliminary?.avgMs),
       preliminaryP99Ms: of(({ preliminary }) => preliminary?.p99Ms),
       finalMs: of(({ final }) => final?.avgMs) ?? NaN,
@@ -198,6 +202,8 @@ function dropOf(workload: Workload, samples: readonly Sample[]) {
     dropLow: rounded(low),
     dropHigh: rounded(high),
     dropOfAllClients: rounded(median(drops('C2', ({ totalOpsPerSec }) => totalOpsPerSec))),
+    clientUsPerOp: rounded(median(of('CC2', ({ clientUsPerOp }) => clientUsPerOp))),
+    driverUsPerOp: rounded(median(of('driver C2', ({ clientUsPerOp }) => clientUsPerOp))),
     dropVsDriver: rounded(median(drops('driver C2', ({ opsPerSec }) => opsPerSec))),
   };
 }
