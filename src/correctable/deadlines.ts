@@ -8,14 +8,15 @@ import type { Clock, Timer } from './clock.ts';
 interface Limited {
   readonly state: string;
   readonly deadlineAt: number | undefined;
-  /** Called once the deadline has passed; expected to close. */
+  /** Called once the deadline has passed; of no effect where it has closed. */
   expire(): void;
 }
 
 /** All that have one time limit. */
 export class DeadlineList {
-  #all: Limited[] = [];
-  #closed = 0;
+  /** In order; those that have closed stay until they are half of it. */
+  readonly #all: Limited[] = [];
+  #open = 0;
   #timer: Timer | undefined;
   readonly #clock: Clock;
   readonly #onIdle: () => void;
@@ -27,17 +28,25 @@ export class DeadlineList {
 
   /** Expires `one` in `limitMs` unless it closes before, which is to be told by `forget`. */
   add(one: Limited, limitMs: number): void {
-    if (this.#all.push(one) === 1) this.#timer?.hold?.(true);
+    this.#all.push(one);
+    if (this.#open++ > 0) return;
+    this.#timer?.hold?.(true);
     this.#arm(limitMs);
   }
 
-  /** One of the list has closed. Those that have are passed over, and dropped once they are half of all. */
+  /** One of the list has closed. */
   forget(): void {
-    if (++this.#closed * 2 <= this.#all.length) return;
-    this.#all = this.#all.filter(isOpen);
-    this.#closed = 0;
+    this.#open--;
     // The timer stays for those to come, but an idle client must not keep the process alive.
-    if (this.#all.length === 0) this.#timer?.hold?.(false);
+    if (this.#open === 0) this.#timer?.hold?.(false);
+    if (this.#all.length > 2 * this.#open) this.#tidy();
+  }
+
+  /** In place: a list left behind would keep from the collector what it holds. */
+  #tidy(): void {
+    let kept = 0;
+    for (const one of this.#all) if (one.state === 'updating') this.#all[kept++] = one;
+    this.#all.length = kept;
   }
 
   #arm(delayMs: number): void {
@@ -47,16 +56,9 @@ export class DeadlineList {
   #fire(): void {
     const now = this.#clock.now();
     this.#timer = undefined;
-    for (const one of this.#all) {
-      const leftMs = one.deadlineAt! - now;
-      if (!isOpen(one)) continue;
-      if (leftMs > 0) return this.#arm(leftMs);
-      one.expire();
-    }
-    if (!this.#timer) this.#onIdle();
+    for (const one of this.#all.filter(({ deadlineAt }) => deadlineAt! <= now)) one.expire();
+    const next = this.#all.find(({ state }) => state === 'updating');
+    if (next) this.#arm(next.deadlineAt! - now);
+    else this.#onIdle();
   }
-}
-
-function isOpen({ state }: Limited): boolean {
-  return state === 'updating';
 }

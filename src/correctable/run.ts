@@ -17,16 +17,22 @@ interface Scope<T> {
   readonly onCommit: (effect: Effect) => void;
 }
 
+/** What a run has come to; an `error` has no value. */
+export interface Outcome<U> {
+  readonly kind: 'preliminary' | 'final' | 'error';
+  readonly value?: U;
+  /** The level of a preliminary value. */
+  readonly level?: string;
+  readonly error?: unknown;
+}
+
 export class Run<T, U> implements Scope<T> {
   /** The view that the run was started on. */
   readonly view: AnyView<T>;
   /** The strongest view so far that has the run's input as its value. */
   input: AnyView<T>;
-  /** What it has come to so far. A value is `final` unless a Correctable brings it that goes on, and then says its `level`. */
-  outcome: 'none' | 'value' | 'final' | 'error' = 'none';
-  value: U | undefined;
-  level: string | undefined;
-  error: unknown;
+  /** What it has come to so far. */
+  outcome: Outcome<U> | undefined;
   /** The last preview of the result that was told. */
   toldValue: U | undefined;
   toldLevel: string | undefined;
@@ -73,7 +79,7 @@ export class Run<T, U> implements Scope<T> {
     this.stop?.();
     this.#controller?.abort();
     await inOrder(this.undos?.reverse());
-    await abort?.(this.view.value, this.value);
+    await abort?.(this.view.value, this.outcome?.value);
   }
 }
 

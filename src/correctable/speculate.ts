@@ -3,9 +3,11 @@
  * lives; a confirmed run is kept; a refuted one is undone before the next begins.
  */
 import { leave, listenToAll } from './audience.ts';
-import { derive, observe } from './derive.ts';
+import { derive } from './derive.ts';
+import type { CorrectableError } from './errors.ts';
+import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
-import type { Abort, RunFunction } from './run.ts';
+import type { Abort, Outcome, RunFunction } from './run.ts';
 import { inOrder, Run } from './run.ts';
 import type { Source } from './source.ts';
 import { close, failWith, isEqual, limit, onClose } from './source.ts';
@@ -18,115 +20,128 @@ export interface SpeculateOptions<T, U> {
   /** Undoes the side effects of a run on a wrong input. */
   readonly abort?: Abort<T, U> | undefined;
   /** Whether an error of the function is the result's error as it is (`chain`) or `SPECULATION_FAILED`. */
-  readonly passErrors?: boolean;
+  readonly passErrors?: boolean | undefined;
 }
 
-export function speculate<T, U>(source: Source<T>, options: SpeculateOptions<T, U>): Source<U> {
-  const result = derive<T, U>(source);
-  const { environment } = result;
-  let live: Run<T, U> | undefined;
+/** A speculation under way. */
+interface Speculation<T, U> extends SpeculateOptions<T, U> {
+  readonly source: Source<T>;
+  readonly result: Source<U>;
+  live: Run<T, U> | undefined;
   /** The newest input, which waits for the undoing of a run. */
-  let waiting: AnyView<T> | undefined;
-  let undoing: Promise<void> | undefined;
-  let seen: AnyView<T> | undefined;
+  waiting: AnyView<T> | undefined;
+  undoing: Promise<void> | undefined;
+  seen: AnyView<T> | undefined;
+}
 
-  function begin(): void {
-    const view = waiting;
-    waiting = undefined;
-    if (!view || result.state !== 'updating') return;
-    const run = (live = new Run<T, U>(view, environment));
-    const give = (value: unknown, final = true, level?: string): void => {
-      if (run !== live) return;
-      run.value = value as U;
-      run.level = final ? undefined : level;
-      run.outcome = final ? 'final' : 'value';
-      tell(run, result, options);
-    };
-    const fail = (error: unknown): void => {
-      if (run !== live) return;
-      run.value = undefined;
-      run.error = error;
-      run.outcome = 'error';
-      tell(run, result, options);
-    };
-    try {
-      const given = options.run(view.value, run);
-      const inner = sourceOf(given);
-      if (inner) {
-        const seat = listenToAll(inner, (value, { final, level }) => give(value, final, level), fail);
-        run.stop = () => leave(inner, seat);
-      } else if (isThenable(given)) given.then((value) => give(value), fail);
-      else give(given);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  /** Undoes the live run, whose input was refuted or will never be confirmed; then begins on the newest input. */
-  function refute(run: Run<T, U>): void {
-    live = undefined;
-    undoing = run.undo(options.abort).then(
-      () => {
-        undoing = undefined;
-        begin();
-      },
-      (cause: unknown) => {
-        undoing = undefined;
-        if (result.state !== 'updating') environment.uncaught(cause);
-        else close(result, 'ABORT_HANDLER_FAILED', 'Undoing a run failed; see cause', { cause });
-      },
-    );
-  }
-
-  onClose(result, () => {
-    waiting = undefined;
-    if (result.state === 'error' && live?.phase === 'running') refute(live);
-    live = undefined;
-  });
-  observe(
+export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: SpeculateOptions<T, U>): Source<U> {
+  const result = derive<T, U>(source);
+  const idle = { live: undefined, waiting: undefined, undoing: undefined, seen: undefined };
+  const speculation: Speculation<T, U> = { source, result, run, abort, passErrors, ...idle };
+  const seat = listenToAll(
     source,
-    result,
-    (value, view) => {
-      // Equality is asked once per view: by the source, where the run's input is the view just before.
-      const holds = live && (live.input === seen ? view.confirms : isEqual(source, value, live.input.value));
-      seen = view;
-      if (live && holds) {
-        live.input = view;
-        tell(live, result, options);
-      } else {
-        waiting = view;
-        if (live) refute(live);
-        else if (!undoing) begin();
-      }
-      if (view.final) limitRest(result);
-    },
-    (error) => {
-      waiting = undefined;
-      if (live) refute(live);
-      if (!undoing) failWith(result, error);
-      else {
-        limitRest(result);
-        void undoing.then(() => failWith(result, error));
-      }
-    },
+    (_value, view) => onView(speculation, view),
+    (error) => onError(speculation, error),
   );
+  onClose(result, () => {
+    leave(source, seat);
+    onClosed(speculation);
+  });
   return result;
 }
 
+function onView<T, U>(speculation: Speculation<T, U>, view: AnyView<T>): void {
+  const { source, result, live, seen, undoing } = speculation;
+  // Equality is asked once per view: by the source, where the run's input is the view just before.
+  const holds = live && (live.input === seen ? view.confirms : isEqual(source, view.value, live.input.value));
+  speculation.seen = view;
+  if (live && holds) {
+    live.input = view;
+    tell(speculation, live);
+  } else {
+    speculation.waiting = view;
+    if (live) refute(speculation, live);
+    else if (!undoing) begin(speculation);
+  }
+  if (view.final) limitRest(result);
+}
+
+function onError<T, U>(speculation: Speculation<T, U>, error: CorrectableError): void {
+  const { result, live } = speculation;
+  speculation.waiting = undefined;
+  if (live) refute(speculation, live);
+  const { undoing } = speculation;
+  if (!undoing) failWith(result, error);
+  else {
+    limitRest(result);
+    void undoing.then(() => failWith(result, error));
+  }
+}
+
+function onClosed<T, U>(speculation: Speculation<T, U>): void {
+  const { result, live } = speculation;
+  speculation.waiting = speculation.live = undefined;
+  if (result.state === 'error' && live?.phase === 'running') refute(speculation, live);
+}
+
+function begin<T, U>(speculation: Speculation<T, U>): void {
+  const { result, waiting: view } = speculation;
+  speculation.waiting = undefined;
+  if (!view || result.state !== 'updating') return;
+  const run = (speculation.live = new Run<T, U>(view, result.environment));
+  const end = (outcome: Outcome<U>): void => {
+    if (run !== speculation.live) return;
+    run.outcome = outcome;
+    tell(speculation, run);
+  };
+  const fail = (error: unknown): void => end({ kind: 'error', error });
+  try {
+    const given = speculation.run(view.value, run);
+    const inner = sourceOf<U>(given);
+    if (inner) {
+      const onInner = (value: U, { final, level }: AnyView<U>): void =>
+        end(final ? { kind: 'final', value } : { kind: 'preliminary', value, level });
+      const seat = listenToAll(inner, onInner, fail);
+      run.stop = () => leave(inner, seat);
+    } else if (isThenable(given)) given.then((value) => end({ kind: 'final', value: value as U }), fail);
+    else end({ kind: 'final', value: given as U });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Undoes a run whose input was refuted or will never be confirmed; then begins on the newest input. */
+function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
+  const { result, abort } = speculation;
+  speculation.live = undefined;
+  speculation.undoing = run.undo(abort).then(
+    () => {
+      speculation.undoing = undefined;
+      begin(speculation);
+    },
+    (cause: unknown) => {
+      speculation.undoing = undefined;
+      if (result.state !== 'updating') result.environment.uncaught(cause);
+      else close(result, 'ABORT_HANDLER_FAILED', 'Undoing a run failed; see cause', { cause });
+    },
+  );
+}
+
 /** Says what is known of the live run's result, at the level that its input supports. */
-function tell<T, U>(run: Run<T, U>, result: Source<U>, options: SpeculateOptions<T, U>): void {
+function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
+  const { result } = speculation;
   const { input, outcome, effects } = run;
-  const value = run.value!;
-  if (outcome === 'none' || result.state !== 'updating') return;
-  if (outcome === 'error') {
-    if (input.final) failRun(run.error, result, options);
-  } else if (input.final && outcome === 'final') {
+  if (!outcome || result.state !== 'updating') return;
+  const value = outcome.value!;
+  if (outcome.kind === 'error') {
+    if (input.final) fail(speculation, outcome.error);
+  } else if (input.final && outcome.kind === 'final') {
     const finish = (): void => void result.update(value, input.level);
     run.phase = 'committing';
-    if (effects) inOrder(effects).then(finish, (error: unknown) => failRun(error, result, options));
+    if (effects) inOrder(effects).then(finish, (error: unknown) => fail(speculation, error));
     else finish();
   } else {
-    const level = previewLevel(run, result);
+    const level = previewLevel(result.ladder, input.level, outcome.level);
     if (level === undefined || (level === run.toldLevel && Object.is(value, run.toldValue))) return;
     run.toldLevel = level;
     run.toldValue = value;
@@ -134,15 +149,15 @@ function tell<T, U>(run: Run<T, U>, result: Source<U>, options: SpeculateOptions
   }
 }
 
-/** The strongest level of a preview that input and result support. */
-function previewLevel<T, U>({ input, level }: Run<T, U>, { ladder }: Source<U>): string | undefined {
+/** The strongest level of a preview that its input and, where it has a level of its own, its value support. */
+function previewLevel(ladder: Ladder, input: string, own: string | undefined): string | undefined {
   // A level of another binding says only "preliminary": the weakest claim.
-  const own = level === undefined ? Infinity : Math.max(rankOf(ladder, level), 0);
-  const rank = Math.min(rankOf(ladder, input.level), own);
+  const supported = own === undefined ? Infinity : Math.max(rankOf(ladder, own), 0);
+  const rank = Math.min(rankOf(ladder, input), supported);
   return ladder.requested.slice(0, -1).findLast((name) => rankOf(ladder, name) <= rank);
 }
 
-function failRun<T, U>(cause: unknown, result: Source<U>, { passErrors }: SpeculateOptions<T, U>): void {
+function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
   if (passErrors) result.fail(cause);
   else close(result, 'SPECULATION_FAILED', 'Failed on a confirmed input; see cause', { cause });
 }

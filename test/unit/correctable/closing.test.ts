@@ -104,6 +104,23 @@ test('C1: one of several operations with one limit closes in time → only the o
   expect(clock.pending).toBe(0);
 });
 
+test('C1: the failure of one begins another with the same limit → those between still close at their own time', async () => {
+  const clock = virtualClock();
+  const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: 10 });
+  const lines: string[] = [];
+  const beginThird = (): void => {
+    client.invoke(get('third')).onError(() => lines.push('third'));
+  };
+  client.invoke(get('first')).onError(beginThird);
+  await clock.advance(4);
+  client.invoke(get('second')).onError(() => lines.push('second'));
+  await clock.advance(10);
+  expect(lines).toEqual(['second']);
+  await clock.advance(6);
+  expect(lines).toEqual(['second', 'third']);
+  expect(clock.pending).toBe(0);
+});
+
 test('C1: a level has its own limit → that level fails, the operation goes on', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
