@@ -72,6 +72,7 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
     change(advance(purchase, step, now - begunAt));
     if (step.kind === 'told') answered(step.told);
   };
+  change(purchase); // Listed in the order in which they come, not in which they hear something.
   const attempt = (): PromiseLike<unknown> => purchaseTicket(shop, { event, threshold, strongOnly, onEvent });
   const served = tryAgain(attempt, {
     onRetry: (retries) => change({ ...purchase, retries }),

@@ -132,7 +132,8 @@ describe('the wire', () => {
   });
 });
 
-test('client: the coordinator frozen, gone, and back → views all the while, then by one request again', async () => {
+test('client: the coordinator frozen, gone, and back → views all the while, then by one request again', async (context) => {
+  context.skip(isShort, 'nodes have to start again: not with --short');
   const table = 'failing';
   const options = { table, createTable: true, correctable: 'require', requestTimeoutMs: 6_000 } as const;
   const binding = cassandra({ ...besideFrankfurt(it), ...options });
