@@ -13,7 +13,7 @@ const TARGETS = {
   'three sites': { kind: 'redblue', sites: 3, durable: false },
   redis: { kind: 'redis', durable: false },
   durable: { kind: 'redblue', sites: 1, durable: true },
-  'redis, AOF always': { kind: 'redis', durable: true },
+  'AOF always': { kind: 'redis', durable: true },
 } as const satisfies Record<string, Target>;
 type Name = keyof typeof TARGETS;
 
@@ -34,7 +34,7 @@ const PAIRS = [
   {
     bar: 'durable-blue-vs-ioredis-aof',
     of: 'durable',
-    to: 'redis, AOF always',
+    to: 'AOF always',
     aims: { 1: 1, 64: 1.4, 1024: 2 },
     floors: { 1: 0.9, 64: 1, 1024: 1.3 },
   },
