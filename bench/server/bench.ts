@@ -111,7 +111,7 @@ function barsOf(measured: readonly Measurement[]): Bar[] {
 function plot(measured: readonly Measurement[]): string {
   const ranges = PAIRS.flatMap(({ of, to, aims }) =>
     WINDOWS.map((window) => ({
-      label: `${of} ÷ ${to}, ${window} under way`,
+      label: `${of} ÷ ${to}, window ${window}`,
       ...ratioOf(samplesOf(measured, 'set', window), of, to),
       aim: aims[window],
     })),
