@@ -50,6 +50,8 @@ try {
   console.error(error instanceof EngineUnavailable || isUsage ? (error as Error).message : error);
   process.exitCode = isUsage ? EXIT_USAGE : EXIT_FAILED;
 }
+// Engines run in processes of their own: nothing that is left in this one is worth waiting for.
+process.exit();
 
 async function printStatus(engine: Engine): Promise<void> {
   const lines = await engine.status();
