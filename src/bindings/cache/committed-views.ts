@@ -87,21 +87,20 @@ export class CommittedViews {
 
   /** An update was committed: its outcome can never change. */
   recordUpdate(subject: Subject, view: GivenView): void {
-    const { operation, principal, touches, session } = subject;
-    const at = this.tick();
+    const { operation, principal, touches, order, session } = subject;
     const write = this.#writeOf(operation, view.value);
     const id = write && viewId(principal, write.operation);
     const version = view.details.version;
     const replaced = id === undefined ? undefined : this.cache.peek(id);
-    const isOvertaken = this.#fences.isAfter(touches, subject.order);
+    const isOvertaken = this.#fences.isAfter(touches, order);
     this.cache.deleteTouched(touches);
-    this.#fences.raise(touches, at);
-    session?.learnUpdate(touches, { ...this.#floor(id, version, at), knownAt: at });
+    this.#fences.raise(touches, this.tick());
+    session?.learnUpdate(touches, this.#floor(id, version, order));
     if (write === undefined || id === undefined) return;
     const is = standing(version, replaced?.entry.version, this.#options.isOlder);
     if (replaced !== undefined && (is === 'older' || is === 'same')) this.cache.put(id, replaced);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
-    else if (!isOvertaken || is === 'newer') this.#put(id, this.#entry({ ...view, value: write.value }, touches), at);
+    else if (!isOvertaken || is === 'newer') this.#put(id, this.#entry({ ...view, value: write.value }, touches), order);
   }
 
   /** An update failed. It may have been executed all the same, so that nothing is known of reads that overlapped it. */

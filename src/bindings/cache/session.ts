@@ -11,7 +11,7 @@ export interface Floor {
   /** The view that `version` is a version of: versions of different operations do not compare. */
   readonly id: string | undefined;
   readonly version: unknown;
-  /** The operation that it came from. */
+  /** When the operation began that it came from. */
   readonly order: number;
   /** When the session came to know it. */
   readonly knownAt: number;
@@ -78,8 +78,9 @@ export class CacheSession implements BindingSession {
 
   #learn(objects: readonly string[], floor: Floor): void {
     for (const object of objects) {
+      const known = this.#floors.get(object);
       this.#floors.delete(object);
-      this.#floors.set(object, floor);
+      this.#floors.set(object, known === undefined ? floor : this.#join(known, floor));
     }
     for (const object of this.#floors.keys()) {
       if (this.#floors.size <= this.#floorsMax) return;
@@ -87,7 +88,19 @@ export class CacheSession implements BindingSession {
       this.#hasForgotten = true;
     }
   }
+
+  /** The floor of both: operations that overlap end in any order, so that what is learned last need not be the newest. */
+  #join(known: Floor, learned: Floor): Floor {
+    const is = known.id === learned.id ? standing(learned.version, known.version, this.#isOlder) : 'unknown';
+    if (is === 'older') return { ...known, knownAt: learned.knownAt };
+    if (is !== 'unknown' || known.order === learned.order || known.knownAt < learned.order) return learned;
+    // Either may be the newer one: surely newer than both is only what begins from now on.
+    return { ...learned, order: NONE, version: undefined };
+  }
 }
+
+/** The operation of no view. */
+const NONE = -1;
 
 /** A view that names no objects is an object of its own. */
 function objectOf(id: string): string {

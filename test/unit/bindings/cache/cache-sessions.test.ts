@@ -90,6 +90,37 @@ describe('cache: sessions', () => {
     expect(await cachedIn(shop, session, get('x'))).toBe('b');
   });
 
+  test.each([true, false])(
+    'monotonic reads: read while a put is under way, by the session itself: %s → the put does not hide what was read',
+    async (isOwn) => {
+      const shop = setUp();
+      const session = shop.client.session();
+      const write = shop.client.invokeStrong(put('x', 'mine'), isOwn ? { session } : {});
+      const { sink } = shop.store.last;
+      await ask(shop, get('x'), { value: 'later than mine' }, session);
+      sink.update(undefined, 'strong');
+      await write;
+      expect(await cachedIn(shop, session, get('x'))).toBe('miss');
+      expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('mine');
+      await ask(shop, get('x'), { value: 'later than mine' }, session);
+      expect(await cachedIn(shop, session, get('x'))).toBe('later than mine');
+    },
+  );
+
+  test('monotonic reads: own put ends with an older version than was read → that version is skipped', async () => {
+    const shop = setUp(1);
+    const session = shop.client.session();
+    const write = shop.client.invokeStrong(put('x', 'mine'), { session });
+    const { sink } = shop.store.last;
+    await ask(shop, get('x'), { value: 'later than mine', version: 2 }, session);
+    sink.update(undefined, 'strong', { version: 1 });
+    await write;
+    await ask(shop, get('other'), { value: 1 });
+    await ask(shop, get('x'), { value: 'mine', version: 1, level: 'weak' });
+    expect(await cachedIn(shop, session, get('x'))).toBe('miss');
+    expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('mine');
+  });
+
   test('an update of the session that names no object → only what was read at the strongest level since is shown', async () => {
     const shop = setUp();
     const session = shop.client.session();
