@@ -17,7 +17,7 @@ for (const file of files.filter((name) => isText.test(name))) {
   if (/^(src|demo|bench|engines|test)\/.*\.tsx?$/.test(file) && lines > linesMax) {
     problems.push(`${file}: ${lines} lines; over ${linesMax} a file hides more than one idea`);
   }
-  if (file === 'package-lock.json' && /"resolved": "https?:/.test(text)) {
+  if (file === 'package-lock.json' && Object.values(JSON.parse(text).packages).some(isDownloaded)) {
     problems.push(`${file}: holds download addresses; install with omit-lockfile-registry-resolved=true (.npmrc)`);
   }
   if (file.startsWith('scripts/hygiene')) continue;
@@ -31,6 +31,10 @@ for (const [subpath, target] of Object.entries(published)) {
   for (const path of typeof target === 'string' ? [target] : Object.values(target)) {
     if (!existsSync(join(root, path))) problems.push(`package.json: exports "${subpath}" names ${path}, not built`);
   }
+}
+
+function isDownloaded({ resolved }) {
+  return resolved !== undefined && URL.canParse(resolved);
 }
 
 for (const problem of problems) console.log(problem);
