@@ -100,7 +100,8 @@ export class CommittedViews {
     const is = standing(version, replaced?.entry.version, this.#options.isOlder);
     if (replaced !== undefined && (is === 'older' || is === 'same')) this.cache.put(id, replaced);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
-    else if (!isOvertaken || is === 'newer') this.#put(id, this.#entry({ ...view, value: write.value }, touches), order);
+    else if (!isOvertaken || is === 'newer')
+      this.#put(id, this.#entry({ ...view, value: write.value }, touches), order);
   }
 
   /** An update failed. It may have been executed all the same, so that nothing is known of reads that overlapped it. */
