@@ -39,6 +39,19 @@ module.exports = {
       to: { path: '^src/(server|cli|testing)/' },
     },
     {
+      name: 'engine-clients-are-shared-by-engines-only',
+      comment: 'What our own clients of real engines share runs in Node: nothing that a browser loads may import it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(engine-client/|bindings/(zookeeper|cassandra)/)' },
+      to: { path: '^src/engine-client/' },
+    },
+    {
+      name: 'engine-clients-know-the-core-only',
+      severity: 'error',
+      from: { path: '^src/engine-client/' },
+      to: { path: '^src/', pathNot: '^src/(engine-client|correctable)/' },
+    },
+    {
       name: 'local-bindings-use-no-wire',
       severity: 'error',
       from: { path: '^src/bindings/(?!remote|redblue)[^/]+/' },

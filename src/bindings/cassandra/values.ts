@@ -1,5 +1,5 @@
 /** Values between the driver's classes and plain ones (see `Row`), which can be compared and sent. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { jsonText } from '../../engine-client/json-text.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { Row } from './read-path.ts';
 
@@ -73,15 +73,6 @@ export interface ValueCodec {
 
 /** JSON: what it cannot say is refused, what it says differently (a date) comes back as JSON has it. */
 export const jsonCodec: ValueCodec = {
-  encode(value) {
-    let text: string | undefined;
-    try {
-      text = JSON.stringify(value);
-    } catch (cause) {
-      throw new CorrectableError('INVALID_VALUE', `the value cannot be written as JSON: ${String(cause)}`, { cause });
-    }
-    if (text !== undefined) return text;
-    throw new CorrectableError('INVALID_VALUE', 'the value cannot be written as JSON: give another, or a codec');
-  },
+  encode: jsonText,
   decode: (text) => JSON.parse(text) as unknown,
 };

@@ -1,5 +1,5 @@
 /** How values become the bytes of a node. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { jsonText } from '../../engine-client/json-text.ts';
 
 /** Never gives no bytes at all: an empty node of a queue is a filler, not an item. */
 export interface ValueCodec {
@@ -12,15 +12,6 @@ const decoder = new TextDecoder();
 
 /** JSON as UTF-8: what JSON cannot say is refused, what it says differently (a date) comes back as JSON has it. */
 export const jsonCodec: ValueCodec = {
-  encode(value) {
-    let text: string | undefined;
-    try {
-      text = JSON.stringify(value);
-    } catch (cause) {
-      throw new CorrectableError('INVALID_VALUE', `the value cannot be written as JSON: ${String(cause)}`, { cause });
-    }
-    if (text !== undefined) return encoder.encode(text);
-    throw new CorrectableError('INVALID_VALUE', 'the value cannot be written as JSON: give another, or a codec');
-  },
+  encode: (value) => encoder.encode(jsonText(value)),
   decode: (bytes) => JSON.parse(decoder.decode(bytes)),
 };

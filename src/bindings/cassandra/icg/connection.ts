@@ -4,6 +4,7 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { CqlError } from './cql-error.ts';
 import { setStream } from './frame-writer.ts';
 import { FrameSplitter, type Frame } from './frames.ts';
@@ -51,10 +52,9 @@ export class Connection {
   #isOver = false;
   #isBlocked = false;
   #hasIcg = false;
-  #lastHeardAt = performance.now();
-  #lastBeatAt = performance.now();
   #isBeating = false;
-  #timer: NodeJS.Timeout;
+  readonly #connectTimer: NodeJS.Timeout;
+  #silence: SilenceWatch | undefined;
 
   constructor(options: NodeOptions, events: ConnectionEvents) {
     const { host, port, tls, connectTimeoutMs } = options;
@@ -70,7 +70,9 @@ export class Connection {
     this.#socket.on('drain', () => this.#unblock());
     this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
     this.#socket.on('close', () => this.#end(this.#loss('the node closed the connection')));
-    this.#timer = setTimeout(() => this.#end(this.#loss(`no answer within ${connectTimeoutMs} ms`)), connectTimeoutMs);
+    this.#connectTimer = setTimeout(() => {
+      this.#end(this.#loss(`no answer within ${connectTimeoutMs} ms`));
+    }, connectTimeoutMs);
   }
 
   /** Whether the node gives preliminary replies; known once the connection is ready. */
@@ -146,8 +148,8 @@ export class Connection {
     }
     if (this.#isOver) return;
     this.#isReady = true;
-    clearTimeout(this.#timer);
-    this.#listenForSilence();
+    clearTimeout(this.#connectTimer);
+    this.#silence = this.#watchSilence();
     this.#events.onReady();
   }
 
@@ -165,7 +167,7 @@ export class Connection {
   }
 
   #hear(chunk: Buffer): void {
-    this.#lastHeardAt = performance.now();
+    this.#silence?.heard();
     this.#events.onBytes('received', chunk.length);
     try {
       this.#frames.push(chunk, (frame) => this.#take(frame));
@@ -200,20 +202,17 @@ export class Connection {
   }
 
   /** A word is asked for after a third of the longest silence that is borne. */
-  #listenForSilence(): void {
+  #watchSilence(): SilenceWatch {
     const { silenceMaxMs } = this.#options;
-    const beatMs = silenceMaxMs / BEATS;
-    this.#lastBeatAt = performance.now();
-    this.#timer = setInterval(() => {
-      const now = performance.now();
-      const wasAsleep = now - this.#lastBeatAt > 2 * beatMs;
-      this.#lastBeatAt = now;
-      // After a stall of our own, what the node said meanwhile has yet to be read.
-      if (wasAsleep) this.#lastHeardAt = Math.max(this.#lastHeardAt, now - silenceMaxMs / 2);
-      const silentMs = now - this.#lastHeardAt;
-      if (silentMs > silenceMaxMs) this.#end(this.#loss(`silent for ${Math.round(silentMs)} ms`));
-      else if (silentMs >= silenceMaxMs / 3 && !this.#isBeating) this.#beat();
-    }, beatMs);
+    return new SilenceWatch({
+      beatMs: silenceMaxMs / BEATS,
+      silenceMaxMs,
+      stallMs: silenceMaxMs / 2,
+      onBeat: (silentMs) => {
+        if (silentMs >= silenceMaxMs / 3 && !this.#isBeating) this.#beat();
+      },
+      onSilence: (silentMs) => this.#end(this.#loss(`silent for ${Math.round(silentMs)} ms`)),
+    });
   }
 
   #beat(): void {
@@ -239,8 +238,8 @@ export class Connection {
   #end(reason: CqlError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
-    clearInterval(this.#timer);
+    clearTimeout(this.#connectTimer);
+    this.#silence?.stop();
     // What was written before may still leave; nobody listens any more.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();

@@ -1,39 +1,25 @@
 /** Writes one request: big-endian numbers, and strings, bytes and maps with their lengths in front. */
+import { ByteWriter } from '../../../engine-client/byte-writer.ts';
 import { HEADER_BYTES, NULL_LENGTH, VERSION } from './protocol.ts';
 
-const SMALL = 256;
 const STREAM_AT = 2;
 const LENGTH_AT = 5;
 
-export class FrameWriter {
-  #bytes = Buffer.allocUnsafe(SMALL);
-  #end = HEADER_BYTES;
-
-  byte(value: number): this {
-    this.#end = this.#room(1).writeUInt8(value, this.#end);
-    return this;
-  }
-
-  short(value: number): this {
-    this.#end = this.#room(2).writeUInt16BE(value, this.#end);
-    return this;
-  }
-
-  int(value: number): this {
-    this.#end = this.#room(4).writeInt32BE(value, this.#end);
-    return this;
+export class FrameWriter extends ByteWriter {
+  constructor() {
+    super(HEADER_BYTES);
   }
 
   string(value: string): this {
     const length = Buffer.byteLength(value);
     this.short(length);
-    return this.#text(value, length);
+    return this.text(value, length);
   }
 
   longString(value: string): this {
     const length = Buffer.byteLength(value);
     this.int(length);
-    return this.#text(value, length);
+    return this.text(value, length);
   }
 
   /** Bytes; `null` is not the same as none. */
@@ -57,35 +43,15 @@ export class FrameWriter {
     return this;
   }
 
-  /** Bytes as they are, without a length. */
-  raw(value: Uint8Array): this {
-    this.#room(value.length).set(value, this.#end);
-    this.#end += value.length;
-    return this;
-  }
-
   /** The frame, its stream to be filled in by `setStream`. */
   frame(opcode: number, flags = 0): Buffer {
-    const frame = this.#bytes.subarray(0, this.#end);
+    const frame = this.written();
     frame.writeUInt8(VERSION, 0);
     frame.writeUInt8(flags, 1);
     frame.writeInt16BE(0, STREAM_AT);
     frame.writeUInt8(opcode, STREAM_AT + 2);
-    frame.writeInt32BE(this.#end - HEADER_BYTES, LENGTH_AT);
+    frame.writeInt32BE(this.length, LENGTH_AT);
     return frame;
-  }
-
-  #text(value: string, length: number): this {
-    this.#end += this.#room(length).write(value, this.#end, 'utf8');
-    return this;
-  }
-
-  #room(count: number): Buffer {
-    if (this.#end + count <= this.#bytes.length) return this.#bytes;
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#end + count));
-    larger.set(this.#bytes.subarray(0, this.#end));
-    this.#bytes = larger;
-    return larger;
   }
 }
 

@@ -3,6 +3,7 @@
  * frozen, not gone, is noticed by its silence.
  */
 import { connect, type Socket } from 'node:net';
+import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { codeOf, ZooKeeperError } from './errors.ts';
 import { FrameSplitter } from './frames.ts';
 import { JuteReader, JuteWriter } from './jute.ts';
@@ -77,9 +78,8 @@ export class Connection {
   #isAccepted = false;
   #isOver = false;
   #lastSentAt = performance.now();
-  #lastHeardAt = performance.now();
-  #lastBeatAt = performance.now();
-  #timer: NodeJS.Timeout;
+  readonly #connectTimer: NodeJS.Timeout;
+  #silence: SilenceWatch | undefined;
 
   constructor(options: ConnectionOptions) {
     const { host, port } = options.server;
@@ -91,7 +91,7 @@ export class Connection {
     this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
     this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
     this.#socket.on('close', () => this.#end(this.#loss('the server closed the connection')));
-    this.#timer = setTimeout(() => {
+    this.#connectTimer = setTimeout(() => {
       this.#end(this.#loss(`no answer within ${options.connectTimeoutMs} ms`));
     }, options.connectTimeoutMs);
   }
@@ -148,7 +148,7 @@ export class Connection {
   }
 
   #hear(chunk: Buffer): void {
-    this.#lastHeardAt = performance.now();
+    this.#silence?.heard();
     this.#options.onBytes('received', chunk.length);
     try {
       this.#frames.push(chunk, (content) => this.#take(new JuteReader(content)));
@@ -180,12 +180,12 @@ export class Connection {
     const sessionId = reader.long();
     const password = reader.buffer() ?? new Uint8Array(16);
     this.#isAccepted = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#connectTimer);
     if (sessionTimeoutMs > TIMEOUT_MAX_MS) {
       const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
-    if (sessionTimeoutMs > 0) this.#keepAlive(sessionTimeoutMs);
+    if (sessionTimeoutMs > 0) this.#silence = this.#keepAlive(sessionTimeoutMs);
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
@@ -224,22 +224,19 @@ export class Connection {
   }
 
   /** A ping after a third of the session's time without a word, the end after two thirds without an answer. */
-  #keepAlive(sessionTimeoutMs: number): void {
+  #keepAlive(sessionTimeoutMs: number): SilenceWatch {
     const beatMs = sessionTimeoutMs / 6;
-    this.#lastBeatAt = performance.now();
-    this.#timer = setInterval(() => {
-      const now = performance.now();
-      const wasAsleep = now - this.#lastBeatAt > 2 * beatMs;
-      this.#lastBeatAt = now;
-      // After a stall of our own, what the server said meanwhile has yet to be read.
-      if (wasAsleep) this.#lastHeardAt = Math.max(this.#lastHeardAt, now - sessionTimeoutMs / 2);
-      if (now - this.#lastHeardAt > (2 * sessionTimeoutMs) / 3) {
-        return this.#end(this.#loss(`silent for ${Math.round(now - this.#lastHeardAt)} ms`));
-      }
-      const isQuiet = now - this.#lastSentAt >= sessionTimeoutMs / 3 - beatMs;
-      const isUnanswered = now - this.#lastHeardAt >= sessionTimeoutMs / 3;
-      if (isQuiet || isUnanswered) this.#queue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
-    }, beatMs);
+    return new SilenceWatch({
+      beatMs,
+      silenceMaxMs: (2 * sessionTimeoutMs) / 3,
+      stallMs: sessionTimeoutMs / 2,
+      onBeat: (silentMs) => {
+        const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - beatMs;
+        const isUnanswered = silentMs >= sessionTimeoutMs / 3;
+        if (isQuiet || isUnanswered) this.#queue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
+      },
+      onSilence: (silentMs) => this.#end(this.#loss(`silent for ${Math.round(silentMs)} ms`)),
+    });
   }
 
   #loss(why: string, cause?: unknown): ZooKeeperError {
@@ -249,8 +246,8 @@ export class Connection {
   #end(reason: ZooKeeperError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
-    clearInterval(this.#timer);
+    clearTimeout(this.#connectTimer);
+    this.#silence?.stop();
     this.#socket.destroy();
     this.#options.onClosed(reason);
     const lost = this.#sent.slice(this.#head);
