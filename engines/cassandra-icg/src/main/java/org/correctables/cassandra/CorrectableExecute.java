@@ -1,13 +1,11 @@
 package org.correctables.cassandra;
 
-import io.netty.buffer.ByteBuf;
 import org.apache.cassandra.cql3.QueryHandler;
 import org.apache.cassandra.cql3.ResultSet;
 import org.apache.cassandra.service.ClientState;
 import org.apache.cassandra.service.QueryState;
 import org.apache.cassandra.transport.Dispatcher;
 import org.apache.cassandra.transport.Message;
-import org.apache.cassandra.transport.ProtocolVersion;
 import org.apache.cassandra.transport.messages.ExecuteMessage;
 
 /** EXECUTE, with a preliminary answer for those who ask. */
@@ -22,11 +20,8 @@ final class CorrectableExecute extends ExecuteMessage {
 
     @Override
     protected Message.Response execute(QueryState state, Dispatcher.RequestTime requestTime, boolean traceRequest) {
-        Exchange exchange = Exchanges.begin(this, this::skipMetadata, counters);
-        if (exchange == null) {
-            return super.execute(state, requestTime, traceRequest);
-        }
-        return exchange.conclude(super.execute(state, requestTime, traceRequest));
+        return Exchanges.answer(
+            this, this::skipMetadata, counters, () -> super.execute(state, requestTime, traceRequest));
     }
 
     /** As for the final: known metadata is left out for those who say so. */
@@ -42,11 +37,6 @@ final class CorrectableExecute extends ExecuteMessage {
 
     /** Reads the messages of clients, in place of the server's codec. */
     static Message.Codec<ExecuteMessage> codec(Message.Codec<ExecuteMessage> plain, Counters counters) {
-        return new DelegatingCodec<>(plain) {
-            @Override
-            public ExecuteMessage decode(ByteBuf body, ProtocolVersion version) {
-                return new CorrectableExecute(super.decode(body, version), counters);
-            }
-        };
+        return new DelegatingCodec<>(plain, message -> new CorrectableExecute(message, counters));
     }
 }

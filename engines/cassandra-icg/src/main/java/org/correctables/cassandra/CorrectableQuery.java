@@ -1,11 +1,9 @@
 package org.correctables.cassandra;
 
-import io.netty.buffer.ByteBuf;
 import org.apache.cassandra.cql3.ResultSet;
 import org.apache.cassandra.service.QueryState;
 import org.apache.cassandra.transport.Dispatcher;
 import org.apache.cassandra.transport.Message;
-import org.apache.cassandra.transport.ProtocolVersion;
 import org.apache.cassandra.transport.messages.QueryMessage;
 
 /** QUERY, with a preliminary answer for those who ask. */
@@ -20,11 +18,8 @@ final class CorrectableQuery extends QueryMessage {
 
     @Override
     protected Message.Response execute(QueryState state, Dispatcher.RequestTime requestTime, boolean traceRequest) {
-        Exchange exchange = Exchanges.begin(this, this::skipMetadata, counters);
-        if (exchange == null) {
-            return super.execute(state, requestTime, traceRequest);
-        }
-        return exchange.conclude(super.execute(state, requestTime, traceRequest));
+        return Exchanges.answer(
+            this, this::skipMetadata, counters, () -> super.execute(state, requestTime, traceRequest));
     }
 
     private void skipMetadata(ResultSet.ResultMetadata metadata) {
@@ -35,11 +30,6 @@ final class CorrectableQuery extends QueryMessage {
 
     /** Reads the messages of clients, in place of the server's codec. */
     static Message.Codec<QueryMessage> codec(Message.Codec<QueryMessage> plain, Counters counters) {
-        return new DelegatingCodec<>(plain) {
-            @Override
-            public QueryMessage decode(ByteBuf body, ProtocolVersion version) {
-                return new CorrectableQuery(super.decode(body, version), counters);
-            }
-        };
+        return new DelegatingCodec<>(plain, message -> new CorrectableQuery(message, counters));
     }
 }

@@ -1,21 +1,25 @@
 package org.correctables.cassandra;
 
 import io.netty.buffer.ByteBuf;
+import java.util.function.UnaryOperator;
 import org.apache.cassandra.transport.Message;
 import org.apache.cassandra.transport.ProtocolVersion;
 
-/** A codec of the server, to change a part of it. */
-abstract class DelegatingCodec<M extends Message> implements Message.Codec<M> {
+/** A codec of the server that makes messages of our own of those that it reads. */
+final class DelegatingCodec<M extends Message> implements Message.Codec<M> {
 
     private final Message.Codec<M> plain;
+    private final UnaryOperator<M> ours;
 
-    DelegatingCodec(Message.Codec<M> plain) {
+    /** @param ours makes a message of ours of one that was read */
+    DelegatingCodec(Message.Codec<M> plain, UnaryOperator<M> ours) {
         this.plain = plain;
+        this.ours = ours;
     }
 
     @Override
     public M decode(ByteBuf body, ProtocolVersion version) {
-        return plain.decode(body, version);
+        return ours.apply(plain.decode(body, version));
     }
 
     @Override

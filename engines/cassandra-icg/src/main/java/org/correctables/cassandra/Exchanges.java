@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.cassandra.cql3.ResultSet;
 import org.apache.cassandra.transport.FlushQueue;
 import org.apache.cassandra.transport.Message;
@@ -23,12 +24,25 @@ final class Exchanges {
     }
 
     /**
-     * Null unless the request asks for a preliminary answer and can have one. The exchange goes along in the custom payload,
-     * which the server hands to its query handler.
+     * Executes a request, which is answered twice where it asks for that and can be.
      *
      * @param skipMetadata leaves out of an answer what the client knows
      */
-    static Exchange begin(
+    static Message.Response answer(
+        Message.Request request,
+        Consumer<ResultSet.ResultMetadata> skipMetadata,
+        Counters counters,
+        Supplier<Message.Response> execute) {
+        Exchange exchange = begin(request, skipMetadata, counters);
+        Message.Response response = execute.get();
+        return exchange == null ? response : exchange.conclude(response);
+    }
+
+    /**
+     * Null unless the request asks for a preliminary answer and can have one. The exchange goes along in the custom payload,
+     * which the server hands to its query handler.
+     */
+    private static Exchange begin(
         Message.Request request, Consumer<ResultSet.ResultMetadata> skipMetadata, Counters counters) {
         Asking asking = Asking.in(request.getCustomPayload());
         if (asking == null) {

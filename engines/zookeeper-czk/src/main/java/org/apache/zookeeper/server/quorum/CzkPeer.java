@@ -1,6 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
+import java.util.function.Supplier;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.common.X509Exception;
@@ -27,11 +28,7 @@ final class CzkPeer extends QuorumPeer {
 
             @Override
             public ProcessTxnResult processTxn(Request request) {
-                synchronized (inFlight) {
-                    ProcessTxnResult result = super.processTxn(request);
-                    applied(inFlight, request);
-                    return result;
-                }
+                return applying(inFlight, request, () -> super.processTxn(request));
             }
         });
     }
@@ -48,11 +45,7 @@ final class CzkPeer extends QuorumPeer {
 
             @Override
             public ProcessTxnResult processTxn(Request request) {
-                synchronized (inFlight) {
-                    ProcessTxnResult result = super.processTxn(request);
-                    applied(inFlight, request);
-                    return result;
-                }
+                return applying(inFlight, request, () -> super.processTxn(request));
             }
         });
     }
@@ -69,11 +62,7 @@ final class CzkPeer extends QuorumPeer {
 
             @Override
             public ProcessTxnResult processTxn(Request request) {
-                synchronized (inFlight) {
-                    ProcessTxnResult result = super.processTxn(request);
-                    applied(inFlight, request);
-                    return result;
-                }
+                return applying(inFlight, request, () -> super.processTxn(request));
             }
         });
     }
@@ -83,11 +72,17 @@ final class CzkPeer extends QuorumPeer {
         return new InFlightCreates(Math.max(getMaxSessionTimeout(), getTickTime() * 20));
     }
 
-    private static void applied(InFlightCreates inFlight, Request request) {
-        if (request.type == ZooDefs.OpCode.closeSession) {
-            inFlight.endSession(request.sessionId);
-        } else {
-            inFlight.end(request.sessionId, request.cxid);
+    /** Whoever counts what is under way sees a create either there or applied, never both nor neither. */
+    private static ProcessTxnResult applying(
+        InFlightCreates inFlight, Request request, Supplier<ProcessTxnResult> process) {
+        synchronized (inFlight) {
+            ProcessTxnResult result = process.get();
+            if (request.type == ZooDefs.OpCode.closeSession) {
+                inFlight.endSession(request.sessionId);
+            } else {
+                inFlight.end(request.sessionId, request.cxid);
+            }
+            return result;
         }
     }
 }
