@@ -1,30 +1,18 @@
 /** The ad server's data on the RedBlue backend: three sites in this process, reached over real websockets. */
-import { createClient, type AnyClient } from 'correctables';
-import { redblue } from 'correctables/bindings/redblue';
-import { WebSocket } from 'ws';
-import { startSites } from '../../shared/backend.ts';
+import type { AnyClient } from 'correctables';
 import { inBatches } from '../../shared/batches.ts';
 import type { OpenStore } from '../../shared/chase/store.ts';
+import { openRedblue } from '../../shared/redblue-store.ts';
 import { adContract, BATCH_MAX } from '../contract.ts';
 import { adIdOf, uidOf, type AdData } from '../data.ts';
 import { service } from '../service.ts';
 
-export const openRedblueAds: OpenStore<AdData> = async (data, { client, wan }, progress) => {
-  progress(`starting three sites (delays: ${wan}), the client beside ${client}`);
-  const sites = await startSites({ service, wan });
-  const store = createClient(redblue(adContract, { url: sites.siteUrl(client), WebSocket }));
-  const close = async (): Promise<void> => {
-    await store.close();
-    await sites.close();
-  };
-  try {
+export const openRedblueAds: OpenStore<AdData> = (data, options, progress) => {
+  const load = (store: AnyClient): Promise<void> => {
     progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
-    await loadAds(store, data);
-    return { store, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return loadAds(store, data);
+  };
+  return openRedblue({ service, contract: adContract, load }, options, progress);
 };
 
 /** Loads the data through one client, and waits until it can be read there. */

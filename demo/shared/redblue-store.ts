@@ -1,0 +1,36 @@
+/** A service on the RedBlue backend: three sites in this process, reached over real websockets. */
+import { createClient, type AnyClient } from 'correctables';
+import { redblue } from 'correctables/bindings/redblue';
+import { WebSocket } from 'ws';
+import { startSites, type BackendOptions } from './backend.ts';
+import type { ChaseStore } from './chase/store.ts';
+import type { DeploymentOptions } from './chase/headless.ts';
+
+export interface RedblueParts {
+  readonly service: BackendOptions['service'];
+  readonly contract: Parameters<typeof redblue>[0];
+  /** Loads the data through one client, and waits until it can be read there. */
+  load(store: AnyClient): Promise<void>;
+}
+
+/** Starts the sites, connects beside the client and loads the data. */
+export async function openRedblue(
+  { service, contract, load }: RedblueParts,
+  { client, wan }: DeploymentOptions,
+  progress: (text: string) => void,
+): Promise<ChaseStore> {
+  progress(`starting three sites (delays: ${wan}), the client beside ${client}`);
+  const sites = await startSites({ service, wan });
+  const store = createClient(redblue(contract, { url: sites.siteUrl(client), WebSocket }));
+  const close = async (): Promise<void> => {
+    await store.close();
+    await sites.close();
+  };
+  try {
+    await load(store);
+    return { store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
