@@ -6,9 +6,7 @@ import { connect, type Connection } from '../../../src/transport/connection.ts';
 import type { ConnectionOptions } from '../../../src/transport/options.ts';
 import { LEVELS, quietContext, readX, SinkDouble, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
-
-const LIMITS = { frameBytesMax: 1 << 20, inFlightMax: 100 };
-const WELCOME = [0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, limits: LIMITS }];
+import { connectBy, LIMITS, welcome } from './set-up.ts';
 
 interface Fixture {
   readonly platform: FakePlatform;
@@ -19,26 +17,8 @@ interface Fixture {
 function start(options: Partial<ConnectionOptions> = {}): Fixture {
   const platform = new FakePlatform();
   const states: string[] = [];
-  const connection = connect(
-    {
-      url: 'ws://server.test/irl',
-      codec: 'json',
-      WebSocket: platform.WebSocket,
-      scheduling: platform,
-      random: () => 0,
-      onStateChange: (state) => states.push(state),
-      ...options,
-    },
-    { levels: LEVELS },
-  );
+  const connection = connectBy(platform, { onStateChange: (state) => states.push(state), ...options });
   return { platform, connection, states };
-}
-
-async function welcome(platform: FakePlatform): Promise<void> {
-  platform.socket.open();
-  await settled();
-  platform.socket.receive(WELCOME);
-  platform.tick();
 }
 
 async function startOpen(options: Partial<ConnectionOptions> = {}): Promise<Fixture> {
@@ -131,13 +111,7 @@ describe('connection: operations', () => {
 
   test('larger than the server reads → INVALID_ARGUMENT, the others go on', async () => {
     const { platform, connection } = start();
-    platform.socket.open();
-    await settled();
-    platform.socket.receive([
-      0,
-      'welcome',
-      { ...(WELCOME[2] as object), limits: { frameBytesMax: 200, inFlightMax: 9 } },
-    ]);
+    await welcome(platform, { limits: { frameBytesMax: 200, inFlightMax: 9 } });
     const large = submit(connection, { ...readX, args: 'x'.repeat(200) });
     submit(connection);
     platform.tick();

@@ -1,34 +1,14 @@
 /** A page that slept: no timer ran, the server has long forgotten the connection, and the clock jumped. */
 import { expect, test } from 'vitest';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
-import { connect } from '../../../src/transport/connection.ts';
-import { LEVELS, quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
+import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
+import { connectBy, welcome } from './set-up.ts';
 
 const HOUR_MS = 3_600_000;
-const LIMITS = { frameBytesMax: 1 << 20, inFlightMax: 100 };
-
-async function welcome(platform: FakePlatform, more: object = {}): Promise<void> {
-  platform.socket.open();
-  await settled();
-  platform.socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, limits: LIMITS, ...more }]);
-  platform.tick();
-}
-
 test('page slept an hour, the socket looks open → it asks, hears nothing, comes back with a fresh token; what was under way goes on', async () => {
   const platform = new FakePlatform();
   let asked = 0;
-  const connection = connect(
-    {
-      url: 'ws://server.test/irl',
-      codec: 'json',
-      WebSocket: platform.WebSocket,
-      scheduling: platform,
-      random: () => 0,
-      token: () => `token ${++asked}`,
-    },
-    { levels: LEVELS },
-  );
+  const connection = connectBy(platform, { token: () => `token ${++asked}` });
   await welcome(platform, { expiresInMs: 600_000 });
   const [update, read] = [new SinkDouble(), new SinkDouble()];
   connection.submit(writeX, ['strong'], update, quietContext());

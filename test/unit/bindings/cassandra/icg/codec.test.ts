@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
 import type { Column } from '../../../../../src/bindings/cassandra/icg/columns.ts';
-import { CqlError } from '../../../../../src/bindings/cassandra/icg/cql-error.ts';
 import { setStream } from '../../../../../src/bindings/cassandra/icg/frame-writer.ts';
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import * as requests from '../../../../../src/bindings/cassandra/icg/requests.ts';
@@ -13,6 +12,7 @@ import { readPage } from '../../../../../src/bindings/cassandra/icg/rows.ts';
 import { driverValues, UNSET } from '../../../../../src/bindings/cassandra/icg/values.ts';
 import { Values } from '../../../../../src/bindings/cassandra/values.ts';
 import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } from './bodies.ts';
+import { failureOf } from './failure-of.ts';
 import { tables, type TypedValues } from './cql-columns.ts';
 import { driverReader, driverRequests, executionOptions, VERSION } from './driver-oracle.ts';
 
@@ -251,13 +251,4 @@ describe('responses: any bytes → a response or PROTOCOL, nothing else', () => 
 function numbersOf(error: object): Record<string, unknown> {
   const { code, consistency, required, received, alive, failures, unpreparedId } = error as Record<string, unknown>;
   return { code, consistency, required, received, alive, failures, unpreparedId };
-}
-
-function failureOf(action: () => void): string | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    return error instanceof CqlError ? error.code : String(error);
-  }
 }

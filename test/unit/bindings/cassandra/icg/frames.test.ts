@@ -1,9 +1,9 @@
 /** Cutting the bytes of a connection into frames. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CqlError } from '../../../../../src/bindings/cassandra/icg/cql-error.ts';
 import { FrameSplitter, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
 import { responseFrame } from './bodies.ts';
+import { failureOf } from './failure-of.ts';
 
 const MAX_BYTES = 1024;
 
@@ -60,12 +60,3 @@ test('frames: another version, a request, a longer body than allowed → PROTOCO
   expect(() => push(responseFrame({ ...frame, version: 0x48 }))).toThrow('no answers of CQL');
   expect(() => push(responseFrame({ ...frame, body: Buffer.alloc(9) }))).toThrow('9 bytes: more than maxFrameBytes');
 });
-
-function failureOf(action: () => void): string | undefined {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    return error instanceof CqlError ? error.code : String(error);
-  }
-}
