@@ -1,6 +1,6 @@
 /** One request to a real coordinator that gives preliminary replies: the bytes, and a node that fails. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import driver from 'cassandra-driver';
 import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
 import { cassandra, type CassandraDriver } from '../../src/bindings/cassandra/index.ts';
@@ -8,7 +8,7 @@ import { correctablePath, type CorrectablePath } from '../../src/bindings/cassan
 import type { Page, ReadPath, ReadSink } from '../../src/bindings/cassandra/read-path.ts';
 import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { isShort, withCassandra } from './support/cassandra.ts';
+import { isShort, withCassandra, type TestCluster } from './support/cassandra.ts';
 import { besideFrankfurt } from './support/cassandra-ways.ts';
 
 const it = withCassandra();
@@ -155,10 +155,13 @@ test('client: the coordinator frozen, gone, and back → views all the while, th
   await path.close();
 });
 
-describe.skipIf(isShort)('a cluster with TLS and users', () => {
-  const guarded = withCassandra({ plugin: true, authentication: true, tls: true });
+describe('a cluster with TLS and users', () => {
+  beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
+
+  const its = isShort ? undefined : withCassandra({ plugin: true, authentication: true, tls: true });
 
   test('certificate and password → reads; without one of them a typed error', async () => {
+    const guarded = its as TestCluster;
     const { certificate } = guarded.cluster.access;
     const tls = { ca: readFileSync(certificate as string), rejectUnauthorized: true };
     const base = {

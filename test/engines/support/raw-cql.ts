@@ -4,22 +4,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { FRAME_FLAG, HEADER_BYTES, OPCODE, VERSION } from '../../../src/bindings/cassandra/icg/protocol.ts';
 import { Bytes } from './raw-cql-bytes.ts';
-
-export const OPCODES = {
-  error: 0x00,
-  startup: 0x01,
-  ready: 0x02,
-  authenticate: 0x03,
-  options: 0x05,
-  supported: 0x06,
-  query: 0x07,
-  result: 0x08,
-  prepare: 0x09,
-  execute: 0x0a,
-  authResponse: 0x0f,
-  authSuccess: 0x10,
-} as const;
 
 export const CONSISTENCIES = {
   one: 1,
@@ -33,9 +19,6 @@ export const CONSISTENCIES = {
   nodeLocal: 11,
 } as const;
 
-const VERSION = 4;
-const HEADER_BYTES = 9;
-const FLAG = { tracing: 2, customPayload: 4, warning: 8 } as const;
 const KINDS = { 1: 'void', 2: 'rows', 3: 'keyspace', 4: 'prepared', 5: 'schema' } as const;
 
 /** One frame of the server. */
@@ -98,26 +81,26 @@ export class RawCql implements AsyncDisposable {
     const socket = connect(Number(port), host);
     await once(socket, 'connect');
     const client = new RawCql(socket);
-    const started = await client.send(OPCODES.startup, new Bytes().stringMap({ CQL_VERSION: '3.0.0' }).end());
-    if (started.at(-1)?.opcode === OPCODES.authenticate) {
+    const started = await client.send(OPCODE.startup, new Bytes().stringMap({ CQL_VERSION: '3.0.0' }).end());
+    if (started.at(-1)?.opcode === OPCODE.authenticate) {
       const { username = '', password = '' } = credentials ?? {};
       const token = Buffer.from(`\0${username}\0${password}`);
-      const [answer] = await client.send(OPCODES.authResponse, new Bytes().bytes(token).end());
-      if (answer?.opcode !== OPCODES.authSuccess) throw new Error(`login refused: ${answer?.error?.message ?? '?'}`);
+      const [answer] = await client.send(OPCODE.authResponse, new Bytes().bytes(token).end());
+      if (answer?.opcode !== OPCODE.authSuccess) throw new Error(`login refused: ${answer?.error?.message ?? '?'}`);
     }
     return client;
   }
 
   /** What SUPPORTED says. */
   async options(): Promise<Readonly<Record<string, readonly string[]>>> {
-    const [answer] = await this.send(OPCODES.options, Buffer.alloc(0));
-    if (answer?.opcode !== OPCODES.supported) throw new Error(`no SUPPORTED but opcode ${String(answer?.opcode)}`);
+    const [answer] = await this.send(OPCODE.options, Buffer.alloc(0));
+    if (answer?.opcode !== OPCODE.supported) throw new Error(`no SUPPORTED but opcode ${String(answer?.opcode)}`);
     return new Bytes(answer.body).readMultimap();
   }
 
   /** All frames of one query, the last one being final. */
   query(cql: string, ask: Ask = {}): Promise<Answer[]> {
-    return this.send(OPCODES.query, Buffer.concat([new Bytes().longString(cql).end(), parametersOf(ask)]), ask);
+    return this.send(OPCODE.query, Buffer.concat([new Bytes().longString(cql).end(), parametersOf(ask)]), ask);
   }
 
   /** Runs a query that has to succeed; its only frame. */
@@ -129,13 +112,13 @@ export class RawCql implements AsyncDisposable {
 
   /** The id of a prepared statement. */
   async prepare(cql: string): Promise<Buffer> {
-    const [answer] = await this.send(OPCODES.prepare, new Bytes().longString(cql).end());
+    const [answer] = await this.send(OPCODE.prepare, new Bytes().longString(cql).end());
     if (answer?.kind !== 'prepared') throw new Error(`${cql}: ${answer?.error?.message ?? 'not prepared'}`);
     return new Bytes(answer.body.subarray(4)).readShortBytes();
   }
 
   execute(id: Buffer, ask: Ask = {}): Promise<Answer[]> {
-    return this.send(OPCODES.execute, Buffer.concat([new Bytes().shortBytes(id).end(), parametersOf(ask)]), ask);
+    return this.send(OPCODE.execute, Buffer.concat([new Bytes().shortBytes(id).end(), parametersOf(ask)]), ask);
   }
 
   send(opcode: number, body: Buffer, { icg, tracing = false }: Ask = {}): Promise<Answer[]> {
@@ -144,7 +127,7 @@ export class RawCql implements AsyncDisposable {
     const payload = icg === undefined ? Buffer.alloc(0) : new Bytes().bytesMap({ icg: Buffer.of(icg) }).end();
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt8(VERSION, 0);
-    header.writeUInt8((tracing ? FLAG.tracing : 0) | (icg === undefined ? 0 : FLAG.customPayload), 1);
+    header.writeUInt8((tracing ? FRAME_FLAG.tracing : 0) | (icg === undefined ? 0 : FRAME_FLAG.payload), 1);
     header.writeInt16BE(stream, 2);
     header.writeUInt8(opcode, 4);
     header.writeInt32BE(payload.length + body.length, 5);
@@ -216,14 +199,14 @@ function answerOf(frame: Buffer): Answer {
   const flags = frame.readUInt8(1);
   const opcode = frame.readUInt8(4);
   const reader = new Bytes(Buffer.from(frame.subarray(HEADER_BYTES)));
-  const trace = (flags & FLAG.tracing) === 0 ? undefined : reader.take(16);
-  const warnings = (flags & FLAG.warning) === 0 ? [] : reader.readStrings();
-  const payload = (flags & FLAG.customPayload) === 0 ? {} : reader.readBytesMap();
+  const trace = (flags & FRAME_FLAG.tracing) === 0 ? undefined : reader.take(16);
+  const warnings = (flags & FRAME_FLAG.warning) === 0 ? [] : reader.readStrings();
+  const payload = (flags & FRAME_FLAG.payload) === 0 ? {} : reader.readBytesMap();
   const body = reader.rest();
-  const isError = opcode === OPCODES.error;
+  const isError = opcode === OPCODE.error;
   const kind = isError
     ? 'error'
-    : opcode === OPCODES.result
+    : opcode === OPCODE.result
       ? KINDS[body.readInt32BE(0) as keyof typeof KINDS]
       : undefined;
   return {
