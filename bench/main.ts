@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
+import { UsageError } from '../demo/usage-error.ts';
 import type { Bench, Outcome } from './harness/bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { cassandraBandwidth } from './cassandra/bandwidth.ts';
@@ -43,7 +44,13 @@ cli
   .option('--history <file>', 'Write the history that the claims are computed from');
 cli.help();
 const { args, options } = cli.parse(process.argv, { run: false });
-if (options['help'] !== true) process.exitCode = await main(args[0]);
+if (options['help'] !== true) process.exitCode = await main(args[0]).catch(toExitCode);
+
+function toExitCode(error: unknown): number {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(error.message);
+  return 2;
+}
 
 async function main(name: string | undefined): Promise<number> {
   const bench = benches.find((each) => each.name === name);

@@ -7,6 +7,7 @@ import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/ch
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
+import { UsageError } from '../../demo/usage-error.ts';
 import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
@@ -46,12 +47,12 @@ export function chaseBench({ name, about, title, deploy }: ChaseBench): Bench {
   return { name, about, run };
 }
 
-/** The way to Cassandra; undefined where RedBlue is the store. @throws RangeError for what there is not */
+/** The way to Cassandra; undefined where RedBlue is the store. @throws UsageError for what there is not */
 function storeOf(settings: Settings): Way | undefined {
   const { binding = 'redblue' } = settings;
   if (binding === 'redblue') return undefined;
   if (binding === 'cassandra') return wayOf(settings);
-  throw new RangeError(`--binding: one of ${BINDINGS.join(', ')}, not "${binding}"`);
+  throw new UsageError(`--binding takes one of ${BINDINGS.join(', ')}, not "${binding}"`);
 }
 
 interface Output {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
 import { SITES, WANS } from '../wan.ts';
+import { whenInterrupted } from '../when-interrupted.ts';
 import { Cluster, type ClusterOptions, type ClusterState, type NodeHealth } from './cluster.ts';
-import { privateRun, stopLeftovers } from './leftovers.ts';
+import { privateRun, stopLeftovers, stopRun } from './leftovers.ts';
 import { NETWORK_MAX, whatIsTakenIn } from './layout.ts';
 
 const NAME = 'cassandra';
@@ -65,14 +66,19 @@ export async function useCluster(
   await stopLeftovers();
   privateClusters += 1;
   const run = privateRun(String(privateClusters));
+  const forget = whenInterrupted(() => stopRun(run));
   const cluster = await Cluster.start({
     ...kind,
     ...others,
     folder: join(runFolder(run), 'cluster'),
     progress,
     onChange: (state) => writeState(run, state), // For `stopLeftovers`, should this program be killed.
+  }).catch((error: unknown) => {
+    forget();
+    throw error;
   });
   const stop = async (): Promise<void> => {
+    forget();
     await cluster.stop();
     rmSync(runFolder(run), { recursive: true, force: true });
   };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
 import { SITES, WANS } from '../wan.ts';
+import { whenInterrupted } from '../when-interrupted.ts';
 import { Ensemble, type EnsembleState } from './ensemble.ts';
 import type { LayoutOptions } from './layout.ts';
 
@@ -56,7 +57,9 @@ export async function useEnsemble(
   const folder = join(runFolder(NAME), `${process.pid}-${leader}-${wan}`);
   progress(`starting a ZooKeeper ensemble (leader ${leader}, delays: ${wan})`);
   const ensemble = await Ensemble.start({ ...options, folder, progress });
+  const forget = whenInterrupted(() => ensemble.stop());
   const stop = async (): Promise<void> => {
+    forget();
     await ensemble.stop();
     rmSync(folder, { recursive: true, force: true });
   };

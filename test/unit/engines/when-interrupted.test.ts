@@ -1,0 +1,48 @@
+/** Programs that started engines for themselves, interrupted. */
+import { expect, test } from 'vitest';
+import { Program } from '../../support/run-program.ts';
+
+/** Two things to stop, and one that was stopped already; `last` is the body of the second one. */
+const program = (last: string): string => `
+  import { whenInterrupted } from './engines/when-interrupted.ts';
+  const forget = whenInterrupted(async () => console.log('never'));
+  whenInterrupted(async () => { await new Promise(setImmediate); console.log('stopped'); });
+  whenInterrupted(async () => { ${last} });
+  forget();
+  setInterval(() => {}, 1_000);
+  console.log('started');
+`;
+const start = (text: string): Program => new Program(['--import', 'tsx', '--input-type=module', '-e', text]);
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s → stops what is still there, tells what did not stop, ends with %i', async (signal, expected) => {
+  using running = start(program("throw new Error('would not stop')"));
+  expect(await running.line()).toBe('started');
+  running.signal(signal);
+  const { code, stdout, stderr } = await running.ended();
+  expect({ code, stdout }).toEqual({ code: expected, stdout: 'started\nstopped\n' });
+  expect(stderr).toContain('Error: would not stop');
+});
+
+test('a second signal → ends at once', async () => {
+  using running = start(program("console.log('hangs'); await new Promise(() => {})"));
+  expect(await running.line()).toBe('started');
+  running.signal('SIGINT');
+  expect(await running.line()).toBe('hangs');
+  running.signal('SIGINT');
+  expect((await running.ended()).code).toBeNull();
+});
+
+test('nothing left to stop → a signal ends the program as ever', async () => {
+  using running = start(`
+    import { whenInterrupted } from './engines/when-interrupted.ts';
+    whenInterrupted(async () => {})();
+    setInterval(() => {}, 1_000);
+    console.log('started');
+  `);
+  expect(await running.line()).toBe('started');
+  running.signal('SIGTERM');
+  expect((await running.ended()).code).toBeNull();
+});
