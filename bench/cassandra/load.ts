@@ -49,7 +49,7 @@ interface Plan {
   readonly pairMs: number;
 }
 
-const FULL: Plan = { loads: [4, 16, 32, 64, 96, 128, 192], rounds: 5, pairs: 9, durationMs: 2_000, pairMs: 4_000 };
+const FULL: Plan = { loads: [4, 16, 32, 64, 96, 128, 192], rounds: 5, pairs: 15, durationMs: 2_000, pairMs: 4_000 };
 const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: 2, durationMs: 1_500, pairMs: 1_500 };
 const WARM_UP_MS = 500;
 
