@@ -4,6 +4,9 @@
  */
 import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded } from './codec.ts';
 
+/** So few rows travel together whatever else is under way: a frame each would cost more than waiting for the tick. */
+const ROWS_TOGETHER = 8;
+
 /** Rows that wait for the end of the tick. */
 export class Outbox {
   readonly #codec: Codec;
@@ -20,8 +23,15 @@ export class Outbox {
     this.#send = send;
   }
 
-  push(row: Encoded): void {
-    if (this.#rows.push(row) >= ROWS_PER_FRAME_MAX) this.flush();
+  /**
+   * Takes a row for the frame of this tick.
+   *
+   * @param underWay how many operations wait for an answer, this one among them: half of them fill a frame. Otherwise,
+   * with all of them in one frame, the two ends would take turns instead of working at the same time.
+   */
+  push(row: Encoded, underWay: number = Infinity): void {
+    const full = Math.min(ROWS_PER_FRAME_MAX, Math.max(ROWS_TOGETHER, underWay / 2));
+    if (this.#rows.push(row) >= full) this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#afterTick(() => {

@@ -183,7 +183,8 @@ class WebSocketConnection implements Connection, InboundHandler {
       return;
     }
     operation.sent = true;
-    this.#outbox.push(this.#site === undefined ? operation.row : rowAt(this.#site, operation, codec));
+    const row = this.#site === undefined ? operation.row : rowAt(this.#site, operation, codec);
+    this.#outbox.push(row, this.#inFlight.size);
     if (operation.cancelled) this.#push([operation.id, 'cancel']);
     if (++this.#unacknowledged >= ACK_STEP) this.#acknowledge();
   }

@@ -30,3 +30,23 @@ test('outbox: a frame is full → sent at once, what is left at the end of the t
   endTick();
   expect(sizes.at(-1)).toBe(1);
 });
+
+test.each([
+  [20, 20, [10, 10]],
+  [64, 64, [32, 32]],
+  [1024, 600, [256, 256]],
+])('outbox: %i operations under way, %i of them in this tick → half of all fill a frame', (underWay, count, frames) => {
+  const { outbox, sizes } = open();
+  for (let n = 0; n < count; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), underWay);
+  expect(sizes).toEqual(frames);
+});
+
+test('outbox: few operations of an idle client → one frame; a burst → frames that grow', () => {
+  const { outbox, sizes, endTick } = open();
+  for (let n = 1; n <= 7; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), n);
+  endTick();
+  expect(sizes.splice(0)).toEqual([7]);
+  for (let n = 1; n <= 100; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), n);
+  endTick();
+  expect(sizes).toEqual([8, 8, 16, 32, 36]);
+});
