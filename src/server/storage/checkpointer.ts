@@ -25,9 +25,9 @@ export interface CheckpointerOptions {
   onFailed(error: Error): void;
 }
 
-/** Rows in the first slice. Each is longer by a hundredth, so that it ends however fast rows change. */
+/** Rows in the first slice. Each is longer by a tenth, so that it soon ends however fast rows change. */
 const SLICE_ROWS = 500;
-const SLICE_GROWTH = 1.01;
+const SLICE_GROWTH = 1.1;
 /** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
 const REWRITE_BYTES = 4 * 1024 * 1024;
 

@@ -29,7 +29,7 @@ export interface DurableStorageOptions {
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const CHECKPOINT_RETRY_MS_MAX = 60_000;
-const CHECKPOINT_BYTES = 16 * 1024 * 1024;
+const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const SEGMENTS_AT_START_MAX = 4;
 
