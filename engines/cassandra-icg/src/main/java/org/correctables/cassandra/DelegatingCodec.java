@@ -5,8 +5,8 @@ import java.util.function.UnaryOperator;
 import org.apache.cassandra.transport.Message;
 import org.apache.cassandra.transport.ProtocolVersion;
 
-/** A codec of the server that makes messages of our own of those that it reads. */
-final class DelegatingCodec<M extends Message> implements Message.Codec<M> {
+/** A codec of the server, to change a part of it: what it makes of the messages that it reads, or what it writes. */
+class DelegatingCodec<M extends Message> implements Message.Codec<M> {
 
     private final Message.Codec<M> plain;
     private final UnaryOperator<M> ours;

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.apache.cassandra.transport.Message;
 import org.apache.cassandra.transport.ProtocolVersion;
 import org.apache.cassandra.transport.messages.SupportedMessage;
@@ -15,7 +16,7 @@ final class SupportedOption extends DelegatingCodec<SupportedMessage> {
     static final List<String> VERSIONS = List.of("1");
 
     SupportedOption(Message.Codec<SupportedMessage> plain) {
-        super(plain);
+        super(plain, UnaryOperator.identity());
     }
 
     @Override
