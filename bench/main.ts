@@ -4,6 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import { UsageError } from '../demo/usage-error.ts';
+import { EngineUnavailable } from '../engines/engine.ts';
 import type { Bench, Outcome } from './harness/bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { cassandraBandwidth } from './cassandra/bandwidth.ts';
@@ -46,10 +47,12 @@ cli.help();
 const { args, options } = cli.parse(process.argv, { run: false });
 if (options['help'] !== true) process.exitCode = await main(args[0]).catch(toExitCode);
 
+/** What the user can mend is told without a stack. */
 function toExitCode(error: unknown): number {
-  if (!(error instanceof UsageError)) throw error;
+  const isUsage = error instanceof UsageError;
+  if (!isUsage && !(error instanceof EngineUnavailable)) throw error;
   console.error(error.message);
-  return 2;
+  return isUsage ? 2 : 1;
 }
 
 async function main(name: string | undefined): Promise<number> {
