@@ -34,7 +34,7 @@ function use(way: Way): Store {
 test.each(NAMED)('%s: no row → undefined, early and finally', async (_, way) => {
   const { store, binding } = use(way);
   expect(await seen(store.invoke(get('nobody')))).toEqual(both(undefined));
-  expect(binding.requestsPerRead).toBe(way.name === 'one read' ? 1 : 2);
+  expect(binding.requestsPerRead).toBe(way.requestsPerRead);
 });
 
 test.each(NAMED)('%s: a value of 1 MB → whole in both views', async (_, way) => {
@@ -113,7 +113,7 @@ test.each(NAMED)(
 
     await ddl.execute(`DROP TABLE ${table}`);
     // The driver does not say why it could not prepare the statement again.
-    const error = way.name === 'one read' ? 'INVALID_ARGUMENT' : 'UNAVAILABLE';
+    const error = way.requestsPerRead === 1 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE';
     expect(await read()).toEqual({ views: [], error });
     await close();
   },

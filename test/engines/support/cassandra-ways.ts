@@ -37,6 +37,8 @@ export type Place = Pick<TestCluster, 'cluster' | 'keyspace'>;
 /** One way to the cluster. */
 export interface Way {
   readonly name: string;
+  /** How often the cluster is asked for two views. */
+  readonly requestsPerRead: 1 | 2;
   open(place: Place, options?: WayOptions): Promise<OpenWay>;
 }
 
@@ -54,6 +56,7 @@ export function besideFrankfurt({ cluster, keyspace }: Place): ClientPlace {
 function inProcess(name: string, correctable: 'never' | 'require'): Way {
   return {
     name,
+    requestsPerRead: correctable === 'require' ? 1 : 2,
     async open(place, options = {}) {
       const binding = cassandra({ ...besideFrankfurt(place), ...options, correctable }) as CassandraBinding<Levels>;
       if (options.lazy !== true) await binding.connected();
@@ -65,6 +68,7 @@ function inProcess(name: string, correctable: 'never' | 'require'): Way {
 function gateway(behind: Way): Way {
   return {
     name: `gateway, ${behind.name} behind it`,
+    requestsPerRead: behind.requestsPerRead,
     async open(place, options = {}) {
       const { store, close } = await behind.open(place, options);
       const { contract } = options;
