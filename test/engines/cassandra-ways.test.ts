@@ -17,7 +17,7 @@ import {
 import { createClient, isCorrectableError, type Client, type Operation } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
-import { WAYS } from './support/cassandra-ways.ts';
+import { THREE_WAYS } from './support/cassandra-ways.ts';
 
 const it = withCassandra();
 type Levels = readonly ['weak', 'strong'];
@@ -114,7 +114,7 @@ afterAll(async () => await Promise.all(closing.map((close) => close())));
 
 async function openWays(): Promise<Ways> {
   const operations = ['get', 'getMany', 'put', ...Object.keys(statements)];
-  const opened = await Promise.all(WAYS.map((way) => way.open(it, { statements, operations })));
+  const opened = await Promise.all(THREE_WAYS.map((way) => way.open(it, { statements, operations })));
   expect(opened.map(({ store }) => store.requestsPerRead)).toEqual([2, 2, 1]);
   closing.push(...opened.map(({ close }) => close));
   const [twice, gateway, once] = opened.map(({ binding }) => createClient(binding)) as Clients;
