@@ -276,7 +276,9 @@ test('entry: bundled → nothing from node_modules, the driver is looked for whe
     platform: 'node',
   });
   expect(
-    Object.keys(metafile.inputs).filter((path) => !/^src\/(engine-client|bindings\/cassandra|correctable)\//.test(path)),
+    Object.keys(metafile.inputs).filter(
+      (path) => !/^src\/(engine-client|bindings\/cassandra|correctable)\//.test(path),
+    ),
   ).toEqual([]);
   expect(outputFiles[0]?.text).not.toMatch(/(from|import\(|require\()\s*["']cassandra-driver/);
 });
