@@ -77,7 +77,7 @@ async function run(settings: Settings): Promise<Outcome> {
 }
 
 /** The report of what was measured. */
-export function outcomeOf(
+function outcomeOf(
   name: string,
   rounds: number,
   samples: { readonly sweeps: readonly Sample[]; readonly pairs: readonly Sample[] },

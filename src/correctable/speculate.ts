@@ -3,7 +3,7 @@
  * lives; a confirmed run is kept; a refuted one is undone before the next begins.
  */
 import { leave, listenToAll } from './audience.ts';
-import { derive } from './derive.ts';
+import { derive, observe } from './derive.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
@@ -38,15 +38,13 @@ export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: S
   const result = derive<T, U>(source);
   const idle = { live: undefined, waiting: undefined, undoing: undefined, seen: undefined };
   const speculation: Speculation<T, U> = { source, result, run, abort, passErrors, ...idle };
-  const seat = listenToAll(
+  observe(
     source,
+    result,
     (_value, view) => onView(speculation, view),
     (error) => onError(speculation, error),
   );
-  onClose(result, () => {
-    leave(source, seat);
-    onClosed(speculation);
-  });
+  onClose(result, () => onClosed(speculation));
   return result;
 }
 
