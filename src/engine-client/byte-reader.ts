@@ -35,7 +35,7 @@ export abstract class ByteReader {
   }
 
   /** `count` things of at least `leastBytes` bytes each. */
-  protected items<T>(count: number, leastBytes: number, read: () => T): T[] {
+  items<T>(count: number, leastBytes: number, read: () => T): T[] {
     this.checkCount(count, leastBytes);
     const items: T[] = [];
     for (let n = 0; n < count; n += 1) items.push(read());

@@ -17,12 +17,7 @@ export class BodyReader extends ByteReader {
   }
 
   stringList(): string[] {
-    return this.list(this.short(), 2, () => this.string());
-  }
-
-  /** `count` things of at least `leastBytes` bytes each. */
-  list<T>(count: number, leastBytes: number, read: () => T): T[] {
-    return this.items(count, leastBytes, read);
+    return this.items(this.short(), 2, () => this.string());
   }
 
   protected refusal(what: string): Error {

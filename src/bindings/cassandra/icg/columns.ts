@@ -49,7 +49,7 @@ export function readParameters(reader: BodyReader): readonly Column[] {
   const flags = reader.int();
   const count = reader.int();
   const keys = reader.int();
-  reader.list(keys, 2, () => reader.short());
+  reader.items(keys, 2, () => reader.short());
   return readColumns(reader, count, flags);
 }
 
@@ -73,7 +73,7 @@ function readColumns(reader: BodyReader, count: number, flags: number): readonly
     reader.string();
     reader.string();
   }
-  return reader.list(count, COLUMN_LEAST_BYTES, () => {
+  return reader.items(count, COLUMN_LEAST_BYTES, () => {
     if (isOneTable) return { name: reader.string(), type: readType(reader, 0) };
     const [ksname, tablename] = [reader.string(), reader.string()];
     return { ksname, tablename, name: reader.string(), type: readType(reader, 0) };
@@ -95,11 +95,11 @@ function readType(reader: BodyReader, depth: number): ColumnType {
     case TYPE.udt: {
       const [keyspace, name] = [reader.string(), reader.string()];
       const readField = (): { name: string; type: ColumnType } => ({ name: reader.string(), type: inner() });
-      const fields = reader.list(reader.short(), COLUMN_LEAST_BYTES, readField);
+      const fields = reader.items(reader.short(), COLUMN_LEAST_BYTES, readField);
       return { code, type: null, info: { keyspace, name, fields } };
     }
     case TYPE.tuple:
-      return { code, type: null, info: reader.list(reader.short(), TYPE_LEAST_BYTES, inner) };
+      return { code, type: null, info: reader.items(reader.short(), TYPE_LEAST_BYTES, inner) };
     default:
       return { code, type: null };
   }

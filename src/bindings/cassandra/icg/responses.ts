@@ -82,7 +82,7 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
 }
 
 function readSupported(reader: BodyReader): ReadonlyMap<string, readonly string[]> {
-  return new Map(reader.list(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
+  return new Map(reader.items(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
 }
 
 function readResult(reader: BodyReader, payload: Payload | undefined): Response {

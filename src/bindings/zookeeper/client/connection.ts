@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { codeOf, ZooKeeperError } from './errors.ts';
-import { FrameSplitter } from './frames.ts';
+import { FrameSplitter, LENGTH_BYTES } from './frames.ts';
 import { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
@@ -18,7 +18,6 @@ const XID_MAX = 2 ** 29 - 1;
 /** Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send the bit back. */
 const WANTS_PRELIMINARY = 2 ** 30;
 const FLAGS = 0x6000_0000;
-const LENGTH_BYTES = 4;
 /** No server keeps a session for so long: a week. */
 const TIMEOUT_MAX_MS = 7 * 24 * 3_600_000;
 

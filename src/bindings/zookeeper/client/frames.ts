@@ -1,7 +1,7 @@
 /** Cuts the bytes of a connection into frames, however they arrive. */
 import { ZooKeeperError } from './errors.ts';
 
-const LENGTH_BYTES = 4;
+export const LENGTH_BYTES = 4;
 
 export class FrameSplitter {
   readonly #maxBytes: number;

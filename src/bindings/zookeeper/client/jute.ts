@@ -2,9 +2,10 @@
 import { ByteReader } from '../../../engine-client/byte-reader.ts';
 import { ByteWriter } from '../../../engine-client/byte-writer.ts';
 import { ZooKeeperError } from './errors.ts';
+import { LENGTH_BYTES } from './frames.ts';
 
-/** Of the length in front of a frame, and the least that an element of a list takes. */
-const LENGTH_BYTES = 4;
+/** The least that an element of a list takes. */
+const ELEMENT_BYTES = 4;
 
 /** Writes one frame: the four bytes of its length are kept free at the start. */
 export class JuteWriter extends ByteWriter {
@@ -64,7 +65,7 @@ export class JuteReader extends ByteReader {
 
   /** A length below zero is a list that is not there: it has no elements. */
   list<T>(read: (reader: this) => T): T[] {
-    return this.items(Math.max(0, this.int()), LENGTH_BYTES, () => read(this));
+    return this.items(Math.max(0, this.int()), ELEMENT_BYTES, () => read(this));
   }
 
   protected refusal(what: string): ZooKeeperError {
