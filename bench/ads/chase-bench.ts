@@ -13,7 +13,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { barsOf, vsPossible } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { labelOf, placeOf, planOf, type Measured, type Plan, type Setting } from './settings.ts';
+import { labelOf, peaksOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -60,15 +60,21 @@ interface Output {
   readonly history: HistoryLine[];
 }
 
+/** A setting while it is measured. */
+interface Measuring extends Measured {
+  readonly rounds: Comparison[];
+  readonly atPeak: Comparison[];
+}
+
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
-  const measured = plan.settings.map((setting) => ({ ...setting, rounds: [] as Comparison[] }));
+  const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [] }));
   const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
   for (const [place, { client, cassandra }] of places) {
     const options = { scale: plan.scale, seed: SEED, client, wan: 'paper', cassandra } as const;
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);
-      for (let round = 0; round < plan.rounds; round += 1) await runRound(deployment, here, { plan, round, output });
+      await measureHere(deployment, here, plan, output);
     } finally {
       await deployment.close();
     }
@@ -76,41 +82,74 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
   return measured;
 }
 
-interface Round {
-  readonly plan: Plan;
-  readonly round: number;
+/** All settings of a place in interleaved rounds, then those where a workload peaks in longer ones. */
+async function measureHere(
+  deployment: Deployment,
+  here: readonly Measuring[],
+  plan: Plan,
+  output: Output,
+): Promise<void> {
+  const { rounds, secondsPerSetting: seconds, peak } = plan;
+  await runRounds(deployment, here, {
+    about: 'round',
+    rounds,
+    seconds,
+    warmUpPairs: (round) => (round === 0 ? 2 : 1),
+    keep: (setting, comparison) => setting.rounds.push(comparison),
+    output,
+  });
+  await runRounds(deployment, peaksOf(here), {
+    about: 'at the peak, round',
+    ...peak,
+    warmUpPairs: () => 1,
+    keep: (setting, comparison) => setting.atPeak.push(comparison),
+    output,
+  });
+}
+
+interface Rounds {
+  readonly about: string;
+  readonly rounds: number;
+  /** How long each setting is measured in a round. */
+  readonly seconds: number;
+  readonly sliceMs?: number | undefined;
+  readonly warmUpPairs: (round: number) => number;
+  readonly keep: (setting: Measuring, comparison: Comparison) => void;
   readonly output: Output;
 }
 
-/** All settings once, each round beginning with another one. */
-async function runRound(
+/** All settings once a round, each round beginning with another one. */
+async function runRounds(
   { application }: Deployment,
-  settings: readonly (Setting & { readonly rounds: Comparison[] })[],
-  { plan, round, output }: Round,
+  settings: readonly Measuring[],
+  { about, rounds, seconds, sliceMs, warmUpPairs, keep, output }: Rounds,
 ): Promise<void> {
-  const first = round % settings.length;
-  for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
-    output.progress(`round ${round + 1} of ${plan.rounds}: ${labelOf(setting)}`);
-    const { workload, workers } = setting;
-    const contest = await contend({
-      application,
-      workload,
-      workers,
-      seconds: plan.secondsPerSetting,
-      seed: SEED + round,
-      warmUpPairs: round === 0 ? 2 : 1,
-    });
-    setting.rounds.push(compare(contest));
-    for (const line of contest.history) {
-      output.history.push({ ...line, request: `${labelOf(setting)}, round ${round + 1}, ${line.request}` });
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % settings.length;
+    for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
+      const where = `${labelOf(setting)}, ${about} ${round + 1}`;
+      output.progress(`${about} ${round + 1} of ${rounds}: ${labelOf(setting)}`);
+      const { workload, workers } = setting;
+      const contest = await contend({
+        application,
+        workload,
+        workers,
+        seconds,
+        sliceMs,
+        seed: SEED + round,
+        warmUpPairs: warmUpPairs(round),
+      });
+      keep(setting, compare(contest));
+      for (const line of contest.history) output.history.push({ ...line, request: `${where}, ${line.request}` });
     }
   }
 }
 
-function rowOf({ rounds, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
-  const of = (value: (comparison: Comparison) => number): number => rounded(median(rounds.map(value)));
-  const range = (value: (comparison: Comparison) => number): string => {
-    const values = rounds.map(value);
+function rowOf({ rounds, atPeak, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
+  const of = (value: (comparison: Comparison) => number, comparisons = rounds): number =>
+    rounded(median(comparisons.map(value)));
+  const range = (value: (comparison: Comparison) => number, comparisons = rounds): string => {
+    const values = comparisons.map(value);
     return `${rounded(Math.min(...values))} … ${rounded(Math.max(...values))}`;
   };
   return {
@@ -131,7 +170,11 @@ function rowOf({ rounds, client, cassandra, workload, workers }: Measured): Reco
     correctableOpsPerSec: of(({ correctable }) => correctable.opsPerSec),
     throughputChange: of(({ throughputChange }) => throughputChange),
     throughputChangeRange: range(({ throughputChange }) => throughputChange),
+    ...(atPeak.length > 0 && {
+      changeAtPeak: of(({ throughputChange }) => throughputChange, atPeak),
+      changeAtPeakRange: range(({ throughputChange }) => throughputChange, atPeak),
+    }),
     divergence: of(({ divergence }) => divergence),
-    wrongDeliveries: rounds.reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0),
+    wrongDeliveries: [...rounds, ...atPeak].reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0),
   };
 }
