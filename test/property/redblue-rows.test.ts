@@ -156,7 +156,7 @@ describe('scans', () => {
     });
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.boolean(), entryArbitrary), { maxLength: 60 }),
+        fc.array(fc.tuple(fc.boolean(), entryArbitrary), { maxLength: 60, size: 'max' }),
         rangeArbitrary,
         fc.boolean(),
         (changes, range, reverse) => {

@@ -62,18 +62,22 @@ describe('durable storage', () => {
         count: fc.integer({ min: 1, max: 8 }),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ waitMs: fc.integer({ min: 0, max: 30 }) }) },
+    // Short ones too, so that writes are under way beside each other.
+    {
+      weight: 6,
+      arbitrary: fc.record({ waitMs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 30 })) }),
+    },
     { weight: 1, arbitrary: fc.constant('checkpoint' as const) },
     { weight: 2, arbitrary: fc.constant('crash' as const) },
   );
   const sizes = fc.record({
-    segmentBytes: fc.constantFrom(300, 2000),
+    segmentBytes: fc.constantFrom(300, 2000, 20_000),
     checkpointBytes: fc.constantFrom(200, 3000, Infinity),
   });
 
   test('any steps and crashes, on a disk that tears → all that was synced comes back, and only what was appended', () => {
     fc.assert(
-      fc.property(fc.nat(), sizes, fc.array(step, { maxLength: 60 }), (seed, given, steps) => {
+      fc.property(fc.nat(), sizes, fc.array(step, { maxLength: 60, size: 'max' }), (seed, given, steps) => {
         const machine = new VirtualMachine(seed, given);
         let site = machine.start();
         let next = 0;

@@ -60,7 +60,7 @@ test('stale: one copy, read and written in any order → never', () => {
     gapMs: fc.integer({ min: 0, max: 5 }),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       let [nowMs, value] = [1, LOADED as string];
       const history = steps.map(({ isWrite, tookMs, gapMs }, n): HistoryEvent => {
         const beganMs = nowMs + gapMs;

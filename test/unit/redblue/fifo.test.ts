@@ -12,7 +12,7 @@ describe('fifo', () => {
       { weight: 1, arbitrary: fc.record({ insert: fc.integer(), at: fc.nat(20) }) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const [list, expected] = [new Fifo<number>(), [] as number[]];
         for (const each of steps) {
           if (each === 'shift') expect(list.shift()).toBe(expected.shift());

@@ -39,48 +39,52 @@ const step = fc.oneof(
 
 test('pending queue: any additions, ends and foreign changes → what one by one would give', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(100), { maxLength: 5 }), fc.array(step, { maxLength: 40 }), (committed, steps) => {
-      const model: Model = { committed: [...committed], pending: [] };
-      const queue = new PendingQueue();
-      let next = 1000;
-      for (const each of steps) {
-        if (each.kind === 'add') {
-          const owner = next++;
-          const effects = each.pops.map((isPop) => (isPop ? pop : push(next++)));
-          for (const effect of effects) {
-            const before = simulate(
-              model.committed,
-              model.pending.flatMap((pending) => pending.effects),
-            );
-            const result = queue.append(owner, effect, viewOf(model.committed));
-            if (effect === pop) {
-              const expected =
-                before.length === 0
-                  ? { found: false, remaining: 0 }
-                  : { found: true, item: before[0], remaining: before.length - 1 };
-              expect(result).toEqual(expected);
+    fc.property(
+      fc.array(fc.nat(100), { maxLength: 5 }),
+      fc.array(step, { maxLength: 40, size: 'max' }),
+      (committed, steps) => {
+        const model: Model = { committed: [...committed], pending: [] };
+        const queue = new PendingQueue();
+        let next = 1000;
+        for (const each of steps) {
+          if (each.kind === 'add') {
+            const owner = next++;
+            const effects = each.pops.map((isPop) => (isPop ? pop : push(next++)));
+            for (const effect of effects) {
+              const before = simulate(
+                model.committed,
+                model.pending.flatMap((pending) => pending.effects),
+              );
+              const result = queue.append(owner, effect, viewOf(model.committed));
+              if (effect === pop) {
+                const expected =
+                  before.length === 0
+                    ? { found: false, remaining: 0 }
+                    : { found: true, item: before[0], remaining: before.length - 1 };
+                expect(result).toEqual(expected);
+              }
+              const last = model.pending.at(-1);
+              if (last?.owner === owner) last.effects.push(effect);
+              else model.pending.push({ owner, effects: [effect] });
             }
-            const last = model.pending.at(-1);
-            if (last?.owner === owner) last.effects.push(effect);
-            else model.pending.push({ owner, effects: [effect] });
+          } else if (each.kind === 'commit first') {
+            const first = model.pending.shift();
+            if (first === undefined) continue;
+            queue.remove(first.owner);
+            model.committed = simulate(model.committed, first.effects);
+          } else if (each.kind === 'drop') {
+            const [dropped] = model.pending.splice(each.index, 1);
+            if (dropped !== undefined) queue.remove(dropped.owner);
+          } else {
+            model.committed = simulate(model.committed, [each.isPop ? pop : push(next++)]);
           }
-        } else if (each.kind === 'commit first') {
-          const first = model.pending.shift();
-          if (first === undefined) continue;
-          queue.remove(first.owner);
-          model.committed = simulate(model.committed, first.effects);
-        } else if (each.kind === 'drop') {
-          const [dropped] = model.pending.splice(each.index, 1);
-          if (dropped !== undefined) queue.remove(dropped.owner);
-        } else {
-          model.committed = simulate(model.committed, [each.isPop ? pop : push(next++)]);
+          const expected = simulate(
+            model.committed,
+            model.pending.flatMap((pending) => pending.effects),
+          );
+          expect(itemsOf(queue.over(viewOf(model.committed)))).toEqual(expected);
         }
-        const expected = simulate(
-          model.committed,
-          model.pending.flatMap((pending) => pending.effects),
-        );
-        expect(itemsOf(queue.over(viewOf(model.committed)))).toEqual(expected);
-      }
-    }),
+      },
+    ),
   );
 });

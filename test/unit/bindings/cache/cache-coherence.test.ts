@@ -150,7 +150,7 @@ const runs: RunOptions[] = [true, false].flatMap((isVersioned) =>
 
 test.each(runs)('cache: any interleaving, %j → nothing older is shown than may be', (options) => {
   let looks = 0;
-  const property = fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
+  const property = fc.property(fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }), (steps) => {
     const run = new Run(options);
     for (const next of steps) run.take(next);
     looks += run.looks;
