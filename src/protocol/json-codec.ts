@@ -29,13 +29,17 @@ export const jsonCodec: Codec = {
 
   decode(frame) {
     const rows = parse(frame);
-    for (let i = 0; i < rows.length; i++) rows[i] = decodeRow(rows[i]);
+    const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
+    for (let i = 0; i < rows.length; i++) rows[i] = decodeRow(rows[i], mayBeBroken);
     return rows;
   },
 };
 
 /** Text that JSON writes as it is, between quotes. */
 const PLAIN = /^[\w -]*$/;
+
+/** A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at all. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 function splice(row: readonly unknown[], fields: readonly string[]): string {
   let text = '[';
@@ -70,9 +74,11 @@ function parse(frame: Encoded): unknown[] {
   return rows;
 }
 
-function decodeRow(row: unknown): unknown {
+function decodeRow(row: unknown, mayBeBroken: boolean): unknown {
   try {
-    return fromJsonValue(row);
+    const decoded = fromJsonValue(row);
+    if (mayBeBroken) toJsonValue(decoded);
+    return decoded;
   } catch (error) {
     if (!(error instanceof OutsideDomain)) throw error;
     return new UndecodableRow(row, error.path, error.message);

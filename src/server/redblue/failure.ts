@@ -8,9 +8,16 @@ interface SessionLimits {
   readonly sessionWaitMs: number;
 }
 
-/** The plain form of an error: what a log keeps of it. */
+const HALF_PAIRS = /\p{Surrogate}/gu;
+
+/** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
 export function failureOf({ code, message, field }: CorrectableError): Failure {
-  return field === undefined ? { code, message } : { code, message, field };
+  const kept = { code, message: wellFormed(message) };
+  return field === undefined ? kept : { ...kept, field: wellFormed(field) };
+}
+
+function wellFormed(text: string): string {
+  return text.replace(HALF_PAIRS, '\ufffd');
 }
 
 /** The error that a failure stands for. */

@@ -87,6 +87,7 @@ export class GeneratorRunner {
     const { choice } = returned;
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
+    else checkReads(reads);
     choice.effects.forEach(checkEffect);
     checkPortable(choice.args, 'shadow');
     const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
@@ -149,6 +150,12 @@ export class GeneratorRunner {
     const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
+}
+
+/** Red operations take along what they have read, for certification: it has to be such that it can be written down. */
+function checkReads({ names, ranges }: ReadSet): void {
+  for (const name of names) checkPortable(name, 'reads');
+  for (const range of ranges) checkPortable(range, 'reads');
 }
 
 function checkEffect(effect: Effect, index: number): void {

@@ -11,6 +11,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/contract.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
+import { isWellFormed } from '../../protocol/value-domain.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
 import type { Origin, Stage, SubmissionRequest } from './replica-port.ts';
 import type { Reply } from './reply.ts';
@@ -217,7 +218,7 @@ function originOf(context: InvocationContext, { site, sites }: SubmissionPort): 
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeIndex = home === undefined ? site : sites.indexOf(home);
   // The messages are made when they are needed: this is done for every update.
-  if (typeof client !== 'string' || client === '') misfit('client', 'must be a non-empty string');
+  if (!isName(client)) misfit('client', 'must be a non-empty string of whole characters');
   if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
   if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
   if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
@@ -229,11 +230,15 @@ function originOf(context: InvocationContext, { site, sites }: SubmissionPort): 
 }
 
 function opaqueOrigin(name: unknown, site: number): Origin {
-  if (typeof name !== 'string' || name === '') {
-    const message = `operationId must be a non-empty string, not ${String(name)}.`;
+  if (!isName(name)) {
+    const message = `operationId must be a non-empty string of whole characters, not ${String(name)}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
   }
   return { id: operationIdOf(name, 1), home: site, hop: 0, acknowledged: 0 };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isWellFormed(value);
 }
 
 function isCount(value: unknown): boolean {

@@ -12,11 +12,20 @@ describe('JSON codec: reads what is hostile', () => {
     ['bytes that are no base64', '[[1,"submit","a","read",1,[{"$bytes":"***"}]]]', [5, 0]],
     ['a bigint that is none', '[[1,"submit","a","read",1,{"$bigint":"1e9"}]]', [5]],
     ['a date beyond time', '[[1,"submit","a","read",1,{"$date":1e99}]]', [5]],
+    ['half of a surrogate pair', String.raw`[[1,"submit","a","read",1,["\uD83D\uDE00","\ud83d"]]]`, [5, 1]],
+    ['half of a pair in a key', String.raw`[[1,"submit","a","read",1,{"x":{"\udE00":1}}]]`, [5, 'x']],
   ])('%s → that row only, with the path', (_, text, path) => {
     const [bad, good] = jsonCodec.decode(`${text.slice(0, -1)},[2,"cancel"]]`);
     expect(bad).toBeInstanceOf(UndecodableRow);
     expect((bad as UndecodableRow).path).toEqual(path);
     expect(good).toEqual([2, 'cancel']);
+  });
+
+  test('surrogate pairs as escapes → the characters', () => {
+    expect(jsonCodec.decode(String.raw`[[1,"\uD83D\uDE00"],[2,{"$date":7}]]`)).toEqual([
+      [1, '😀'],
+      [2, new Date(7)],
+    ]);
   });
 
   test('nesting without end → refused, not a stack overflow', () => {

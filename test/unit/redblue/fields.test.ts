@@ -44,6 +44,19 @@ describe('fields', () => {
     );
   });
 
+  test('counter: sums beyond what numbers hold exactly → the same in any order, and exact once they are back', () => {
+    const large = Number.MAX_SAFE_INTEGER;
+    const adding = (amounts: readonly number[]): Change[] =>
+      amounts.map((amount, index) => ['add', amount, at(index % 3, index)]);
+    expectSame('counter', adding([large, large, 1, 1, large]), Number(3n * BigInt(large) + 2n));
+    expectSame('counter', adding([large, 1, 1, 1, -large]), 3);
+    const saved = stateAfter('counter', adding([large, large, 1])).save();
+    const loaded = FIELD_KINDS.counter.state(saved);
+    loaded.apply({ table: 't', key: 'k', field: 'f', action: 'add', value: -large }, at(0, 9));
+    loaded.apply({ table: 't', key: 'k', field: 'f', action: 'add', value: -large }, at(0, 10));
+    expect(loaded.read()).toBe(1);
+  });
+
   test('register: the later write wins; at one time, the higher site', () => {
     expectSame(
       'register',

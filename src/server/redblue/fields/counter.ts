@@ -1,6 +1,7 @@
 /**
  * A counter: sites add to it, and the additions commute. Amounts are whole numbers, since only those add up to the same
- * sum in every order: count cents, not fractions.
+ * sum in every order: count cents, not fractions. A sum that numbers no longer hold exactly is kept as a bigint, so that
+ * sites agree there too.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { Fifo } from '../../log/fifo.ts';
@@ -9,16 +10,34 @@ import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { effectOn } from './field.ts';
 import type { FieldAddress, FieldKind, FieldState, PendingEffects } from './field.ts';
 
+/** A bigint exactly where a number could be another one. */
+type Sum = number | bigint;
+
+function plus(sum: Sum, amount: number): Sum {
+  if (typeof sum === 'number') {
+    const next = sum + amount;
+    if (Number.isSafeInteger(next)) return next;
+  }
+  const exact = BigInt(sum) + BigInt(amount);
+  const next = Number(exact);
+  return Number.isSafeInteger(next) ? next : exact;
+}
+
+/** Equal for equal sums, as JSON too. */
+function shown(sum: Sum): number | string {
+  return typeof sum === 'number' ? sum : String(sum);
+}
+
 class CounterState implements FieldState {
-  #value: number;
-  constructor(saved = 0) {
+  #value: Sum;
+  constructor(saved: Sum = 0) {
     this.#value = saved;
   }
   read(): number {
-    return this.#value;
+    return Number(this.#value);
   }
   apply(effect: Effect): void {
-    this.#value += effect.value as number;
+    this.#value = plus(this.#value, effect.value as number);
   }
   clear(): void {
     throw new Error('only counters that remember their additions can be cleared up to a stamp');
@@ -26,10 +45,10 @@ class CounterState implements FieldState {
   get isInitial(): boolean {
     return false;
   }
-  snapshot(): number {
-    return this.#value;
+  snapshot(): unknown {
+    return shown(this.#value);
   }
-  save(): number {
+  save(): Sum {
     return this.#value;
   }
 }
@@ -41,18 +60,18 @@ interface Addition {
 
 /** A counter of a row that can be removed: it remembers its additions, so that a removal takes just the earlier ones. */
 class RemovableCounterState implements FieldState {
-  #value = 0;
+  #value: Sum = 0;
   #additions: Addition[];
   constructor(saved: readonly (readonly [amount: number, stamp: SavedPlace])[] = []) {
     this.#additions = saved.map(([amount, stamp]) => ({ amount, stamp: loadPlace(stamp) }));
     this.#sum();
   }
   read(): number {
-    return this.#value;
+    return Number(this.#value);
   }
   apply(effect: Effect, stamp: Stamp): void {
     const amount = effect.value as number;
-    this.#value += amount;
+    this.#value = plus(this.#value, amount);
     this.#additions.push({ stamp, amount });
   }
   clear(upTo: Stamp): void {
@@ -62,14 +81,14 @@ class RemovableCounterState implements FieldState {
   get isInitial(): boolean {
     return this.#additions.length === 0;
   }
-  snapshot(): number {
-    return this.#value;
+  snapshot(): unknown {
+    return shown(this.#value);
   }
   save(): unknown {
     return this.#additions.map(({ amount, stamp }) => [amount, savePlace(stamp)]);
   }
   #sum(): void {
-    this.#value = this.#additions.reduce((sum, { amount }) => sum + amount, 0);
+    this.#value = this.#additions.reduce<Sum>((sum, { amount }) => plus(sum, amount), 0);
   }
 }
 
@@ -128,7 +147,7 @@ export const counterKind: FieldKind = {
   name: 'counter',
   redOnly: false,
   effects: (address) => ({ add: (amount) => add(address, amount) }),
-  state: (saved) => new CounterState(saved as number | undefined),
+  state: (saved) => new CounterState(saved as Sum | undefined),
   removableState: (saved) => new RemovableCounterState(saved as [number, SavedPlace][] | undefined),
   pending: () => new PendingAdditions(),
 };
