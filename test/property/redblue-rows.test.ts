@@ -177,6 +177,19 @@ describe('scans', () => {
     );
   });
 
+  test('prefix: any characters → exactly what begins with it, between bounds of whole characters', () => {
+    const unit = fc.constantFrom('a', 'b', '\ud7ff', '😀', '🟿', '\u{10ffff}', '\ue000', '\ufffe', '\uffff');
+    const text = fc.string({ unit, maxLength: 4 });
+    fc.assert(
+      fc.property(text, text, (prefix, rest) => {
+        const range = rangeOf('t', undefined, { prefix });
+        expect(String(range.before)).not.toMatch(/\p{Surrogate}/u);
+        for (const key of [rest, prefix + rest]) expect(isWithin(range, key)).toBe(key.startsWith(prefix));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   test('sorted entries: thousands, over many chunks → in order from both ends', () => {
     const sorted = new SortedEntries();
     const keys = Array.from({ length: 5000 }, (_, index) => String((index * 7919) % 5000).padStart(5, '0'));

@@ -116,11 +116,25 @@ function bounded(table: string, field: string | undefined, { from, before, upTo 
   };
 }
 
-/** The first string after all that begin with `prefix`; none if there is no such string. */
+/** The first string after all that begin with `prefix`, in whole characters; none if there is no such string. */
 function afterPrefix(prefix: string): string | undefined {
-  for (let end = prefix.length - 1; end >= 0; end -= 1) {
-    const unit = prefix.charCodeAt(end);
-    if (unit < 0xffff) return prefix.slice(0, end) + String.fromCharCode(unit + 1);
+  const characters = [...prefix];
+  for (let end = characters.length - 1; end >= 0; end -= 1) {
+    const next = characterAfter(characters[end]?.codePointAt(0) as number);
+    if (next !== undefined) return characters.slice(0, end).join('') + String.fromCodePoint(next);
   }
   return undefined;
+}
+
+const LAST_UNIT = 0xffff;
+const BEFORE_SURROGATES = 0xd7ff;
+const AFTER_SURROGATES = 0xe000;
+const FIRST_PAIR = 0x1_0000;
+const LAST_PAIR = 0x10_ffff;
+
+/** By UTF-16 code units, pairs stand where the surrogates do: before the last characters of one unit. */
+function characterAfter(character: number): number | undefined {
+  if (character === LAST_UNIT) return undefined;
+  if (character === BEFORE_SURROGATES) return FIRST_PAIR;
+  return character === LAST_PAIR ? AFTER_SURROGATES : character + 1;
 }

@@ -1,0 +1,211 @@
+/**
+ * A site on a disk, given whatever keys and values there are: each update is done or refused with a typed error, the site
+ * goes on, and after a restart everything that was answered is there as it was.
+ */
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient, isCorrectableError } from '../../src/index.ts';
+import type { Client, Operation } from '../../src/index.ts';
+import type { Sink } from '../../src/correctable/binding.ts';
+import { defineContract } from '../../src/protocol/contract.ts';
+import { jsonCodec } from '../../src/protocol/json-codec.ts';
+import { defineService } from '../../src/server/redblue/service.ts';
+import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
+import { SiteBinding } from '../../src/server/redblue/site-binding.ts';
+import type { RedBlueLevels } from '../../src/server/redblue/site-binding.ts';
+import { cell, counter, log, queue, register, set, table } from '../../src/server/redblue/tables.ts';
+import { SignedTokens } from '../../src/server/session-tokens.ts';
+import { SiteDriver } from '../../src/server/site-driver.ts';
+import { virtualStorage, VirtualMachine } from '../unit/storage/virtual-storage.ts';
+
+const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+
+const CHANGES = ['write', 'add', 'tag', 'untag', 'append', 'assign', 'push', 'pop', 'remove', 'peek', 'throw'] as const;
+
+interface Change {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+const contract = defineContract('anything', {
+  change: {
+    effect: 'update',
+    args: z.object({ change: z.enum(CHANGES), key: z.string(), value: z.unknown() }),
+    result: z.unknown(),
+  },
+  look: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
+  all: { effect: 'read', args: z.object({ prefix: z.string() }), result: z.unknown() },
+});
+
+const service = defineService(contract, {
+  tables: {
+    blues: table(
+      { register: register<unknown>(), counter: counter(), set: set<string | number>(), log: log<unknown>() },
+      { removable: true, indexes: ['set'] },
+    ),
+    reds: table({ cell: cell<unknown>(), queue: queue<unknown>() }),
+  },
+  shadowOperations: ({ blues, reds }) => ({
+    write: blue(({ key, value }: Change) => [blues.row(key).register.write(value)]),
+    add: blue(({ key, value }: Change) => [blues.row(key).counter.add(value as number)]),
+    tag: blue(({ key, value }: Change) => [blues.row(key).set.add(value as string)]),
+    untag: blue(({ key, value }: Change) => [blues.row(key).set.remove(value as string)]),
+    append: blue(({ key, value }: Change) => [blues.row(key).log.append(value)]),
+    remove: red(({ key }: Change) => [blues.remove(key)]),
+    assign: red(({ key, value }: Change) => [reds.row(key).cell.assign(value)]),
+    push: red(({ key, value }: Change) => [reds.row(key).queue.push(value)]),
+    pop: red(
+      ({ key }: Change) => [reds.row(key).queue.pop()],
+      ([popped]) => (popped.found ? { item: popped.item } : null),
+    ),
+    /** Reads by what it is given and changes something else. */
+    peek: red((_: Change) => [reds.row('peeked').cell.assign(1)]),
+  }),
+  generators: {
+    change: ({ change, key, value }, { tables, shadow }) => {
+      if (change === 'throw') throw new Error(`${key} ${typeof value === 'string' ? value : ''}`);
+      if (change === 'peek') {
+        void [
+          tables.reds.row(key).cell,
+          ...tables.blues.keys({ prefix: key }),
+          ...tables.blues.by.set({ prefix: key }),
+        ];
+        return shadow.peek({ key: 'peeked', value: null }, null);
+      }
+      return change === 'pop' ? shadow.pop({ key, value: null }) : shadow[change]({ key, value }, value);
+    },
+    look: ({ key }, { tables }) => {
+      const { register: written, counter: count, set: tags, log: lines } = tables.blues.row(key);
+      const { cell: assigned, queue: items } = tables.reds.row(key);
+      return { written, count, tags: [...tags], lines: [...lines], assigned, size: items.size };
+    },
+    all: ({ prefix }, { tables }) => [tables.blues.keys({ prefix }), tables.blues.by.set({ prefix })],
+  },
+});
+
+const LIMITS = {
+  attemptsMax: 3,
+  inFlightMax: 1000,
+  backlogMax: 1000,
+  maxClockSkewMs: 1000,
+  reachTimeoutMs: 1000,
+  sessionWaitMs: 1000,
+  resendAfterMs: 1000,
+  tickMs: 1000,
+};
+const SITES = ['irl'];
+
+let drivers: SiteDriver[] = [];
+afterEach(() => {
+  for (const driver of drivers) driver.close();
+  drivers = [];
+});
+
+function start(machine: VirtualMachine): Client<RedBlueLevels> {
+  const storage = virtualStorage(machine, { segmentBytes: 4000, checkpointBytes: 1500 });
+  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site: 0 });
+  const send = (): void => {};
+  const driver = new SiteDriver({ service, site: 0, sites: SITES, redLeader: 0, storage, tokens, send, ...LIMITS });
+  driver.start();
+  drivers.push(driver);
+  return createClient(new NamedOperations(driver));
+}
+
+/** Every operation has a name, as behind a gateway: then its answer is written down, a failure too. */
+class NamedOperations extends SiteBinding {
+  static #count = 0;
+  constructor(driver: SiteDriver) {
+    super('irl', driver);
+  }
+  override submitOperation<T>(...[operation, levels, sink, context]: Parameters<SiteBinding['submitOperation']>): void {
+    const operationId = `operation ${NamedOperations.#count++}`;
+    super.submitOperation<T>(operation as Operation<T>, levels, sink as Sink<T>, { ...context, operationId });
+  }
+}
+
+/** The result, or the code of the typed error. */
+async function outcomeOf(machine: VirtualMachine, invoked: PromiseLike<unknown>): Promise<unknown> {
+  const outcome = Promise.resolve(invoked).then(
+    (value) => ({ value }),
+    (error: unknown) => (isCorrectableError(error) ? error.code : { untyped: error }),
+  );
+  await Promise.resolve();
+  machine.run(200);
+  return outcome;
+}
+
+/** What a client sees: an object's properties that are undefined are left out, and -0 is 0. */
+function asSent(value: unknown): unknown {
+  return jsonCodec.encodeValue(value);
+}
+
+const ODD_KEYS = [
+  '',
+  '\u0000',
+  'k\u0000',
+  '__proto__',
+  'constructor',
+  '\ud800',
+  '😀',
+  '\ud83d',
+  '\ud7ff',
+  '\uffff',
+  '🟿',
+];
+const key = fc.oneof(
+  fc.constantFrom(...ODD_KEYS),
+  fc.constantFrom('k', 'l'),
+  fc.string({ unit: 'binary', maxLength: 3 }),
+);
+const value = fc.oneof(
+  key,
+  fc.constantFrom<unknown>(NaN, -0, Infinity, 2 ** 53 - 1, 2 ** 60, 10n ** 1024n, 7n, undefined, null, new Date(NaN)),
+  fc.constantFrom<unknown>(
+    { $date: 1 },
+    { $bytes: 'x' },
+    { $: { $$: 1 } },
+    JSON.parse('{"__proto__":{"a":1}}'),
+    new Map(),
+  ),
+  fc.integer(),
+  fc.anything({ withBigInt: true, withDate: true, withTypedArray: true, maxDepth: 3 }),
+);
+const step = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ change: fc.constantFrom(...CHANGES), key, value }) },
+  { weight: 1, arbitrary: fc.constant('restart' as const) },
+);
+
+test('whatever comes → done or refused with a typed error; a restart changes nothing of what there is', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 40, size: 'max' }), async (seed, steps) => {
+      const machine = new VirtualMachine(seed, {});
+      let site = start(machine);
+      const keys = new Set<string>(['peeked', 'k']);
+      const lookAtAll = async (): Promise<unknown[]> => {
+        const seen: unknown[] = [];
+        for (const each of keys) {
+          seen.push(await outcomeOf(machine, site.invokeStrong(contract.look({ key: each }))));
+          seen.push(await outcomeOf(machine, site.invokeStrong(contract.all({ prefix: each }))));
+        }
+        return seen;
+      };
+      for (const each of [...steps, 'restart' as const]) {
+        if (each !== 'restart') {
+          keys.add(each.key);
+          expect(await outcomeOf(machine, site.invokeStrong(contract.change(each)))).not.toHaveProperty('untyped');
+          continue;
+        }
+        const before = await lookAtAll();
+        machine.disk.crash();
+        site = start(machine);
+        expect(asSent(await lookAtAll())).toBe(asSent(before));
+        // It takes updates.
+        expect(
+          await outcomeOf(machine, site.invokeStrong(contract.change({ change: 'assign', key: 'k', value: 1 }))),
+        ).toEqual({ value: 1 });
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
