@@ -23,7 +23,8 @@ const remembered: string[] = Array.from({ length: REMEMBERED_MAX }, () => '');
 
 /** Begins to read. */
 export function open(frame: Uint8Array): void {
-  bytes = frame;
+  // Parts of a `Buffer` would be Buffers, and values hold plain bytes.
+  bytes = frame.constructor === Uint8Array ? frame : new Uint8Array(frame.buffer, frame.byteOffset, frame.byteLength);
   view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   at = 0;
 }

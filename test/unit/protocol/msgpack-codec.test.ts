@@ -76,6 +76,11 @@ describe('msgpack codec: reads what is hostile', () => {
     expect(good).toEqual([2, 'cancel']);
   });
 
+  test('bytes in a frame of Node → bytes as everywhere else', () => {
+    const [row] = msgpackCodec.decode(Buffer.from(frameWith([0x91, 0xc4, 1, 7]))) as unknown[][];
+    expect(row?.[5]).toStrictEqual([new Uint8Array([7])]);
+  });
+
   test.each([
     ['nothing', []],
     ['no array', [0x80]],
