@@ -47,12 +47,16 @@ cli.help();
 const { args, options } = cli.parse(process.argv, { run: false });
 if (options['help'] !== true) process.exitCode = await main(args[0]).catch(toExitCode);
 
-/** What the user can mend is told without a stack. */
+/** What the user can mend is told without a stack; the rest with it, but without all that may hang on an error. */
 function toExitCode(error: unknown): number {
   const isUsage = error instanceof UsageError;
-  if (!isUsage && !(error instanceof EngineUnavailable)) throw error;
-  console.error(error.message);
-  return isUsage ? 2 : 1;
+  if (isUsage || error instanceof EngineUnavailable) {
+    console.error(error.message);
+    return isUsage ? 2 : 1;
+  }
+  console.error(error instanceof Error ? error.stack : error);
+  // Nobody knows what is still open.
+  process.exit(1);
 }
 
 async function main(name: string | undefined): Promise<number> {

@@ -42,6 +42,8 @@ export interface ContentService {
 /** Starts the service on a free port of the loopback interface. */
 export async function startContentService(delayMs: number): Promise<ContentService> {
   const server = createServer(contentListener(delayMs));
+  // Idle connections are for the client to close: one that is closed here may have a request on its way.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
