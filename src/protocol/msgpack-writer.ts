@@ -45,6 +45,17 @@ export function rewind(): void {
   at = start;
 }
 
+/** How much was written since `begin`, in bytes. */
+export function size(): number {
+  return at - start;
+}
+
+/** Leaves room for what comes before a value and is known only after it. */
+export function leaveFree(bytes: number): void {
+  reserve(bytes);
+  at += bytes;
+}
+
 /** Makes room, by moving what was written since `begin` to a new block if need be. */
 function reserve(bytes: number): void {
   if (at + bytes <= block.length) return;

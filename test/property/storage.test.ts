@@ -10,7 +10,8 @@ describe('frames', () => {
   const payloads = fc.array(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 80 }), { maxLength: 12 });
   const encodeAll = (texts: readonly string[]): Buffer =>
     Buffer.concat(texts.map((text, index) => encodeFrame(text, { file: 7, index })));
-  const decodeAll = (bytes: Uint8Array, file = 7): string[] => [...decodeFrames(bytes, file)];
+  const decodeAll = (bytes: Uint8Array, file = 7): string[] =>
+    [...decodeFrames(bytes, file)].map((payload) => payload.toString());
 
   test('any payloads, zeros behind them → the same payloads', () => {
     fc.assert(

@@ -33,8 +33,8 @@ export function readCheckpoint(bytes: Uint8Array, file: number): Checkpoint | un
   const sections: Record<string, Map<string, unknown>> = {};
   let checkpoint: Checkpoint | undefined;
   let uncommitted: CheckpointRow[] = [];
-  for (const text of decodeFrames(bytes, file)) {
-    const frame = fromText(text) as CheckpointFrame;
+  for (const payload of decodeFrames(bytes, file)) {
+    const frame = fromText(payload.toString()) as CheckpointFrame;
     if (!('rows' in frame)) continue;
     for (const row of frame.rows) uncommitted.push(row);
     if (!('rest' in frame)) continue;

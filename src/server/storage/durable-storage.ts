@@ -4,9 +4,9 @@ import type { CheckpointSource, SiteStorage, StorageListener } from '../log/stor
 import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { StorageEvents } from '../site-alarm.ts';
-import { EntryTexts } from './entry-texts.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
+import { EntryPacker } from './packed-entries.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
 import { FULL_RETRY_MS, SegmentLog } from './segment-log.ts';
@@ -22,7 +22,7 @@ export interface DurableStorageOptions {
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
   /** Shared by the sites of a process. */
-  readonly texts?: EntryTexts;
+  readonly packer?: EntryPacker;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
 }
@@ -55,7 +55,7 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
   constructor(options: DurableStorageOptions) {
-    const { files, timing, folder, segmentBytes = SEGMENT_BYTES, texts = new EntryTexts() } = options;
+    const { files, timing, folder, segmentBytes = SEGMENT_BYTES, packer = new EntryPacker() } = options;
     this.#options = options;
     files.makeFolder(folder);
     this.#recovered = recover(files, folder);
@@ -86,7 +86,7 @@ export class DurableStorage implements SiteStorage {
         segmentBytes,
         listener,
         fullChanged,
-        texts,
+        packer,
       });
       for (const path of this.#recovered.useless) files.remove(path);
     } catch (error) {

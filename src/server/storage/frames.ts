@@ -7,7 +7,8 @@
  */
 import { crc32 } from 'node:zlib';
 
-const HEADER_BYTES = 16;
+/** Bytes of a frame before its payload. */
+export const HEADER_BYTES = 16;
 const CHECKED_FROM = 8;
 const SALT_MASK = 0xffff;
 
@@ -19,29 +20,38 @@ export interface FrameName {
   readonly index: number;
 }
 
-/** A frame as bytes. */
-export function encodeFrame(payload: string, { file, index }: FrameName): Buffer {
-  const length = Buffer.byteLength(payload);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
-  frame.writeUInt32LE(length, 0);
+/** A text as a frame. */
+export function encodeFrame(payload: string, name: FrameName): Buffer {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(payload));
+  frame.write(payload, HEADER_BYTES);
+  return sealFrame(frame, name);
+}
+
+/** Makes a frame of bytes of which the first `HEADER_BYTES` were left free. */
+export function sealFrame(bytes: Uint8Array, { file, index }: FrameName): Buffer {
+  const frame = asBuffer(bytes);
+  frame.writeUInt32LE(frame.length - HEADER_BYTES, 0);
   frame.writeUIntLE(index, 8, 6);
   frame.writeUInt16LE(file & SALT_MASK, 14);
-  frame.write(payload, HEADER_BYTES);
   frame.writeUInt32LE(crc32(frame.subarray(CHECKED_FROM)), 4);
   return frame;
 }
 
-/** The payloads of the frames at the beginning of a file, up to the first that is not whole. */
-export function* decodeFrames(bytes: Uint8Array, file: number): Generator<string, void, void> {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** The payloads of the frames at the beginning of a file, up to the first that is not whole; each a part of `bytes`. */
+export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer, void, void> {
+  const buffer = asBuffer(bytes);
   let position = 0;
   for (let index = 0; position + HEADER_BYTES <= buffer.length; index += 1) {
     const end = position + HEADER_BYTES + buffer.readUInt32LE(position);
     const isThere = end > position + HEADER_BYTES && end <= buffer.length;
     if (!isThere || !isWhole(buffer.subarray(position, end), { file, index })) return;
-    yield buffer.toString('utf8', position + HEADER_BYTES, end);
+    yield buffer.subarray(position + HEADER_BYTES, end);
     position = end;
   }
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function isWhole(frame: Buffer, { file, index }: FrameName): boolean {

@@ -20,7 +20,7 @@ function padded(number: number): string {
 }
 
 /** Version of the format of logs and checkpoints. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {
@@ -28,9 +28,3 @@ export interface SegmentHeader {
   readonly local: number;
   readonly red: number;
 }
-
-/** One entry in a frame of a segment. */
-export type LoggedEntry = readonly [log: 0 | 1, entry: unknown];
-
-/** The numbers that stand for the logs in frames. */
-export const LOG_NUMBERS = { local: 0, red: 1 } as const;

@@ -5,8 +5,8 @@ import type { OnAlarm } from '../site-alarm.ts';
 import { openDataFolder } from './data-folder.ts';
 import { DurableStorage } from './durable-storage.ts';
 import type { Deployment } from './manifest.ts';
-import { EntryTexts } from './entry-texts.ts';
 import { nodeTiming } from './node-files.ts';
+import { EntryPacker } from './packed-entries.ts';
 import { VolatileStorage } from './volatile-storage.ts';
 
 /** The storage of all sites of a deployment. */
@@ -39,7 +39,7 @@ function volatile({ sites }: Deployment): DeploymentStorage {
 function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: OnAlarm }): DeploymentStorage {
   const folder = openDataFolder(dataDir, deployment);
   const sites: DurableStorage[] = [];
-  const texts = new EntryTexts(deployment.sites.length > 1);
+  const packer = new EntryPacker(deployment.sites.length > 1);
   const close = async (): Promise<void> => {
     await Promise.all(sites.map((storage) => storage.close()));
     folder.close();
@@ -47,7 +47,7 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
   try {
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
-      const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), texts };
+      const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };
       sites.push(new DurableStorage({ ...place, events }));
     }
   } catch (error) {

@@ -1,13 +1,8 @@
-/** Plain data as text for logs and checkpoints: JSON, with what JSON lacks written as on the wire. */
+/** Plain data as text, for checkpoints: JSON, with what JSON lacks written as on the wire. */
 import { fromJsonValue, toJsonValue } from '../../protocol/json-values.ts';
 
-/** Values of the application may be as deep as the wire allows; here they stand inside records and frames. */
-const OUTERMOST = -16;
-
-/** What JSON can say, in place of a value that was seen to be portable. */
-export function toPlain(value: unknown): unknown {
-  return typeof value === 'string' || typeof value === 'number' ? value : toJsonValue(value, OUTERMOST);
-}
+/** The depth of frames: values of the application may be as deep as the wire allows, and here they stand inside records. */
+export const OUTERMOST = -16;
 
 export function toText(value: unknown): string {
   return JSON.stringify(toJsonValue(value, OUTERMOST));

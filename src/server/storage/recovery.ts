@@ -9,12 +9,11 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
 import type { StoredSite } from '../redblue/site-machine.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
-import { entryFrom } from './entry-texts.ts';
 import type { Files } from './files.ts';
 import { decodeFrames } from './frames.ts';
-import { checkpointName, FORMAT, LOG_NUMBERS, numbersOf, segmentName } from './names.ts';
-import type { LoggedEntry, SegmentHeader } from './names.ts';
-import { fromText } from './plain-text.ts';
+import { checkpointName, FORMAT, numbersOf, segmentName } from './names.ts';
+import type { SegmentHeader } from './names.ts';
+import { unpack } from './packed-entries.ts';
 import type { Segment } from './segment-log.ts';
 
 /** What there was, and where to go on. */
@@ -95,12 +94,12 @@ function readSegments(files: Files, folder: string, numbers: readonly number[]):
       empty.push(path);
       continue;
     }
-    const { format, local, red } = JSON.parse(header.value) as SegmentHeader;
+    const { format, local, red } = JSON.parse(header.value.toString()) as SegmentHeader;
     if (format !== FORMAT) throw unreadable(`${path} has format ${format}; this version reads ${FORMAT}`);
     const segment = { number, local, red };
     logs ??= { start: { local, red }, local: [], red: [], segments: [], empty };
     joinAt(logs, segment, path);
-    for (const payload of frames) addEntries(logs, fromText(payload) as LoggedEntry[]);
+    for (const payload of frames) for (const { log, entry } of unpack(payload)) logs[log].push(entry);
     logs.segments.push(segment);
   }
   return logs ?? { start: { local: 0, red: 0 }, local: [], red: [], segments: [], empty };
@@ -118,10 +117,6 @@ function joinAt(logs: Logs, segment: Segment, path: string): void {
     }
     logs[log].length = length;
   }
-}
-
-function addEntries(logs: Logs, entries: readonly LoggedEntry[]): void {
-  for (const [log, entry] of entries) logs[log === LOG_NUMBERS.local ? 'local' : 'red'].push(entryFrom(entry));
 }
 
 function unreadable(problem: string): CorrectableError {

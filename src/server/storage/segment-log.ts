@@ -7,12 +7,12 @@
  */
 import type { LogPlaces, SiteLogName } from '../redblue/site-machine.ts';
 import type { StorageListener } from '../log/storage.ts';
-import type { EntryTexts } from './entry-texts.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
-import { encodeFrame } from './frames.ts';
+import { encodeFrame, HEADER_BYTES, sealFrame } from './frames.ts';
 import { FORMAT, segmentName } from './names.ts';
 import type { SegmentHeader } from './names.ts';
+import type { EntryPacker, LoggedEntry } from './packed-entries.ts';
 
 /** A segment that is complete, and where its entries begin in the logs. */
 export interface Segment {
@@ -33,15 +33,10 @@ export interface SegmentLogOptions {
   /** The files that hold them. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
-  readonly texts: EntryTexts;
+  readonly packer: EntryPacker;
   readonly listener: StorageListener;
   /** There is no room for another file, or there is again. */
   fullChanged(isFull: boolean): void;
-}
-
-interface Pending {
-  readonly log: SiteLogName;
-  readonly text: string;
 }
 
 interface NextFile {
@@ -50,8 +45,8 @@ interface NextFile {
   readonly sizeBytes: number;
 }
 
-/** Characters in one frame, about: a longer entry has a frame of its own. */
-const FRAME_CHARACTERS = 512 * 1024;
+/** Bytes of one frame, about: a longer entry has a frame of its own. */
+const FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
 const FIRST_BYTES_MAX = 1024 * 1024;
 /** How long after a refusal for lack of room the disk is tried again. */
@@ -62,7 +57,7 @@ export class SegmentLog {
   readonly #options: SegmentLogOptions;
   readonly #lengths: Record<SiteLogName, number>;
   readonly #segments: Segment[];
-  #pending: Pending[] = [];
+  #pending: LoggedEntry[] = [];
   #file: SyncedFile;
   #fileBytes: number;
   #position = 0;
@@ -113,7 +108,7 @@ export class SegmentLog {
   }
 
   append(log: SiteLogName, entries: readonly unknown[]): void {
-    for (const entry of entries) this.#pending.push({ log, text: this.#options.texts.of(log, entry) });
+    for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isWriting || this.#isPlanned) return;
     this.#isPlanned = true;
     this.#options.timing.soon(() => {
@@ -154,20 +149,13 @@ export class SegmentLog {
 
   #write(): void {
     if (this.#isWriting || this.#isOver || this.#pending.length === 0) return this.#checkIdle();
-    const group = this.#takeGroup();
-    const bytes = this.#framesOf(group);
-    if (this.#position + bytes.length <= this.#fileBytes) return this.#writeOut(group, bytes);
-    this.#pending = [...group, ...this.#pending];
-    this.#switch(bytes.length);
+    const { bytes, count } = this.#options.packer.pack(this.#pending, HEADER_BYTES, FRAME_BYTES);
+    const frames = this.#framesOf(bytes);
+    if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
+    this.#writeOut(this.#take(count), frames);
   }
 
-  #takeGroup(): Pending[] {
-    let characters = 0;
-    let count = 0;
-    while (count < this.#pending.length && (count === 0 || characters < FRAME_CHARACTERS)) {
-      characters += (this.#pending[count] as Pending).text.length;
-      count += 1;
-    }
+  #take(count: number): LoggedEntry[] {
     if (count < this.#pending.length) return this.#pending.splice(0, count);
     const group = this.#pending;
     this.#pending = [];
@@ -175,18 +163,17 @@ export class SegmentLog {
   }
 
   /** The frame of a group, after the header where it is the first of its file. */
-  #framesOf(group: readonly Pending[]): Uint8Array {
+  #framesOf(packed: Uint8Array): Uint8Array {
     const file = this.#number;
-    const payload = `[${group.map(({ text }) => text).join(',')}]`;
-    if (this.#frames > 0) return encodeFrame(payload, { file, index: this.#frames });
+    if (this.#frames > 0) return sealFrame(packed, { file, index: this.#frames });
     const header: SegmentHeader = { format: FORMAT, ...this.#lengths };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
-      encodeFrame(payload, { file, index: 1 }),
+      sealFrame(packed, { file, index: 1 }),
     ]);
   }
 
-  #writeOut(group: readonly Pending[], bytes: Uint8Array): void {
+  #writeOut(group: readonly LoggedEntry[], bytes: Uint8Array): void {
     this.#isWriting = true;
     this.#file.write(bytes, this.#position, (error) => {
       this.#isWriting = false;
@@ -197,7 +184,7 @@ export class SegmentLog {
     });
   }
 
-  #onWritten(group: readonly Pending[], byteCount: number): void {
+  #onWritten(group: readonly LoggedEntry[], byteCount: number): void {
     if (!this.#lacksNext) this.#setFull(false);
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += byteCount;
@@ -213,7 +200,7 @@ export class SegmentLog {
   }
 
   /** Some file systems need room even for what has its place: the same is written again at the same place. */
-  #onWriteRefused(group: readonly Pending[]): void {
+  #onWriteRefused(group: readonly LoggedEntry[]): void {
     this.#pending = [...group, ...this.#pending];
     this.#setFull(true);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#write());
