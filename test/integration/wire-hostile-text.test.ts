@@ -19,7 +19,7 @@ const contract = defineContract('hostile', {
 const service = defineService(contract, {
   tables: { rows: table({ count: counter() }) },
   shadowOperations: ({ rows }) => ({
-    count: red((_: object) => [rows.row('all').count.add(1)]),
+    count: red((_args: object) => [rows.row('all').count.add(1)]),
   }),
   generators: {
     read: ({ key }, { tables, shadow }) => {

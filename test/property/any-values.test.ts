@@ -60,7 +60,7 @@ const service = defineService(contract, {
       ([popped]) => (popped.found ? { item: popped.item } : null),
     ),
     /** Reads by what it is given and changes something else. */
-    peek: red((_: Change) => [reds.row('peeked').cell.assign(1)]),
+    peek: red((_change: Change) => [reds.row('peeked').cell.assign(1)]),
   }),
   generators: {
     change: ({ change, key, value }, { tables, shadow }) => {
