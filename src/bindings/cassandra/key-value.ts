@@ -1,6 +1,7 @@
 /** `get`, `put` and `getMany` over one simple table (`keyValueTable`). Versions are the times of writing. */
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { requireWholeText } from '../../engine-client/whole-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { Meaning, Plan, Planner } from './plan.ts';
 import type { Page } from './read-path.ts';
@@ -135,7 +136,7 @@ function decoded(codec: ValueCodec, text: string, key: string): unknown {
 }
 
 function keyOf(key: unknown, field: string): string {
-  if (typeof key === 'string' && key !== '') return key;
+  if (typeof key === 'string' && key !== '') return requireWholeText(key, field);
   throw invalidArgument(field, 'give a string of at least one character');
 }
 

@@ -4,6 +4,7 @@
  */
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { Effect, Operation } from '../../correctable/operation.ts';
+import { requireWholeText } from '../../engine-client/whole-text.ts';
 import { bindMarkers } from './markers.ts';
 import { nothing, type ResultShape } from './results.ts';
 import { checked, type AnySchema, type SchemaInput, type SchemaOutput } from './standard-schema.ts';
@@ -225,6 +226,7 @@ function bind({ name, spec, markers, result }: Bindable, given: unknown): BoundS
     const message = `${name}: params: ${params.length} values for ${markers.length} markers`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'params' });
   }
+  for (const [at, value] of params.entries()) requireWholeText(value, `args.${markers[at] ?? at}`);
   if (result.kind !== 'page') return { params, pageState: undefined, pageSize: result.pageSize };
   return { params, ...pageOf(name, given, args, result.pageSize) };
 }

@@ -2,6 +2,8 @@
  * Where things are kept: `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for the items and claims of a queue, and
  * `ROOT/consumers/ID` for those who are alive. Below `i` and `c` all nodes are sequential: their numbers are the recipe.
  */
+import { requireWholeText } from '../../engine-client/whole-text.ts';
+
 export class Paths {
   readonly root: string;
 
@@ -10,7 +12,7 @@ export class Paths {
   }
 
   key(key: string): string {
-    return `${this.root}/keys/${nodeName(key)}`;
+    return `${this.root}/keys/${nodeName(requireWholeText(key, 'key'))}`;
   }
 
   get queues(): string {
@@ -18,7 +20,7 @@ export class Paths {
   }
 
   queue(queue: string): QueuePaths {
-    return this.encodedQueue(nodeName(queue));
+    return this.encodedQueue(nodeName(requireWholeText(queue, 'queue')));
   }
 
   /** A queue by the name of its node. */

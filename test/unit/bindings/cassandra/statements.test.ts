@@ -16,6 +16,7 @@ import {
 } from '../../../../src/bindings/cassandra/index.ts';
 import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/markers.ts';
 import { createClient } from '../../../../src/index.ts';
+import { get } from '../../../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/server/index.ts';
 import { fakeDriver, responseError } from './fake-driver.ts';
 
@@ -93,6 +94,20 @@ test('statement: a marker without a value → refused, since it would leave the 
     field: 'args.body',
   });
   expect(fake.executed).toEqual([]);
+});
+
+test('statement: half of a surrogate pair → refused, since another text would be kept', async () => {
+  const { fake, client } = open();
+  const write = (body: string): Promise<unknown> => failure(client.invoke(posts.write({ user: 'ada', at: 5, body })));
+  expect(await write('a\ud800')).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.body' });
+  expect(fake.executed).toEqual([]);
+});
+
+test('key: half of a surrogate pair → refused, a whole pair is taken', async () => {
+  const { fake, client } = open();
+  expect(await failure(client.invoke(get('\ud83d')))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.key' });
+  void client.invoke(get('😀'));
+  expect((await fake.next()).params).toEqual(['😀']);
 });
 
 test('statement: arguments that do not fit → INVALID_ARGUMENT with the path, nothing is sent', async () => {

@@ -17,6 +17,12 @@ test.each(['/', '/a', '/a b', '/ä/ö', '/a.b', '/...'])('path: %j → taken', (
   expect(checkPath(path)).toBe(path);
 });
 
+test.each(['a\ud800', '\udc00'])('key, queue: %j, which has half of a surrogate pair → INVALID_ARGUMENT', (name) => {
+  const paths = new Paths('/shop');
+  expect(() => paths.key(name)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'key' }));
+  expect(() => paths.queue(name)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'queue' }));
+});
+
 test('path: sequential with an empty name → taken, the number follows', () => {
   expect(checkPath('/queue/', true)).toBe('/queue/');
 });
