@@ -97,7 +97,8 @@ const KEY_BYTES_MIN = 32;
 
 /**
  * Runs all sites of a service in this process. With a `dataDir` what was answered survives the process; without one
- * state lives in memory and is gone with it.
+ * state lives in memory and is gone with it. Arguments and results are copied, as over the wire: each side may do with
+ * its own what it likes.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
  * `UNAVAILABLE` when another process has the folder open, or its data cannot be read.

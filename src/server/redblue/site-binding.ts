@@ -11,6 +11,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/contract.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
+import { sentCopy } from '../../protocol/sent-copy.ts';
 import { isWellFormed } from '../../protocol/value-domain.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
 import type { Origin, Stage, SubmissionRequest } from './replica-port.ts';
@@ -82,7 +83,10 @@ class SiteSession implements BindingSession {
   }
 }
 
-/** The binding of one site. */
+/**
+ * The binding of one site. Behind a gateway, values come from the wire and go there; for others in the process it copies
+ * them, so that nobody has the site's own in hand.
+ */
 export class SiteBinding implements Binding<RedBlueLevels> {
   readonly name: string;
   readonly #site: SubmissionPort;
@@ -108,13 +112,16 @@ export class SiteBinding implements Binding<RedBlueLevels> {
   ): void {
     try {
       const { name } = operation;
-      const args = this.#argsOf(operation);
+      const isHosted = this.#isChecked(operation);
+      const args = isHosted ? operation.args : this.#argsOf(operation);
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
       const origin = isRead ? undefined : originOf(context, this.#site);
       const submission = { operation: name, args, origin, after: session?.seen, wants };
-      this.#site.submit(submission, new SinkSubmitter(sink as Sink<unknown, RedBlueLevel>, wants, session));
+      const told = sink as Sink<unknown, RedBlueLevel>;
+      const submitter = isHosted ? new SinkSubmitter(told, wants, session) : new CopyingSubmitter(told, wants, session);
+      this.#site.submit(submission, submitter);
     } catch (error) {
       sink.fail(error);
     }
@@ -124,11 +131,13 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     return new SiteSession(this.#site.tokens, tokens, this.#site.sites.length);
   }
 
-  /** What a gateway has checked by the site's own contract is not checked again. */
+  /** Whether a gateway has checked the arguments by the site's own contract. */
+  #isChecked(operation: Operation): boolean {
+    return operation instanceof CheckedOperation && operation.checkedBy === this.#site.contract.operations;
+  }
+
   #argsOf(operation: Operation): unknown {
-    const { contract } = this.#site;
-    const isChecked = operation instanceof CheckedOperation && operation.checkedBy === contract.operations;
-    return isChecked ? operation.args : parseArgs(contract, operation);
+    return parseArgs(this.#site.contract, { ...operation, args: sentCopy(operation.args, 'args') });
   }
 
   #sessionOf({ session }: InvocationContext): SiteSession | undefined {
@@ -206,6 +215,18 @@ class SinkSubmitter implements Submitter {
     if (stage === undefined || stage === 'committed') this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }
+}
+
+/** For views that stay in the process. */
+class CopyingSubmitter extends SinkSubmitter {
+  override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
+    super.view(stage, copyOf(reply), seen);
+  }
+}
+
+function copyOf({ value, meta }: Reply): Reply {
+  const copy = { value: sentCopy(value, 'result') };
+  return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */

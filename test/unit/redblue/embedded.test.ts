@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createClient } from '../../../src/correctable/client.ts';
 import type { Client } from '../../../src/correctable/client.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
-import { dequeue, enqueue, peek } from '../../../src/operations/index.ts';
+import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded, EmbeddedOptions } from '../../../src/server/embedded.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
@@ -12,6 +12,7 @@ import type { Service } from '../../../src/server/redblue/service.ts';
 import { blue } from '../../../src/server/redblue/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
 import { register, table } from '../../../src/server/redblue/tables.ts';
+import { notesService } from '../storage/notes-service.ts';
 import { bank, bankService, ticketService, tickets } from './services.ts';
 
 type Site = 'irl' | 'frk' | 'vrg';
@@ -128,6 +129,40 @@ describe('embedded: bank', () => {
     const balance = vrg.invokeStrong(bank.balance({ account: 'a' }));
     await deployments[0]?.close();
     await expect(balance).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('embedded: values belong to whoever holds them', () => {
+  test('an argument changed after the call → the sites keep what was given', async () => {
+    const { irl, frk } = start(notesService());
+    const given = { items: ['a'] };
+    const written = irl.invokeStrong(put('k', given));
+    given.items.push('b');
+    await written;
+    given.items.push('c');
+    await frk.invokeStrong(get('k'));
+    for (const site of [irl, frk]) expect(await site.invokeStrong(get('k'))).toEqual({ items: ['a'] });
+  });
+
+  test('a result that its caller changes → the sites, other callers and the other views keep theirs', async () => {
+    const { irl } = start(notesService());
+    await irl.invokeStrong(put('k', { items: ['a'] }));
+    const seen: unknown[] = [];
+    for await (const { value } of irl.invoke(get<{ items: string[] }>('k'))) {
+      seen.push(structuredClone(value));
+      value?.items.push('b');
+    }
+    expect(seen.at(-1)).toEqual({ items: ['a'] });
+    expect(await irl.invokeStrong(get('k'))).toEqual({ items: ['a'] });
+  });
+
+  test.each([
+    ['a function', { f: () => 1 }, 'args.value.f'],
+    ['a class instance', new (class Account {})(), 'args.value'],
+    ['half of a surrogate pair', ['\ud800'], 'args.value.0'],
+  ])('%s as an argument → INVALID_VALUE with its path, as over the wire', async (_, value, field) => {
+    const { irl } = start(notesService());
+    await expect(irl.invoke(put('k', value))).rejects.toMatchObject({ code: 'INVALID_VALUE', field });
   });
 });
 
