@@ -1,5 +1,6 @@
 /** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
 import { Changes } from './checkpoint.ts';
+import { frozen } from './frozen.ts';
 import { compareStamps, loadPlace, savePlace } from './effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from './effect.ts';
 import type { FieldKind, FieldState } from './fields/field.ts';
@@ -71,6 +72,8 @@ export class TableStore {
     const row = this.#rowFor(effect.key);
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
+    // One that comes out of a log was not made here.
+    frozen(effect.value);
     const state = (row.fields[effect.field] ??= this.#newState(effect.field));
     const index = this.#indexes.get(effect.field);
     if (index === undefined) return state.apply(effect, stamp);
@@ -116,7 +119,7 @@ export class TableStore {
     row.writtenAt = writtenAt === null ? undefined : loadPlace(writtenAt);
     row.isRed = isRed;
     for (const [field, state] of Object.entries(fields)) {
-      const restored = this.#newState(field, state);
+      const restored = this.#newState(field, frozen(state));
       row.fields[field] = restored;
       const index = this.#indexes.get(field);
       if (index !== undefined) reindex(index, key, NOTHING, indexedValues(restored.read()));

@@ -3,6 +3,7 @@
  * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
  */
 import type { Effect, Stamp } from '../effect.ts';
+import { frozen } from '../frozen.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
@@ -54,9 +55,12 @@ export interface FieldAddress {
   readonly field: string;
 }
 
-/** An effect as one plain literal: the hot path makes one an operation, and copying an address costs several times more. */
+/**
+ * An effect as one plain literal: the hot path makes one an operation, and copying an address costs several times more.
+ * Its value is part of the state from now on.
+ */
 export function effectOn({ table, key, field }: FieldAddress, action: string, value: unknown): Effect {
-  return { table, key, field, action, value };
+  return { table, key, field, action, value: frozen(value) };
 }
 
 interface Entry {

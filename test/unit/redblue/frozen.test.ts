@@ -1,0 +1,92 @@
+/** A generator that changes what it has read: refused, whatever kind of field it is in, also after restarts. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../src/index.ts';
+import { defineContract } from '../../../src/protocol/contract.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import { frozen } from '../../../src/server/redblue/frozen.ts';
+import { defineService } from '../../../src/server/redblue/service.ts';
+import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
+import { cell, log, queue, register, table } from '../../../src/server/redblue/tables.ts';
+
+interface Cart {
+  readonly items: string[];
+}
+
+const KINDS = ['register', 'log', 'cell', 'queue'] as const;
+const kind = z.object({ kind: z.enum(KINDS) });
+const contract = defineContract('carts', {
+  fill: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  fillRed: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  meddle: { effect: 'update', args: kind, result: z.null() },
+  carts: { effect: 'read', args: z.object({}), result: z.unknown() },
+});
+
+const service = defineService(contract, {
+  tables: {
+    blues: table({ register: register<Cart>(), log: log<Cart>() }),
+    reds: table({ cell: cell<Cart>(), queue: queue<Cart>() }),
+  },
+  shadowOperations: ({ blues, reds }) => ({
+    fill: blue((cart: Cart) => [blues.row('k').register.write(cart), blues.row('k').log.append(cart)]),
+    fillRed: red((cart: Cart) => [reds.row('k').cell.assign(cart), reds.row('k').queue.push(cart)]),
+  }),
+  generators: {
+    fill: ({ items }, { shadow }) => shadow.fill({ items }, null),
+    fillRed: ({ items }, { shadow }) => shadow.fillRed({ items }, null),
+    meddle: (args, { tables }) => {
+      const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
+      const carts = { register: row.register, log: row.log[0], cell: redRow.cell, queue: redRow.queue.at(0) };
+      carts[args.kind]?.items.push('smuggled');
+      return null;
+    },
+    carts: (_, { tables }) => {
+      const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
+      return [row.register, row.log[0], redRow.cell, redRow.queue.at(0)];
+    },
+  },
+});
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test('every kind of field → FINAL_FAILED, nothing changed at any site; the same after restarts', async () => {
+  const cart = { items: ['a'] };
+  // Often enough that a checkpoint takes the place of the log.
+  for (let start = 0; start < 7; start += 1) {
+    const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], dataDir });
+    const [irl, frk] = [createClient(deployment.site('irl')), createClient(deployment.site('frk'))];
+    if (start === 0) {
+      await irl.invokeStrong(contract.fill(cart));
+      await irl.invokeStrong(contract.fillRed(cart));
+    }
+    // What was red before a restart is shown once the others have confirmed it.
+    await irl.invokeStrong(contract.carts({}));
+    for (const each of KINDS) {
+      await expect(irl.invokeStrong(contract.meddle({ kind: each }))).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+        cause: expect.any(TypeError),
+      });
+    }
+    for (const site of [irl, frk])
+      expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart]);
+    await deployment.close();
+  }
+});
+
+test('frozen: plain values all through, others as they are', () => {
+  const [date, bytes] = [new Date(5), new Uint8Array(2)];
+  const value = { list: [{ deep: 1 }], date, bytes, none: null };
+  expect(frozen(value)).toBe(value);
+  expect([value, value.list, value.list[0]].every((each) => Object.isFrozen(each))).toBe(true);
+  expect([date, bytes].some((each) => Object.isFrozen(each))).toBe(false);
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  expect(Object.isFrozen(frozen(cycle))).toBe(true);
+});
