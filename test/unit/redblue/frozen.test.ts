@@ -19,8 +19,8 @@ interface Cart {
 const KINDS = ['register', 'log', 'cell', 'queue'] as const;
 const kind = z.object({ kind: z.enum(KINDS) });
 const contract = defineContract('carts', {
-  fill: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
-  fillRed: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  put: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  putRed: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
   meddle: { effect: 'update', args: kind, result: z.null() },
   carts: { effect: 'read', args: z.object({}), result: z.unknown() },
 });
@@ -31,12 +31,12 @@ const service = defineService(contract, {
     reds: table({ cell: cell<Cart>(), queue: queue<Cart>() }),
   },
   shadowOperations: ({ blues, reds }) => ({
-    fill: blue((cart: Cart) => [blues.row('k').register.write(cart), blues.row('k').log.append(cart)]),
-    fillRed: red((cart: Cart) => [reds.row('k').cell.assign(cart), reds.row('k').queue.push(cart)]),
+    put: blue((cart: Cart) => [blues.row('k').register.write(cart), blues.row('k').log.append(cart)]),
+    putRed: red((cart: Cart) => [reds.row('k').cell.assign(cart), reds.row('k').queue.push(cart)]),
   }),
   generators: {
-    fill: ({ items }, { shadow }) => shadow.fill({ items }, null),
-    fillRed: ({ items }, { shadow }) => shadow.fillRed({ items }, null),
+    put: ({ items }, { shadow }) => shadow.put({ items }, null),
+    putRed: ({ items }, { shadow }) => shadow.putRed({ items }, null),
     meddle: (args, { tables }) => {
       const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
       const carts = { register: row.register, log: row.log[0], cell: redRow.cell, queue: redRow.queue.at(0) };
@@ -63,8 +63,8 @@ test('every kind of field → FINAL_FAILED, nothing changed at any site; the sam
     const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], dataDir });
     const [irl, frk] = [createClient(deployment.site('irl')), createClient(deployment.site('frk'))];
     if (start === 0) {
-      await irl.invokeStrong(contract.fill(cart));
-      await irl.invokeStrong(contract.fillRed(cart));
+      await irl.invokeStrong(contract.put(cart));
+      await irl.invokeStrong(contract.putRed(cart));
     }
     // What was red before a restart is shown once the others have confirmed it.
     await irl.invokeStrong(contract.carts({}));
