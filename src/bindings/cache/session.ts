@@ -29,8 +29,8 @@ export class CacheSession implements BindingSession {
   readonly #isOlder: IsOlder;
   readonly #floorsMax: number;
   readonly #floors = new Map<string, Floor>();
-  /** Set when a floor had to be forgotten: from then on, only objects with a floor are read from the cache. */
-  #hasForgotten = false;
+  /** What of floors that had to be forgotten is known of any object: when the session had come to know the last of them. */
+  #forgottenAt = 0;
   #lastUpdateAt = 0;
   #lastUnboundedUpdateAt = 0;
 
@@ -64,7 +64,7 @@ export class CacheSession implements BindingSession {
     if (!isNewerThan(touches === undefined ? this.#lastUpdateAt : this.#lastUnboundedUpdateAt)) return false;
     return (touches ?? [objectOf(candidate.id)]).every((object) => {
       const floor = this.#floors.get(object);
-      if (floor === undefined) return !this.#hasForgotten;
+      if (floor === undefined) return isNewerThan(this.#forgottenAt);
       if (floor.order === candidate.order) return true;
       const is =
         floor.id === candidate.id ? standing(candidate.entry.version, floor.version, this.#isOlder) : 'unknown';
@@ -78,15 +78,21 @@ export class CacheSession implements BindingSession {
 
   #learn(objects: readonly string[], floor: Floor): void {
     for (const object of objects) {
-      const known = this.#floors.get(object);
+      const known = this.#floors.get(object) ?? this.#forgotten;
       this.#floors.delete(object);
       this.#floors.set(object, known === undefined ? floor : this.#join(known, floor));
     }
-    for (const object of this.#floors.keys()) {
+    for (const [object, { knownAt }] of this.#floors) {
       if (this.#floors.size <= this.#floorsMax) return;
       this.#floors.delete(object);
-      this.#hasForgotten = true;
+      this.#forgottenAt = Math.max(this.#forgottenAt, knownAt);
     }
+  }
+
+  /** The floor of an object without one: it may have had one that was newer than what is learned of it next. */
+  get #forgotten(): Floor | undefined {
+    if (this.#forgottenAt === 0) return undefined;
+    return { id: undefined, version: undefined, order: NONE, knownAt: this.#forgottenAt };
   }
 
   /** The floor of both: operations that overlap end in any order, so that what is learned last need not be the newest. */

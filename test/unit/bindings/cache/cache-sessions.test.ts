@@ -138,5 +138,21 @@ describe('cache: sessions', () => {
     await ask(shop, get('a'), { value: 'older', version: 1, level: 'weak' });
     expect(await cachedIn(shop, session, get('a'))).toBe('miss');
     expect(await cachedIn(shop, session, get('d'))).toBe('d');
+    await ask(shop, get('a'), { value: 'read since', version: 6 });
+    expect(await cachedIn(shop, session, get('a'))).toBe('read since');
+  });
+
+  test('own put that ends after a newer read was forgotten → its version is skipped', async () => {
+    const shop = setUp(1);
+    const session = shop.client.session();
+    const write = shop.client.invokeStrong(put('x', 'mine'), { session });
+    const { sink } = shop.store.last;
+    await ask(shop, get('x'), { value: 'later than mine', version: 2 }, session);
+    await ask(shop, get('other'), { value: 1, version: 1 }, session);
+    await ask(shop, get('x'), { value: 'older', version: 0, level: 'weak' });
+    sink.update(undefined, 'strong', { version: 1 });
+    await write;
+    expect(await cachedIn(shop, session, get('x'))).toBe('miss');
+    expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('mine');
   });
 });
