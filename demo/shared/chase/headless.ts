@@ -22,7 +22,7 @@ export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'cli
   readonly cluster?: Cluster | undefined;
 }
 
-export type Deploy = (options: DeploymentOptions, progress: (text: string) => void) => Promise<Deployment>;
+export type Deploy = (options: DeploymentOptions, progress: Progress) => Promise<Deployment>;
 
 /** The figures of a headless run, beside the sizes of the data by name. */
 export interface Figures extends Comparison {
@@ -30,15 +30,22 @@ export interface Figures extends Comparison {
   readonly workload: string;
 }
 
+type Progress = (text: string) => void;
+
+/** So much that what reads go through is compiled. */
+const WARM_UP_SECONDS_MAX = 20;
+const WARM_UP_WORKERS = 32;
+
 /** Runs what `options` describe. `progress` gets lines for a person. */
 export async function runHeadless(
   deploy: Deploy,
   options: Options,
-  progress: (text: string) => void,
+  progress: Progress,
 ): Promise<Figures & Record<string, unknown>> {
   const { binding, workload } = options;
   const deployment = await deploy(options, progress);
   try {
+    if (binding === 'cassandra') await warmUp(deployment, options, progress);
     const contest = await runContest(deployment, options, progress);
     if (options.history !== undefined) await writeHistory(options.history, contest.history);
     const { sizes } = deployment;
@@ -48,7 +55,15 @@ export async function runHeadless(
   }
 }
 
-function runContest({ application }: Deployment, options: Options, progress: (text: string) => void): Promise<Contest> {
+/** A cluster that has just been started spends its first minute on compiling itself: that is not what is compared. */
+async function warmUp({ application }: Deployment, options: Options, progress: Progress): Promise<void> {
+  const { workload, seed } = options;
+  const [workers, seconds] = [WARM_UP_WORKERS, Math.min(WARM_UP_SECONDS_MAX, 2 * options.seconds)];
+  progress(`warming up: ${seconds} s, ${workers} requests at a time`);
+  await contend({ application, workload, seconds, workers, seed: seed + 1, warmUpPairs: 0 });
+}
+
+function runContest({ application }: Deployment, options: Options, progress: Progress): Promise<Contest> {
   const { workload, seconds, workers, seed } = options;
   progress(`workload ${workload}, ${seconds} s, ${workers} requests at a time, with and without speculation by turns`);
   return contend({ application, workload, seconds, workers, seed, progress });
