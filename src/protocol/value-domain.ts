@@ -32,12 +32,18 @@ export function nameOfClass(value: object): string {
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** Engines that have it know at once of text in Latin letters. */
 const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
 
 /** Whether every surrogate of a string has its other half. */
 export function isWellFormed(text: string): boolean {
   return platformIsWellFormed === undefined ? !LONE_SURROGATE.test(text) : platformIsWellFormed.call(text);
+}
+
+/** The text with a replacement character for every surrogate without its other half. */
+export function wellFormed(text: string): string {
+  return text.replace(LONE_SURROGATES, '\ufffd');
 }
 
 /**

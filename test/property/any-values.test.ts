@@ -15,9 +15,9 @@ import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
 import { SiteBinding } from '../../src/server/redblue/site-binding.ts';
 import type { RedBlueLevels } from '../../src/server/redblue/site-binding.ts';
 import { cell, counter, log, queue, register, set, table } from '../../src/server/redblue/tables.ts';
-import { SignedTokens } from '../../src/server/session-tokens.ts';
-import { SiteDriver } from '../../src/server/site-driver.ts';
-import { virtualStorage, VirtualMachine } from '../unit/storage/virtual-storage.ts';
+import type { SiteDriver } from '../../src/server/site-driver.ts';
+import { startSite } from '../unit/storage/virtual-site.ts';
+import { VirtualMachine } from '../unit/storage/virtual-storage.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 150);
 
@@ -84,18 +84,6 @@ const service = defineService(contract, {
   },
 });
 
-const LIMITS = {
-  attemptsMax: 3,
-  inFlightMax: 1000,
-  backlogMax: 1000,
-  maxClockSkewMs: 1000,
-  reachTimeoutMs: 1000,
-  sessionWaitMs: 1000,
-  resendAfterMs: 1000,
-  tickMs: 1000,
-};
-const SITES = ['irl'];
-
 let drivers: SiteDriver[] = [];
 afterEach(() => {
   for (const driver of drivers) driver.close();
@@ -103,11 +91,7 @@ afterEach(() => {
 });
 
 function start(machine: VirtualMachine): Client<RedBlueLevels> {
-  const storage = virtualStorage(machine, { segmentBytes: 4000, checkpointBytes: 1500 });
-  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site: 0 });
-  const send = (): void => {};
-  const driver = new SiteDriver({ service, site: 0, sites: SITES, redLeader: 0, storage, tokens, send, ...LIMITS });
-  driver.start();
+  const driver = startSite(machine, { service, sizes: { segmentBytes: 4000, checkpointBytes: 1500 } });
   drivers.push(driver);
   return createClient(new NamedOperations(driver));
 }

@@ -1,5 +1,6 @@
 /** Failures as plain data, in logs, and as errors, for those who are told. */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { wellFormed } from '../../protocol/value-domain.ts';
 import type { Failure } from './records.ts';
 
 interface SessionLimits {
@@ -8,16 +9,10 @@ interface SessionLimits {
   readonly sessionWaitMs: number;
 }
 
-const HALF_PAIRS = /\p{Surrogate}/gu;
-
 /** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
 export function failureOf({ code, message, field }: CorrectableError): Failure {
   const kept = { code, message: wellFormed(message) };
   return field === undefined ? kept : { ...kept, field: wellFormed(field) };
-}
-
-function wellFormed(text: string): string {
-  return text.replace(HALF_PAIRS, '\ufffd');
 }
 
 /** The error that a failure stands for. */

@@ -43,17 +43,13 @@ export class EntryPacker {
    */
   pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
     if (this.#shared !== undefined) this.#packShared(entries, bytesMax, this.#shared);
-    writer.begin();
-    try {
+    let count = 0;
+    const bytes = written(() => {
       writer.leaveFree(headBytes);
-      let count = 0;
       do this.#write(entries[count++] as LoggedEntry);
       while (count < entries.length && writer.size() < bytesMax);
-      return { bytes: writer.written(), count };
-    } catch (error) {
-      writer.rewind();
-      throw error;
-    }
+    });
+    return { bytes, count };
   }
 
   #write({ log, entry }: LoggedEntry): void {
@@ -80,7 +76,7 @@ export class EntryPacker {
       if (bytes >= bytesMax) return;
       if (!isBlue(entry)) continue;
       const { operation } = entry;
-      const packed = shared.get(operation) ?? packOperation(operation);
+      const packed = shared.get(operation) ?? written(() => writer.writeValue(listOperation(operation), OUTERMOST));
       shared.set(operation, packed);
       bytes += packed.length;
     }
@@ -133,10 +129,11 @@ type ListedOperation = readonly [
   meta?: unknown,
 ];
 
-function packOperation(operation: BlueOperation): Uint8Array {
+/** What `write` writes. */
+function written(write: () => void): Uint8Array {
   writer.begin();
   try {
-    writer.writeValue(listOperation(operation), OUTERMOST);
+    write();
     return writer.written();
   } catch (error) {
     writer.rewind();

@@ -5,21 +5,12 @@ import type { Client } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
 import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
-import { SignedTokens } from '../../../src/server/session-tokens.ts';
-import { SiteDriver } from '../../../src/server/site-driver.ts';
+import type { SiteDriver } from '../../../src/server/site-driver.ts';
 import { notesService } from './notes-service.ts';
-import { virtualStorage, VirtualMachine } from './virtual-storage.ts';
+import { startSite } from './virtual-site.ts';
+import { VirtualMachine } from './virtual-storage.ts';
 
-const LIMITS = {
-  attemptsMax: 3,
-  inFlightMax: 1000,
-  backlogMax: 20,
-  maxClockSkewMs: 1000,
-  reachTimeoutMs: 1000,
-  sessionWaitMs: 1000,
-  resendAfterMs: 1000,
-  tickMs: 1000,
-};
+const BACKLOG_MAX = 20;
 
 let machine: VirtualMachine;
 let drivers: SiteDriver[] = [];
@@ -31,13 +22,10 @@ afterEach(() => {
   drivers = [];
 });
 
-/** A site of a deployment whose other sites are never heard of. */
-function startSite(sites: readonly string[] = ['irl']): Client<RedBlueLevels> {
-  const storage = virtualStorage(machine, { segmentBytes: 4000 });
-  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
-  const service = notesService();
-  const driver = new SiteDriver({ service, site: 0, sites, redLeader: 0, storage, tokens, send: () => {}, ...LIMITS });
-  driver.start();
+/** A client of a site of a deployment whose other sites are never heard of. */
+function start(sites: readonly string[] = ['irl']): Client<RedBlueLevels> {
+  const options = { service: notesService(), sites, backlogMax: BACKLOG_MAX, sizes: { segmentBytes: 4000 } };
+  const driver = startSite(machine, options);
   drivers.push(driver);
   return createClient(new SiteBinding('irl', driver));
 }
@@ -62,7 +50,7 @@ async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: 
 
 describe('a full disk', () => {
   test('updates → UNAVAILABLE, retryable, that says so; reads are served; room again → updates again', async () => {
-    const client = startSite();
+    const client = start();
     machine.disk.isFull = true;
     const { written, refusal } = await fill(client);
     expect(written).toBeGreaterThan(1);
@@ -79,12 +67,12 @@ describe('a full disk', () => {
   });
 
   test('restart after it → all that was answered, nothing that was refused', async () => {
-    const client = startSite();
+    const client = start();
     machine.disk.isFull = true;
     const { written } = await fill(client);
     machine.disk.isFull = false;
     machine.disk.crash();
-    const again = startSite();
+    const again = start();
     expect(await again.invokeWeak(get(`key ${written - 1}`))).toBe('x'.repeat(100));
     expect(await again.invokeWeak(get(`key ${written}`))).toBeUndefined();
   });
@@ -92,7 +80,7 @@ describe('a full disk', () => {
 
 describe('a disk that fails', () => {
   test('a write fails → under way and later: UNAVAILABLE with the cause', async () => {
-    const client = startSite();
+    const client = start();
     machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
     const failed = { code: 'UNAVAILABLE', message: expect.stringContaining('EIO') };
     expect(await write(client, 'a', 1)).toMatchObject(failed);
@@ -102,9 +90,9 @@ describe('a disk that fails', () => {
 
 describe('a site that is away', () => {
   test('as many entries wait for it as are kept → updates: OVERLOADED that says why; reads are served', async () => {
-    const client = startSite(['irl', 'away']);
+    const client = start(['irl', 'away']);
     const { written, refusal } = await fill(client);
-    expect(written).toBe(LIMITS.backlogMax);
+    expect(written).toBe(BACKLOG_MAX);
     expect(refusal).toMatchObject({
       code: 'OVERLOADED',
       message: expect.stringContaining('Another site has been away'),
