@@ -3,7 +3,13 @@
 /** Where operations go. */
 export type Target =
   /** The RedBlue backend behind the gateway. */
-  | { readonly kind: 'redblue'; readonly sites: 1 | 3; readonly durable: boolean }
+  | {
+      readonly kind: 'redblue';
+      readonly sites: 1 | 3;
+      readonly durable: boolean;
+      /** Started without what the operating guide recommends for throughput and short round trips. */
+      readonly defaults?: true;
+    }
   /** The same gateway, service and log with replication and certification off. */
   | { readonly kind: 'plain' }
   /** redis-server, with its append-only file synced at every write, or without one. */

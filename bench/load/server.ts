@@ -10,6 +10,9 @@ import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
 
+/** What `docs/operating.md` recommends to sites with processors to spare. */
+const IDLE_POLL_US = 400;
+
 const target = JSON.parse(process.argv[2] as string) as Target;
 tell({ url: await start() });
 
@@ -20,11 +23,16 @@ process.on('disconnect', () => process.exit());
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
     const gateway = createGateway({ binding: plainService(service), contract: load });
-    return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
+    return (await listenGateways({ sites: { a: gateway }, idlePollUs: IDLE_POLL_US })).siteUrl('a');
   }
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
   const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
-  const server = await serve({ service, sites, ...(target.durable ? { dataDir: await freshFolder() } : {}) });
+  const server = await serve({
+    service,
+    sites,
+    idlePollUs: target.defaults ? 0 : IDLE_POLL_US,
+    ...(target.durable ? { dataDir: await freshFolder() } : {}),
+  });
   return server.siteUrl('a');
 }
 

@@ -1,6 +1,7 @@
 /**
  * The whole server beside Redis: one client process each, awaiting a Correctable here, a promise of ioredis with
- * auto-pipelining there; the same values of 16 bytes, at several windows of operations under way.
+ * auto-pipelining there; the same values of 16 bytes, at several windows of operations under way. The sites run as
+ * docs/operating.md recommends, and once more with their defaults.
  */
 import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
@@ -11,8 +12,10 @@ import { measureRounds, middleOf, ratioOf, rowOf, type Samples } from '../load/r
 const TARGETS = {
   ephemeral: { kind: 'redblue', sites: 1, durable: false },
   'three sites': { kind: 'redblue', sites: 3, durable: false },
+  'ephemeral, defaults': { kind: 'redblue', sites: 1, durable: false, defaults: true },
   redis: { kind: 'redis', durable: false },
   durable: { kind: 'redblue', sites: 1, durable: true },
+  'durable, defaults': { kind: 'redblue', sites: 1, durable: true, defaults: true },
   'AOF always': { kind: 'redis', durable: true },
 } as const satisfies Record<string, Target>;
 type Name = keyof typeof TARGETS;
@@ -27,6 +30,7 @@ const PAIRS = [
   {
     bar: 'ephemeral-blue-vs-ioredis',
     of: 'ephemeral',
+    untuned: 'ephemeral, defaults',
     to: 'redis',
     aims: { 1: 1, 64: 1.5, 1024: 2 },
     floors: { 1: 0.9, 64: 1, 1024: 1.2 },
@@ -34,6 +38,7 @@ const PAIRS = [
   {
     bar: 'durable-blue-vs-ioredis-aof',
     of: 'durable',
+    untuned: 'durable, defaults',
     to: 'AOF always',
     aims: { 1: 1, 64: 1.4, 1024: 2 },
     floors: { 1: 0.9, 64: 1, 1024: 1.3 },
@@ -94,10 +99,11 @@ function barsOf(measured: readonly Measurement[]): Bar[] {
   const figure = (samples: Samples<Name>, name: Name, of: 'opsPerSecond' | 'serverUsPerOp'): number =>
     middleOf(samples.get(name) ?? [], of) ?? NaN;
   return [
-    ...PAIRS.flatMap(({ bar, of, to, aims, floors }) =>
+    ...PAIRS.flatMap(({ bar, of, untuned, to, aims, floors }) =>
       WINDOWS.flatMap((window) => [
         atLeast(`${bar}-${window}`, ratioOf(set(window), of, to).median, aims[window]),
         reported(`floor-of-${bar}-${window}`, floors[window]),
+        reported(`${bar}-${window}-with-defaults`, ratioOf(set(window), untuned, to).median),
       ]),
     ),
     reported('red-rate', figure(red, 'ephemeral', 'opsPerSecond'), 'operations/s'),

@@ -23,6 +23,9 @@ const serve = cli
   .option('--port <n>', 'Port to listen on; 0 for any free one', { default: 7420 })
   .option('--origins <list>', 'Origins of web pages that may connect, separated by commas')
   .option('--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in')
+  .option('--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', {
+    default: 0,
+  })
   .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
   .option('--json', 'Print the addresses as one JSON line')
   .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');

@@ -33,6 +33,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     host: text(options, 'host'),
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
     origins: options['origins'] === undefined ? [] : text(options, 'origins').split(','),
+    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: 100_000 }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });

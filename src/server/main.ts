@@ -17,6 +17,8 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly origins?: readonly string[] | undefined;
   /** Listens also on addresses that others can reach, although everybody is let in. */
   readonly allowUnauthenticated?: boolean | undefined;
+  /** How long the thread stays awake after an answer, in microseconds: see `listenGateways`. Default 0. */
+  readonly idlePollUs?: number | undefined;
   /** Default: silence. */
   readonly logger?: Logger | undefined;
   /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. */
@@ -45,7 +47,7 @@ export interface RunningServer<N extends string = string> {
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
-  const { service, page, host, port, origins, logger, allowUnauthenticated } = options;
+  const { service, page, host, port, origins, logger, allowUnauthenticated, idlePollUs } = options;
   const backend = createEmbedded(service, options);
   const gateways: Record<string, Gateway> = {};
   for (const name of backend.sites) {
@@ -59,7 +61,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   }
   const server = createServer();
   try {
-    const listener = await listenGateways({ sites: gateways, server, host, port, allowUnauthenticated });
+    const listener = await listenGateways({ sites: gateways, server, host, port, allowUnauthenticated, idlePollUs });
     server.on('request', (request, response) => {
       if (listener.handleHttp(request, response)) return;
       if (page === undefined) response.writeHead(404).end();

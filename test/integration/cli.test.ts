@@ -12,7 +12,18 @@ const SERVICE = 'demo/tickets/service.ts';
 
 describe('correctables serve', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('serves three sites, %s → ends cleanly', async (signal) => {
-    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json', '--ephemeral']);
+    using server = new Program([
+      CLI,
+      'serve',
+      '--service',
+      SERVICE,
+      '--port',
+      '0',
+      '--json',
+      '--ephemeral',
+      '--idle-poll-us',
+      '400',
+    ]);
     const { url, redLeader, sites } = JSON.parse(await server.line()) as {
       url: string;
       redLeader: string;
@@ -39,6 +50,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
     [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
+    [['serve', '--service', SERVICE, '--idle-poll-us', '0.4s'], '--idle-poll-us takes a whole number'],
     [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], 'reachable by others'],
     [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
     [['sevre'], 'no command "sevre"'],

@@ -6,6 +6,7 @@ import { WebSocketServer } from 'ws';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { createHttpHandler, HTTP_PATHS } from './http.ts';
+import { IdlePoll } from './idle-poll.ts';
 import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from './origins.ts';
 import { WsSocket } from './socket.ts';
 
@@ -19,6 +20,11 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** Listens also where others can reach it although a gateway lets everybody in. */
   readonly allowUnauthenticated?: boolean | undefined;
+  /**
+   * How long the thread stays awake after an answer and looks for more to do, in microseconds, up to 100 000. Default 0:
+   * it sleeps at once. Shortens the round trips of clients that wait for each answer, at the price of processor time.
+   */
+  readonly idlePollUs?: number | undefined;
   /** An HTTP server to use instead of an own one. It is started if it does not listen yet, and never closed. */
   readonly server?: Server | undefined;
 }
@@ -51,6 +57,7 @@ const STATUS = { 400: 'Bad Request', 403: 'Forbidden', 404: 'Not Found', 503: 'S
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   const { host = '127.0.0.1', port = 0, sites } = options;
   checkSites(sites);
+  const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   if (!isLoopbackHost(host) && options.allowUnauthenticated !== true) checkAuthenticated(host, sites);
   const server = options.server ?? createServer();
   const handleHttp = createHttpHandler(sites, host);
@@ -59,7 +66,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
       if (!handleHttp(request, response)) response.writeHead(404).end();
     });
   }
-  const detach = attachUpgrades(server, sites, host, options.server === undefined);
+  const detach = attachUpgrades(server, { sites, boundTo: host, exclusive: options.server === undefined, idlePoll });
   if (!server.listening) await listen(server, host, port);
   const { port: boundPort } = server.address() as AddressInfo;
   const authority = `${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
@@ -93,12 +100,15 @@ function checkAuthenticated(host: string, sites: Readonly<Record<string, Gateway
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'host' });
 }
 
-function attachUpgrades(
-  server: Server,
-  sites: Readonly<Record<string, Gateway>>,
-  boundTo: string,
-  exclusive: boolean,
-): () => void {
+interface Attachment {
+  readonly sites: Readonly<Record<string, Gateway>>;
+  readonly boundTo: string;
+  /** Whether nobody else takes upgrades of this server. */
+  readonly exclusive: boolean;
+  readonly idlePoll: IdlePoll;
+}
+
+function attachUpgrades(server: Server, { sites, boundTo, exclusive, idlePoll }: Attachment): () => void {
   const sockets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, socketServer(gateway)]));
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const site = sockets.get(pathOf(request));
@@ -115,7 +125,7 @@ function attachUpgrades(
       return refuse(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
     }
     websockets.handleUpgrade(request, socket, head, (websocket) => {
-      gateway.accept(new WsSocket(websocket), { remoteAddress: request.socket.remoteAddress, origin });
+      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: request.socket.remoteAddress, origin });
     });
   };
   server.on('upgrade', onUpgrade);

@@ -1,6 +1,7 @@
 /** The socket as the gateway sees it, and the adapter that makes one of a `ws` socket. */
 import type { WebSocket } from 'ws';
 import type { Encoded } from '../../protocol/codec.ts';
+import type { IdlePoll } from './idle-poll.ts';
 
 /** What a socket reports. */
 export interface ServerSocketEvents {
@@ -28,9 +29,11 @@ export interface ServerSocket {
 /** A socket of the package `ws`. */
 export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
+  readonly #idlePoll: IdlePoll;
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, idlePoll: IdlePoll) {
     this.#socket = socket;
+    this.#idlePoll = idlePoll;
   }
 
   get subprotocol(): string {
@@ -42,7 +45,9 @@ export class WsSocket implements ServerSocket {
   }
 
   send(frame: Encoded): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(frame);
+    this.#idlePoll.extend();
   }
 
   ping(): void {
