@@ -33,6 +33,8 @@ export interface AudienceExtras {
   runInContext?: (callback: () => void) => void;
   /** Deliveries that arose inside a delivery; `undefined` stands for the failure. */
   queue?: (AnyView | undefined)[];
+  /** How many of the seats are empty. */
+  emptySeats?: number;
 }
 
 /**
@@ -50,7 +52,6 @@ export interface Audience<T> extends Listener<T> {
   accepted: number;
   /** Those who came after the first, in order. */
   seats: Seat<T>[] | undefined;
-  emptySeats: number;
   isDelivering: boolean;
 }
 
@@ -90,9 +91,11 @@ export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
   seat.onUpdate = seat.onFinal = seat.onError = undefined;
   if (seat.isEmpty || !audience.seats) return;
   seat.isEmpty = true;
-  if (++audience.emptySeats * 2 <= audience.seats.length) return;
+  const extras = (audience.extras ??= {});
+  extras.emptySeats = (extras.emptySeats ?? 0) + 1;
+  if (extras.emptySeats * 2 <= audience.seats.length) return;
   audience.seats = audience.seats.filter(({ isEmpty }) => !isEmpty);
-  audience.emptySeats = 0;
+  extras.emptySeats = 0;
 }
 
 /** Tells `onView` every view, the final included; `onError` sees to the failure. */

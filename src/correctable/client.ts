@@ -8,13 +8,12 @@ import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
 import type { AtLeast, Levels, Requested, Strongest, Weakest } from './level.ts';
-import { Invocation } from './invocation.ts';
 import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
 import { bindSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
-import type { Source, SourceOptions } from './source.ts';
-import { closeAfter, extrasOf, onClose } from './source.ts';
+import type { SourceOptions } from './source.ts';
+import { closeAfter, extrasOf, onClose, Source } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -129,13 +128,13 @@ export function createClient<const L extends Levels>(binding: Binding<L>, option
 
   function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
-    const source = new Invocation<T>(ladder, environment, { equals, isOlder });
+    const source = new Source<T>(ladder, environment, { equals, isOlder });
     try {
       check(operation);
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) source.session = open(how.session);
-      source.trace = options.trace?.();
+      if (options.trace) source.trace = options.trace();
       if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);

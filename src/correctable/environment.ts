@@ -43,8 +43,8 @@ export class Environment {
   /** By time limit, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList> = new Map();
   readonly #options: EnvironmentOptions;
-  /** Negative where the clock was not read yet. */
-  #tickAt = -1;
+  /** Known from the first time that the running stretch of code asked. */
+  #tickAt: number | undefined;
 
   constructor(options: EnvironmentOptions = {}) {
     this.clock = options.clock ?? systemClock;
@@ -54,7 +54,7 @@ export class Environment {
 
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
   tickAt(): number {
-    return this.#tickAt < 0 ? this.#readClock() : this.#tickAt;
+    return this.#tickAt ?? this.#readClock();
   }
 
   drop(reason: DropReason, level?: string): void {
@@ -79,7 +79,7 @@ export class Environment {
   }
 
   #readClock(): number {
-    queueMicrotask(() => (this.#tickAt = -1));
+    queueMicrotask(() => (this.#tickAt = undefined));
     return (this.#tickAt = this.clock.now());
   }
 }

@@ -1,13 +1,13 @@
 /**
  * The state machine of one operation (Correctables, OSDI 2016, Figure 3): `updating → (update)* → final | error`. The
- * binding sees it as its sink; consumers see it through the Correctable. The table of states and
+ * binding sees it as its sink and its context; consumers see it through the Correctable. The table of states and
  * events, with the invariants C1–C14, is docs/spec/correctable.md.
  *
  * What is not for the binding is a function of this module, not a method.
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
 import { attach, deliver } from './audience.ts';
-import type { Sink, ViewDetails } from './binding.ts';
+import type { BindingSession, InvocationContext, Sink, ViewDetails } from './binding.ts';
 import { DeadlineList } from './deadlines.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
@@ -38,7 +38,8 @@ interface Extras extends AudienceExtras {
   answeredEarly?: boolean;
 }
 
-export class Source<T> implements Audience<T>, Sink<T> {
+/** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
+export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
   ladder: Ladder;
@@ -57,7 +58,6 @@ export class Source<T> implements Audience<T>, Sink<T> {
   accepted = 0;
   isDelivering = false;
   seats: Audience<T>['seats'];
-  emptySeats = 0;
   onUpdate: ViewCallback<T> | undefined;
   onFinal: ViewCallback<T> | undefined;
   onError: ErrorCallback | undefined;
@@ -66,7 +66,10 @@ export class Source<T> implements Audience<T>, Sink<T> {
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
-  declare mayTakeEffect?: boolean;
+  mayTakeEffect = false;
+  /** There for those that are invoked with one. */
+  declare session: BindingSession | undefined;
+  declare trace: unknown;
 
   constructor(ladder: Ladder, environment: Environment, options: SourceOptions<T>) {
     this.ladder = ladder;
@@ -124,7 +127,7 @@ export class Source<T> implements Audience<T>, Sink<T> {
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
     const shared = confirms && (!equals || structurallyEqual(value, latest.value)) ? latest.value : value;
-    const view = { value: shared, level, final, seq, confirms, at: environment.tickAt() } as Draft<T>;
+    const view = draft(shared, level, final, seq, confirms, environment.tickAt()) as Draft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
     if (final && older) view.regressed = true;
@@ -226,6 +229,25 @@ function isOpen<T>({ state, environment }: Source<T>, level: string | undefined)
 
 /** A view while it is made; optional keys are there only where they say something. */
 type Draft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & { regressed?: true };
+
+const draft = (
+  value?: unknown,
+  level?: string,
+  final?: boolean,
+  seq?: number,
+  confirms?: boolean,
+  at?: number,
+): object => ({
+  value,
+  level,
+  final,
+  seq,
+  confirms,
+  at,
+});
+
+// Engines that have seen one without a time let the views of a tick share one number, where each would have its own.
+draft();
 
 function reasonToDrop<T>({ latest, ladder, options }: Source<T>, rank: number, older: boolean): DropReason | undefined {
   const { all, requested } = ladder;
