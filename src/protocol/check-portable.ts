@@ -7,14 +7,14 @@ import { isPlain, isWellFormed } from './value-domain.ts';
  * Checks that a value can be written to a log and sent. Nearly all are scalars or flat objects of them: those are seen
  * through without the codec.
  *
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where`
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
  */
-export function checkPortable(value: unknown, where: string): void {
+export function checkPortable(value: unknown, where: string, at?: number): void {
   if (isSimple(value) || isFlat(value)) return;
   try {
     toJsonValue(value);
   } catch (error) {
-    if (error instanceof OutsideDomain) throw error.toError([where, ...error.path]);
+    if (error instanceof OutsideDomain) throw error.toError([where, ...(at === undefined ? [] : [at]), ...error.path]);
     throw error;
   }
 }

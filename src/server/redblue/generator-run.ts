@@ -14,12 +14,10 @@ import type { Choice, Reply } from './reply.ts';
 import { RunContext } from './generator-context.ts';
 import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
 import { ScratchState } from './scratch-state.ts';
-import type { GeneratorContext, Service } from './service.ts';
-import type { ShadowOperations } from './shadow-operation.ts';
+import type { AnyGenerator, Service } from './service.ts';
 import type { StateReader } from './store.ts';
 import { tablesReader } from './table-readers.ts';
 import { isRedOnly } from './tables.ts';
-import type { Tables } from './tables.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -88,7 +86,7 @@ export class GeneratorRunner {
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkReads(reads);
-    choice.effects.forEach(checkEffect);
+    for (let at = 0; at < choice.effects.length; at += 1) checkPortable(choice.effects[at], 'effects', at);
     checkPortable(choice.args, 'shadow');
     const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
@@ -105,8 +103,7 @@ export class GeneratorRunner {
     this.#budget.begin(operation, !this.#isRead(operation));
     try {
       const context = this.#contextOf(input);
-      if (this.#guard === undefined) return generator(args, context);
-      return this.#guard(() => generator(args, context), this.#limits.timeMaxMs);
+      return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
     } catch (error) {
       if (isCorrectableError(error)) throw error;
       const message = `The generator of '${operation}' threw: ${String(error)}. Nothing was changed.`;
@@ -116,12 +113,17 @@ export class GeneratorRunner {
     }
   }
 
+  /** Apart, since a function that makes another one pays for that even where it does not. */
+  #guarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
+    return this.#guard?.(() => generator(args, context), this.#limits.timeMaxMs);
+  }
+
   /** A read chooses nothing that could be certified against what it has read. */
   #isRead(operation: string): boolean {
     return this.#service.contract.operations[operation]?.effect === 'read';
   }
 
-  #contextOf(input: GeneratorInput): GeneratorContext<Tables, ShadowOperations> {
+  #contextOf(input: GeneratorInput): RunContext {
     return new RunContext(input, this.#world);
   }
 
@@ -144,22 +146,20 @@ export class GeneratorRunner {
   }
 
   #checkBlue({ shadow, effects }: Choice): void {
-    const offender = effects.find((effect) => isRedOnly(this.#service.tables, effect));
-    if (offender === undefined) return;
-    const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
-    const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
+    for (const effect of effects) if (isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
   }
+}
+
+function notBlue(shadow: string, offender: Effect): CorrectableError {
+  const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
+  const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field });
 }
 
 /** Red operations take along what they have read, for certification: it has to be such that it can be written down. */
 function checkReads({ names, ranges }: ReadSet): void {
   for (const name of names) checkPortable(name, 'reads');
   for (const range of ranges) checkPortable(range, 'reads');
-}
-
-function checkEffect(effect: Effect, index: number): void {
-  checkPortable(effect, `effects.${index}`);
 }
 
 /** A reply that can be kept, for whoever asks again. */

@@ -68,7 +68,7 @@ export interface ServiceImplementation<O extends OperationSpecs, T extends Table
   readonly invariants?: Invariants<T>;
 }
 
-type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
+export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
 type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
 /** A service, ready to run at sites. */

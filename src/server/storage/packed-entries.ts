@@ -64,7 +64,7 @@ export class EntryPacker {
     writer.writeArrayHead(redDelivered === undefined ? 2 : 3);
     writer.writeValue(KINDS.blue, 0);
     const packed = this.#shared?.get(operation);
-    if (packed === undefined) writer.writeValue(listOperation(operation), OUTERMOST);
+    if (packed === undefined) writeOperation(operation);
     else writer.writeEncoded(packed);
     if (redDelivered !== undefined) writer.writeValue(redDelivered, 0);
   }
@@ -76,7 +76,7 @@ export class EntryPacker {
       if (bytes >= bytesMax) return;
       if (!isBlue(entry)) continue;
       const { operation } = entry;
-      const packed = shared.get(operation) ?? written(() => writer.writeValue(listOperation(operation), OUTERMOST));
+      const packed = shared.get(operation) ?? written(() => writeOperation(operation));
       shared.set(operation, packed);
       bytes += packed.length;
     }
@@ -141,11 +141,35 @@ function written(write: () => void): Uint8Array {
   }
 }
 
-function listOperation({ id, site, sequence, vector, shadow, effects, reply, hop }: BlueOperation): ListedOperation {
-  const listed = effects.map(listEffect);
-  return reply.meta === undefined
-    ? [id, site, sequence, vector, shadow ?? null, listed, reply.value, hop ?? null]
-    : [id, site, sequence, vector, shadow ?? null, listed, reply.value, hop ?? null, reply.meta];
+/** Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much as the writing. */
+function writeOperation({ id, site, sequence, vector, shadow, effects, reply, hop }: BlueOperation): void {
+  writer.writeArrayHead(reply.meta === undefined ? 8 : 9);
+  write(id);
+  write(site);
+  write(sequence);
+  write(vector);
+  write(shadow ?? null);
+  writer.writeArrayHead(effects.length);
+  for (const effect of effects) writeEffect(effect);
+  write(reply.value);
+  write(hop ?? null);
+  if (reply.meta !== undefined) write(reply.meta);
+}
+
+/** Writes a `ListedEffect`. */
+function writeEffect(effect: Effect): void {
+  const hasValue = 'value' in effect;
+  writer.writeArrayHead(hasValue ? 5 : 4);
+  write(effect.table);
+  write(effect.key);
+  write(effect.field);
+  write(effect.action);
+  if (hasValue) write(effect.value);
+}
+
+/** Writes a part, which may be as deep as values on the wire. */
+function write(part: unknown): void {
+  writer.writeValue(part, OUTERMOST);
 }
 
 function operationFrom([
@@ -169,11 +193,6 @@ function operationFrom([
     vector,
     ...(hop === null ? {} : { hop }),
   };
-}
-
-function listEffect(effect: Effect): ListedEffect {
-  const { table, key, field, action } = effect;
-  return 'value' in effect ? [table, key, field, action, effect.value] : [table, key, field, action];
 }
 
 function effectFrom(listed: ListedEffect): Effect {
