@@ -34,9 +34,15 @@ export interface Range {
   readonly aim?: number;
 }
 
+/** How much of the axis a number takes, about. */
+const NUMBER_SHARE = 0.09;
+
 /** Horizontal bars with their range over the rounds, and a red tick at the aim. */
 export function rangesFigure(title: string, axis: string, ranges: readonly Range[]): string {
   const aims = ranges.filter((range) => range.aim !== undefined);
+  const extent = Math.max(...ranges.map(({ max, aim = 0 }) => Math.max(max, aim)));
+  // An aim just beyond the range would cut through the number.
+  const endOfMarks = ({ max, aim = 0 }: Range): number => (aim < max + extent * NUMBER_SHARE ? Math.max(max, aim) : max);
   return figure(title, {
     height: 92 + ranges.length * 34,
     marginLeft: 230,
@@ -49,7 +55,7 @@ export function rangesFigure(title: string, axis: string, ranges: readonly Range
       Plot.tickX(aims, { y: 'label', x: 'aim', stroke: '#c0392b', strokeWidth: 2.5 }),
       Plot.text(ranges, {
         y: 'label',
-        x: 'max',
+        x: endOfMarks,
         text: (range: Range) => String(Number(range.median.toPrecision(3))),
         dx: 8,
         textAnchor: 'start',
