@@ -42,7 +42,8 @@ export function rangesFigure(title: string, axis: string, ranges: readonly Range
   const aims = ranges.filter((range) => range.aim !== undefined);
   const extent = Math.max(...ranges.map(({ max, aim = 0 }) => Math.max(max, aim)));
   // An aim just beyond the range would cut through the number.
-  const endOfMarks = ({ max, aim = 0 }: Range): number => (aim < max + extent * NUMBER_SHARE ? Math.max(max, aim) : max);
+  const endOfMarks = ({ max, aim = 0 }: Range): number =>
+    aim < max + extent * NUMBER_SHARE ? Math.max(max, aim) : max;
   return figure(title, {
     height: 92 + ranges.length * 34,
     marginLeft: 230,

@@ -64,16 +64,17 @@ export class OutsideDomain extends Error {
 }
 
 /** Largest number of rows in one frame: lets the two ends work at the same time instead of taking turns. */
-export const ROWS_PER_FRAME_MAX = 256;
+export const ROWS_PER_FRAME_MAX = 320;
 
 const ROW_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;
 
-/** Splits encoded rows into frames of at most `bytesMax`. Each row must fit on its own. */
+/** Splits encoded rows into as few frames as will do, of about as many rows, of at most `bytesMax`. Each row must fit on its own. */
 export function packFrames(codec: Codec, rows: readonly Encoded[], bytesMax: number): Encoded[] {
   const frames: Encoded[] = [];
-  for (let i = 0; i < rows.length; i += ROWS_PER_FRAME_MAX) {
-    const batch = rows.length <= ROWS_PER_FRAME_MAX ? rows : rows.slice(i, i + ROWS_PER_FRAME_MAX);
+  const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / ROWS_PER_FRAME_MAX));
+  for (let i = 0; i < rows.length; i += batchRows) {
+    const batch = rows.length <= batchRows ? rows : rows.slice(i, i + batchRows);
     if (boundOfFrame(batch) <= bytesMax) frames.push(codec.frame(batch));
     else splitBySize(codec, batch, bytesMax, frames);
   }

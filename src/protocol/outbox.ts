@@ -1,17 +1,26 @@
 /**
- * Collects the rows of one tick, so that operations issued together travel in one frame. A frame that is full is sent at
- * once: the other end can begin while this one goes on.
+ * Collects the rows of one tick, so that operations issued together travel in one frame. Of many rows a frame is sent
+ * before the tick ends: the other end can begin while this one goes on.
  */
-import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded } from './codec.ts';
+import { packFrames, type Codec, type Encoded } from './codec.ts';
 
 /** So few rows travel together whatever else is under way: a frame each would cost more than waiting for the tick. */
 const ROWS_TOGETHER = 8;
+
+/** So many rows fill a frame in any case. */
+const ROWS_FULL = 256;
+
+/**
+ * Rows are kept back beside a full frame until there are so many of them, as a share of it: a few that were left over
+ * would travel alone, be answered alone, and so go on for ever.
+ */
+const LEAST_LEFT_OVER = 0.25;
 
 /** Rows that wait for the end of the tick. */
 export class Outbox {
   readonly #codec: Codec;
   readonly #afterTick: (fn: () => void) => void;
-  readonly #send: (frame: Encoded) => void;
+  readonly #sendFrame: (frame: Encoded) => void;
   #rows: Encoded[] = [];
   #scheduled = false;
   /** Largest frame to send, in bytes. */
@@ -20,7 +29,7 @@ export class Outbox {
   constructor(codec: Codec, afterTick: (fn: () => void) => void, send: (frame: Encoded) => void) {
     this.#codec = codec;
     this.#afterTick = afterTick;
-    this.#send = send;
+    this.#sendFrame = send;
   }
 
   /**
@@ -30,8 +39,8 @@ export class Outbox {
    * with all of them in one frame, the two ends would take turns instead of working at the same time.
    */
   push(row: Encoded, underWay: number = Infinity): void {
-    const full = Math.min(ROWS_PER_FRAME_MAX, Math.max(ROWS_TOGETHER, underWay / 2));
-    if (this.#rows.push(row) >= full) this.flush();
+    const full = Math.min(ROWS_FULL, Math.max(ROWS_TOGETHER, Math.ceil(underWay / 2)));
+    if (this.#rows.push(row) >= full * (1 + LEAST_LEFT_OVER)) this.#send(this.#rows.splice(0, full));
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#afterTick(() => {
@@ -45,11 +54,15 @@ export class Outbox {
     if (this.#rows.length === 0) return;
     const rows = this.#rows;
     this.#rows = [];
-    for (const frame of packFrames(this.#codec, rows, this.frameBytesMax)) this.#send(frame);
+    this.#send(rows);
   }
 
   /** Forgets what was collected. */
   clear(): void {
     this.#rows = [];
+  }
+
+  #send(rows: readonly Encoded[]): void {
+    for (const frame of packFrames(this.#codec, rows, this.frameBytesMax)) this.#sendFrame(frame);
   }
 }

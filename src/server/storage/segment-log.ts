@@ -49,6 +49,8 @@ interface NextFile {
 const FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
 const FIRST_BYTES_MAX = 1024 * 1024;
+/** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is under way. */
+const SMALL_SHARE = 1 / 8;
 /** How long after a refusal for lack of room the disk is tried again. */
 export const FULL_RETRY_MS = 1000;
 
@@ -110,11 +112,7 @@ export class SegmentLog {
   append(log: SiteLogName, entries: readonly unknown[]): void {
     for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isWriting || this.#isPlanned) return;
-    this.#isPlanned = true;
-    this.#options.timing.soon(() => {
-      this.#isPlanned = false;
-      this.#write();
-    });
+    this.#plan(this.#options.timing.soon);
   }
 
   /** Removes the files all of whose entries stand before these places. */
@@ -145,6 +143,14 @@ export class SegmentLog {
       done();
     };
     this.#checkIdle();
+  }
+
+  #plan(when: (run: () => void) => void): void {
+    this.#isPlanned = true;
+    when(() => {
+      this.#isPlanned = false;
+      this.#write();
+    });
   }
 
   #write(): void {
@@ -193,7 +199,9 @@ export class SegmentLog {
     const before = { ...this.#lengths };
     for (const { log } of group) this.#lengths[log] += 1;
     // The next group is on its way to the disk before the answers to this one are made.
-    this.#write();
+    const isSmall = this.#pending.length > 0 && this.#pending.length < group.length * SMALL_SHARE;
+    if (isSmall) this.#plan(this.#options.timing.later);
+    else this.#write();
     for (const log of ['local', 'red'] as const) {
       if (this.#lengths[log] > before[log]) this.#options.listener.synced(log, this.#lengths[log]);
     }

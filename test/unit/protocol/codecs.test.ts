@@ -135,12 +135,13 @@ describe.each(CODECS)('%s codec: frames', (_name, codec) => {
     expect(codec.decode(frame).map((decoded) => (decoded as unknown[])[5])).toEqual(['a', 'c', 'b']);
   });
 
-  test('many small rows → at most 256 a frame', () => {
-    const frames = packFrames(
-      codec,
-      Array.from({ length: 600 }, () => row('')),
-      Infinity,
-    );
-    expect(frames.map((frame) => codec.decode(frame).length)).toEqual([256, 256, 88]);
+  test.each([
+    [320, [320]],
+    [321, [161, 160]],
+    [700, [234, 234, 232]],
+  ])('%i small rows → frames of at most 320, about as many rows in each', (count, sizes) => {
+    const rows = Array.from({ length: count }, () => row(''));
+    const frames = packFrames(codec, rows, Infinity);
+    expect(frames.map((frame) => codec.decode(frame).length)).toEqual(sizes);
   });
 });

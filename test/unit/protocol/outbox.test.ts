@@ -1,4 +1,5 @@
-/** Rows of one tick share frames; a full one does not wait. */
+/** Rows of one tick share frames; of many, the first do not wait. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Encoded } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
@@ -14,13 +15,13 @@ function open(): { outbox: Outbox; sizes: number[]; endTick: () => void } {
 
 test('outbox: rows of one tick → one frame, at its end', () => {
   const { outbox, sizes, endTick } = open();
-  for (let n = 0; n < 255; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']));
+  for (let n = 0; n < 319; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']));
   expect(sizes).toEqual([]);
   endTick();
-  expect(sizes).toEqual([255]);
+  expect(sizes).toEqual([319]);
 });
 
-test('outbox: a frame is full → sent at once, what is left at the end of the tick', () => {
+test('outbox: a quarter more than a full frame → that is sent at once, what is left at the end of the tick', () => {
   const { outbox, sizes, endTick } = open();
   for (let n = 0; n < 600; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']));
   expect(sizes).toEqual([256, 256]);
@@ -34,10 +35,12 @@ test('outbox: a frame is full → sent at once, what is left at the end of the t
 test.each([
   [20, 20, [10, 10]],
   [64, 64, [32, 32]],
-  [1024, 600, [256, 256]],
+  [1024, 600, [256, 256, 88]],
 ])('outbox: %i operations under way, %i of them in this tick → half of all fill a frame', (underWay, count, frames) => {
-  const { outbox, sizes } = open();
+  const { outbox, sizes, endTick } = open();
   for (let n = 0; n < count; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), underWay);
+  expect(sizes).toEqual(frames.slice(0, -1));
+  endTick();
   expect(sizes).toEqual(frames);
 });
 
@@ -48,5 +51,17 @@ test('outbox: few operations of an idle client → one frame; a burst → frames
   expect(sizes.splice(0)).toEqual([7]);
   for (let n = 1; n <= 100; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), n);
   endTick();
-  expect(sizes).toEqual([8, 8, 16, 32, 36]);
+  expect(sizes).toEqual([8, 11, 26, 55]);
+});
+
+test('outbox: any number of rows → after the first frame of a tick no few are left over', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 2000 }), (underWay, count) => {
+      const { outbox, sizes, endTick } = open();
+      for (let n = 0; n < count; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), underWay);
+      endTick();
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
+      if (sizes.length > 1) expect(sizes.at(-1)).toBeGreaterThanOrEqual((sizes[0] as number) / 4);
+    }),
+  );
 });

@@ -39,6 +39,28 @@ describe('durable storage: logs', () => {
     expect({ writes, synced: site.synced.local }).toEqual({ writes: 2, synced: 101 });
   });
 
+  test('few left over from a large group → they wait a turn for what comes then; alone they are written too', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    let writes = 0;
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, isMounted, done) => {
+      writes += 1;
+      const isFirst = writes === 1;
+      write(one, isMounted, (...outcome) => {
+        done(...outcome);
+        if (isFirst) for (const entry of numbers(16, 17)) site.append('local', entry);
+      });
+      if (isFirst) site.append('local', 16);
+    };
+    for (const entry of numbers(16)) site.append('local', entry);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 2, synced: 33 });
+    site.append('local', 33);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 3, synced: 34 });
+  });
+
   test('more than a file holds → next files, made in advance; all back after a restart', () => {
     const machine = new VirtualMachine(1, SMALL);
     const site = machine.start();
