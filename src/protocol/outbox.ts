@@ -11,10 +11,10 @@ const ROWS_TOGETHER = 8;
 const ROWS_FULL = 256;
 
 /**
- * Rows are kept back beside a full frame until there are so many of them, as a share of it: a few that were left over
- * would travel alone, be answered alone, and so go on for ever.
+ * When there are so many, a full frame of them is sent. Not as soon as it is full: a few rows that were left over would
+ * travel alone, be answered alone, and so go on for ever.
  */
-const LEAST_LEFT_OVER = 0.25;
+const ROWS_HELD_MAX = 320;
 
 /** Rows that wait for the end of the tick. */
 export class Outbox {
@@ -39,8 +39,9 @@ export class Outbox {
    * with all of them in one frame, the two ends would take turns instead of working at the same time.
    */
   push(row: Encoded, underWay: number = Infinity): void {
-    const full = Math.min(ROWS_FULL, Math.max(ROWS_TOGETHER, Math.ceil(underWay / 2)));
-    if (this.#rows.push(row) >= full * (1 + LEAST_LEFT_OVER)) this.#send(this.#rows.splice(0, full));
+    const count = this.#rows.push(row);
+    if (count >= ROWS_HELD_MAX) this.#send(this.#rows.splice(0, ROWS_FULL));
+    else if (underWay < 2 * ROWS_FULL && count >= Math.max(ROWS_TOGETHER, underWay / 2)) this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#afterTick(() => {

