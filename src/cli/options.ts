@@ -3,7 +3,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** A command line that cannot be run; `flag` by its name or by that of its option, `port` or `redLeader`. */
+/** A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it. */
 export function usageError(name: string, message: string): CorrectableError {
   const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return new CorrectableError('INVALID_ARGUMENT', `--${flag} ${message}; see --help`, { field: flag });

@@ -1,6 +1,7 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import { resolve } from 'node:path';
 import { pino, destination } from 'pino';
+import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
 import { serve } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
 import { loadService } from './load-service.ts';
@@ -33,7 +34,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     host: text(options, 'host'),
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
     origins: options['origins'] === undefined ? [] : text(options, 'origins').split(','),
-    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: 100_000 }),
+    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });

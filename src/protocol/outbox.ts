@@ -2,19 +2,16 @@
  * Collects the rows of one tick, so that operations issued together travel in one frame. Of many rows a frame is sent
  * before the tick ends: the other end can begin while this one goes on.
  */
-import { packFrames, type Codec, type Encoded } from './codec.ts';
+import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded } from './codec.ts';
 
 /** So few rows travel together whatever else is under way: a frame each would cost more than waiting for the tick. */
 const ROWS_TOGETHER = 8;
 
-/** So many rows fill a frame in any case. */
-const ROWS_FULL = 256;
-
 /**
- * When there are so many, a full frame of them is sent. Not as soon as it is full: a few rows that were left over would
- * travel alone, be answered alone, and so go on for ever.
+ * So many rows are sent in any case, once there are as many as a frame can have. Not as soon as there are so many: a few
+ * that were left over would travel alone, be answered alone, and so go on for ever.
  */
-const ROWS_HELD_MAX = 320;
+const ROWS_FULL = 256;
 
 /** Rows that wait for the end of the tick. */
 export class Outbox {
@@ -40,7 +37,7 @@ export class Outbox {
    */
   push(row: Encoded, underWay: number = Infinity): void {
     const count = this.#rows.push(row);
-    if (count >= ROWS_HELD_MAX) this.#send(this.#rows.splice(0, ROWS_FULL));
+    if (count >= ROWS_PER_FRAME_MAX) this.#send(this.#rows.splice(0, ROWS_FULL));
     else if (underWay < 2 * ROWS_FULL && count >= Math.max(ROWS_TOGETHER, underWay / 2)) this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -5,7 +5,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** Polling for longer than this is a mistake in the unit. */
-const IDLE_POLL_US_MAX = 100_000;
+export const IDLE_POLL_US_MAX = 100_000;
 
 /** Where the time comes from, and how to look for events once and go on. */
 export interface IdlePollPorts {

@@ -108,10 +108,6 @@ export class OutgoingStream {
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
-    if (this.#acknowledged.size === 0) {
-      this.#last = operation.sequence;
-      return;
-    }
     let isNeeded = false;
     for (const [site, sequence] of this.#acknowledged) {
       if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);

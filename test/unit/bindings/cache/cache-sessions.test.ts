@@ -39,6 +39,23 @@ async function cachedIn({ client }: Shop, session: Session, operation: Operation
   return view === undefined ? 'miss' : view.value;
 }
 
+/** A session with room for one object, whose put of `x` is under way while it reads a newer version of it. */
+async function startOvertakenPut(): Promise<{ shop: Shop; session: Session; endPut: () => Promise<void> }> {
+  const shop = setUp(1);
+  const session = shop.client.session();
+  const write = shop.client.invokeStrong(put('x', 'mine'), { session });
+  const { sink } = shop.store.last;
+  await ask(shop, get('x'), { value: 'later than mine', version: 2 }, session);
+  return {
+    shop,
+    session,
+    async endPut() {
+      sink.update(undefined, 'strong', { version: 1 });
+      await write;
+    },
+  };
+}
+
 describe('cache: sessions', () => {
   test("the store gets its own session, not the cache's", async () => {
     const shop = setUp();
@@ -108,13 +125,8 @@ describe('cache: sessions', () => {
   );
 
   test('monotonic reads: own put ends with an older version than was read → that version is skipped', async () => {
-    const shop = setUp(1);
-    const session = shop.client.session();
-    const write = shop.client.invokeStrong(put('x', 'mine'), { session });
-    const { sink } = shop.store.last;
-    await ask(shop, get('x'), { value: 'later than mine', version: 2 }, session);
-    sink.update(undefined, 'strong', { version: 1 });
-    await write;
+    const { shop, session, endPut } = await startOvertakenPut();
+    await endPut();
     await ask(shop, get('other'), { value: 1 });
     await ask(shop, get('x'), { value: 'mine', version: 1, level: 'weak' });
     expect(await cachedIn(shop, session, get('x'))).toBe('miss');
@@ -143,15 +155,10 @@ describe('cache: sessions', () => {
   });
 
   test('own put that ends after a newer read was forgotten → its version is skipped', async () => {
-    const shop = setUp(1);
-    const session = shop.client.session();
-    const write = shop.client.invokeStrong(put('x', 'mine'), { session });
-    const { sink } = shop.store.last;
-    await ask(shop, get('x'), { value: 'later than mine', version: 2 }, session);
+    const { shop, session, endPut } = await startOvertakenPut();
     await ask(shop, get('other'), { value: 1, version: 1 }, session);
     await ask(shop, get('x'), { value: 'older', version: 0, level: 'weak' });
-    sink.update(undefined, 'strong', { version: 1 });
-    await write;
+    await endPut();
     expect(await cachedIn(shop, session, get('x'))).toBe('miss');
     expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('mine');
   });
