@@ -5,6 +5,7 @@
  * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
  * operations alone; heartbeats only tell how long a stream is.
  */
+import { clientOf, sequenceOf } from './operation-id.ts';
 import type { Choice } from './reply.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { BlueMessage, BlueOperation } from './records.ts';
@@ -73,7 +74,9 @@ export class BluePath {
         : { id, site, shadow, effects, reply, sequence, vector, hop };
     options.observer?.created?.(operation);
     this.#unsynced.push(operation);
-    this.core.store({ kind: 'blue', operation, redDelivered: this.core.redDelivered }, this.#onOwnSynced);
+    const { redDelivered } = this.core;
+    const [client, number] = [clientOf(id), sequenceOf(id)];
+    this.core.store({ kind: 'blue', operation, redDelivered, client, number }, this.#onOwnSynced);
     return operation;
   }
 

@@ -98,13 +98,20 @@ export type SlotDecision =
   | { readonly kind: 'claim'; readonly site: number; readonly hop: number }
   | { readonly kind: 'handover' };
 
+/** A blue operation in the log of a site: one of its own, or received from another one. */
+export interface BlueEntry {
+  readonly kind: 'blue';
+  readonly operation: BlueOperation;
+  /** Of an own one: how many records of the red log were delivered here before it. Proof, after a restart, that they are committed. */
+  readonly redDelivered?: number;
+  /** Of an own one that is being stored: the parts of its identifier, so that nobody need take it apart. */
+  readonly client?: string;
+  readonly number?: number;
+}
+
 /** An entry of a site's own log. Nothing of it counts before it is synced. */
 export type LocalEntry =
-  /**
-   * A blue operation, of this site or received from another one. An own one says how many records of the red log were
-   * delivered here before it: proof, after a restart, that they are committed.
-   */
-  | { readonly kind: 'blue'; readonly operation: BlueOperation; readonly redDelivered?: number }
+  | BlueEntry
   /** The slot of a named operation is decided, without effects. */
   | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
   /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */

@@ -20,7 +20,7 @@ function padded(number: number): string {
 }
 
 /** Version of the format of logs and checkpoints. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {

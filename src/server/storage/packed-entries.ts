@@ -1,7 +1,8 @@
 /**
  * Entries of logs in MessagePack, and back: one after the other, each an array that begins with what it is. A blue
- * operation, of which logs are full, stands as a list of its parts, without their names; whatever else there is stands
- * as it is.
+ * operation, of which logs are full, stands as a list of its parts, without their names, and without what the operation
+ * before it in the same bytes said too: whose it is, which field it changes and how. Whatever else there is stands as it
+ * is.
  *
  * Sites of one process hand each other the same objects, so that an operation need be written out only once for all of
  * their logs.
@@ -9,7 +10,8 @@
 import * as reader from '../../protocol/msgpack-reader.ts';
 import * as writer from '../../protocol/msgpack-writer.ts';
 import type { Effect } from '../redblue/effect.ts';
-import type { BlueOperation, LocalEntry } from '../redblue/records.ts';
+import { operationId } from '../redblue/operation-id.ts';
+import type { BlueEntry, BlueOperation, LocalEntry } from '../redblue/records.ts';
 import type { SiteLogName } from '../redblue/site-machine.ts';
 import { OUTERMOST } from './plain-text.ts';
 
@@ -28,6 +30,16 @@ export interface Packed {
 /** What an entry is, as it stands before it. */
 const KINDS = { blue: 0, local: 1, red: 2 } as const;
 
+/** What was said last in the bytes, and need not be said again. */
+interface Said {
+  client: string | undefined;
+  table: string | undefined;
+  field: string | undefined;
+  action: string | undefined;
+}
+
+const nothingSaid = (): Said => ({ client: undefined, table: undefined, field: undefined, action: undefined });
+
 /** Writes entries out. */
 export class EntryPacker {
   readonly #shared: WeakMap<object, Uint8Array> | undefined;
@@ -44,29 +56,22 @@ export class EntryPacker {
   pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
     if (this.#shared !== undefined) this.#packShared(entries, bytesMax, this.#shared);
     let count = 0;
+    const said = nothingSaid();
     const bytes = written(() => {
       writer.leaveFree(headBytes);
-      do this.#write(entries[count++] as LoggedEntry);
+      do this.#write(entries[count++] as LoggedEntry, said);
       while (count < entries.length && writer.size() < bytesMax);
     });
     return { bytes, count };
   }
 
-  #write({ log, entry }: LoggedEntry): void {
+  #write({ log, entry }: LoggedEntry, said: Said): void {
     if (!isBlue(entry)) {
       writer.writeArrayHead(2);
       writer.writeValue(KINDS[log], 0);
       writer.writeValue(entry, OUTERMOST);
-      return;
-    }
-    // The entries differ from site to site; the operation in them does not.
-    const { operation, redDelivered } = entry;
-    writer.writeArrayHead(redDelivered === undefined ? 2 : 3);
-    writer.writeValue(KINDS.blue, 0);
-    const packed = this.#shared?.get(operation);
-    if (packed === undefined) writeOperation(operation);
-    else writer.writeEncoded(packed);
-    if (redDelivered !== undefined) writer.writeValue(redDelivered, 0);
+    } else if (this.#shared === undefined) writeBlue(entry, said);
+    else writeShared(entry, this.#shared);
   }
 
   /** Beforehand, since nothing can be written in the middle of something else. */
@@ -76,7 +81,7 @@ export class EntryPacker {
       if (bytes >= bytesMax) return;
       if (!isBlue(entry)) continue;
       const { operation } = entry;
-      const packed = shared.get(operation) ?? written(() => writeOperation(operation));
+      const packed = shared.get(operation) ?? written(() => writeOperation(operation, operation.id, nothingSaid()));
       shared.set(operation, packed);
       bytes += packed.length;
     }
@@ -86,9 +91,10 @@ export class EntryPacker {
 /** The entries that were packed. */
 export function unpack(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
+  const said = nothingSaid();
   reader.open(bytes);
   try {
-    while (reader.position() < bytes.length) entries.push(entryFrom(reader.readValue(OUTERMOST) as PackedEntry));
+    while (reader.position() < bytes.length) entries.push(entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said));
     return entries;
   } finally {
     reader.close();
@@ -96,29 +102,37 @@ export function unpack(bytes: Uint8Array): LoggedEntry[] {
 }
 
 type PackedEntry =
-  | readonly [kind: typeof KINDS.blue, operation: ListedOperation, redDelivered?: number]
+  | readonly [
+      kind: typeof KINDS.blue,
+      operation: ListedOperation,
+      redDelivered?: number | null,
+      /** Unless it is the one that was said last. */
+      client?: string,
+    ]
   | readonly [kind: typeof KINDS.local | typeof KINDS.red, entry: unknown];
 
-function entryFrom(packed: PackedEntry): LoggedEntry {
+function entryFrom(packed: PackedEntry, said: Said): LoggedEntry {
   if (packed[0] !== KINDS.blue) return { log: packed[0] === KINDS.red ? 'red' : 'local', entry: packed[1] };
-  const [, listed, redDelivered] = packed;
-  const operation = operationFrom(listed);
+  const [, listed, redDelivered = null, client] = packed;
+  if (client !== undefined) said.client = client;
+  const operation = operationFrom(listed, said);
   const entry: BlueEntry =
-    redDelivered === undefined ? { kind: 'blue', operation } : { kind: 'blue', operation, redDelivered };
+    redDelivered === null ? { kind: 'blue', operation } : { kind: 'blue', operation, redDelivered };
   return { log: 'local', entry };
 }
-
-type BlueEntry = LocalEntry & { readonly kind: 'blue' };
 
 function isBlue(entry: unknown): entry is BlueEntry {
   return typeof entry === 'object' && entry !== null && (entry as Partial<LocalEntry>).kind === 'blue';
 }
 
-/** The value is left out where there is none. */
-type ListedEffect = readonly [table: string, key: string, field: string, action: string, value?: unknown];
+/** The value is left out where there is none, and which field it is where that was said last. */
+type ListedEffect =
+  | readonly [table: string, key: string, field: string, action: string, value?: unknown]
+  | readonly [key: string, value?: unknown];
 
 type ListedOperation = readonly [
-  id: string,
+  /** As a number, of the client that was said last. */
+  id: string | number,
   site: number,
   sequence: number,
   vector: readonly number[],
@@ -141,8 +155,29 @@ function written(write: () => void): Uint8Array {
   }
 }
 
+/** Writes the entry of one site alone. */
+function writeBlue({ operation, redDelivered, client, number }: BlueEntry, said: Said): void {
+  const isNewClient = client !== said.client;
+  const parts = client !== undefined && isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
+  writer.writeArrayHead(parts);
+  writer.writeValue(KINDS.blue, 0);
+  writeOperation(operation, client === undefined ? operation.id : (number as number), said);
+  if (parts > 2) write(redDelivered ?? null);
+  if (parts > 3) write(client);
+  if (client !== undefined) said.client = client;
+}
+
+/** Writes the entry of one of several sites: the entries differ from site to site, the operation in them does not. */
+function writeShared({ operation, redDelivered }: BlueEntry, shared: WeakMap<object, Uint8Array>): void {
+  writer.writeArrayHead(redDelivered === undefined ? 2 : 3);
+  writer.writeValue(KINDS.blue, 0);
+  writer.writeEncoded(shared.get(operation) as Uint8Array);
+  if (redDelivered !== undefined) write(redDelivered);
+}
+
 /** Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much as the writing. */
-function writeOperation({ id, site, sequence, vector, shadow, effects, reply, hop }: BlueOperation): void {
+function writeOperation(operation: BlueOperation, id: string | number, said: Said): void {
+  const { site, sequence, vector, shadow, effects, reply, hop } = operation;
   writer.writeArrayHead(reply.meta === undefined ? 8 : 9);
   write(id);
   write(site);
@@ -150,20 +185,28 @@ function writeOperation({ id, site, sequence, vector, shadow, effects, reply, ho
   write(vector);
   write(shadow ?? null);
   writer.writeArrayHead(effects.length);
-  for (const effect of effects) writeEffect(effect);
+  for (const effect of effects) writeEffect(effect, said);
   write(reply.value);
   write(hop ?? null);
   if (reply.meta !== undefined) write(reply.meta);
 }
 
 /** Writes a `ListedEffect`. */
-function writeEffect(effect: Effect): void {
+function writeEffect(effect: Effect, said: Said): void {
+  const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
-  writer.writeArrayHead(hasValue ? 5 : 4);
-  write(effect.table);
-  write(effect.key);
-  write(effect.field);
-  write(effect.action);
+  const isSaid = table === said.table && field === said.field && action === said.action;
+  writer.writeArrayHead((isSaid ? 1 : 4) + (hasValue ? 1 : 0));
+  if (isSaid) write(key);
+  else {
+    write(table);
+    write(key);
+    write(field);
+    write(action);
+    said.table = table;
+    said.field = field;
+    said.action = action;
+  }
   if (hasValue) write(effect.value);
 }
 
@@ -172,22 +215,13 @@ function write(part: unknown): void {
   writer.writeValue(part, OUTERMOST);
 }
 
-function operationFrom([
-  id,
-  site,
-  sequence,
-  vector,
-  shadow,
-  effects,
-  value,
-  hop,
-  meta,
-]: ListedOperation): BlueOperation {
+function operationFrom(listed: ListedOperation, said: Said): BlueOperation {
+  const [id, site, sequence, vector, shadow, effects, value, hop, meta] = listed;
   return {
-    id,
+    id: typeof id === 'number' ? operationId(said.client as string, id) : id,
     site,
     ...(shadow === null ? {} : { shadow }),
-    effects: effects.map(effectFrom),
+    effects: effects.map((effect) => effectFrom(effect, said)),
     reply: meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
     sequence,
     vector,
@@ -195,7 +229,15 @@ function operationFrom([
   };
 }
 
-function effectFrom(listed: ListedEffect): Effect {
-  const [table, key, field, action, value] = listed;
-  return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
+function effectFrom(listed: ListedEffect, said: Said): Effect {
+  if (listed.length > 2) {
+    const [table, key, field, action, value] = listed as Extract<ListedEffect, { readonly 3: string }>;
+    said.table = table;
+    said.field = field;
+    said.action = action;
+    return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
+  }
+  const [key, value] = listed as Exclude<ListedEffect, { readonly 3: string }>;
+  const { table, field, action } = said as Required<{ [K in 'table' | 'field' | 'action']: string }>;
+  return listed.length < 2 ? { table, key, field, action } : { table, key, field, action, value };
 }

@@ -1,7 +1,8 @@
 /** Entries of logs as bytes: whatever is written comes back the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BlueOperation, LocalEntry } from '../../../src/server/redblue/records.ts';
+import { operationId } from '../../../src/server/redblue/operation-id.ts';
+import type { BlueEntry, BlueOperation, LocalEntry } from '../../../src/server/redblue/records.ts';
 import { EntryPacker, unpack } from '../../../src/server/storage/packed-entries.ts';
 import type { LoggedEntry } from '../../../src/server/storage/packed-entries.ts';
 
@@ -13,8 +14,10 @@ const given = fc.oneof(
 );
 const value = fc.oneof(fc.constant(undefined), given);
 const name = fc.string({ unit: 'grapheme-ascii' }).filter((text) => text !== '__proto__');
+/** Few, so that they come one after the other. */
+const few = fc.constantFrom('', 'a', 'b');
 const effect = fc.record(
-  { table: fc.string(), key: fc.string(), field: fc.string(), action: fc.string(), value },
+  { table: few, key: fc.string(), field: few, action: few, value },
   { ...PLAIN, requiredKeys: ['table', 'key', 'field', 'action'] },
 );
 const reply = fc.record({ value, meta: fc.dictionary(name, given, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
@@ -34,7 +37,8 @@ const operation = fc.record(
 const blue = fc.record(
   { kind: fc.constant('blue' as const), operation, redDelivered: fc.nat() },
   { ...PLAIN, requiredKeys: ['kind', 'operation'] },
-) as fc.Arbitrary<LocalEntry>;
+) as fc.Arbitrary<BlueEntry>;
+const owner = fc.record({ client: fc.constantFrom('', 'c', 'c/d'), number: fc.maxSafeNat() });
 
 const HEAD_BYTES = 3;
 
@@ -56,6 +60,44 @@ describe('packed entries', () => {
         expect(readBack(packer, entries)).toStrictEqual(entries);
       }),
     );
+  });
+
+  test.each([false, true])('identifiers given in parts, shared: %s → whole, each the one it was', (isShared) => {
+    const packer = new EntryPacker(isShared);
+    const owned = fc.tuple(blue, fc.option(owner)).map(([entry, parts]) => {
+      if (parts === null) return { given: entry, expected: entry };
+      const expected = {
+        ...entry,
+        operation: { ...entry.operation, id: operationId(parts.client, parts.number) },
+      };
+      return { given: { ...expected, ...parts }, expected };
+    });
+    fc.assert(
+      fc.property(fc.array(owned, { minLength: 1, maxLength: 8 }), (entries) => {
+        const given = entries.map((each) => ({ log: 'local', entry: each.given }) as const);
+        expect(readBack(packer, given).map(({ entry }) => entry)).toStrictEqual(
+          entries.map(({ expected }) => expected),
+        );
+      }),
+    );
+  });
+
+  test('operations of one client on one field → neither of the two is written twice', () => {
+    const operations = Array.from({ length: 100 }, (_, index) => {
+      const effects = [{ table: 'accounts', key: `k${index}`, field: 'balance', action: 'add', value: 1 }];
+      const operation = {
+        id: `client/${index}`,
+        site: 0,
+        effects,
+        reply: { value: null },
+        sequence: index,
+        vector: [1],
+      };
+      const entry: BlueEntry = { kind: 'blue', operation, client: 'client', number: index };
+      return { log: 'local', entry } as const;
+    });
+    const text = Buffer.from(new EntryPacker().pack(operations, 0, Infinity).bytes).toString('latin1');
+    for (const name of ['client', 'accounts', 'balance']) expect(text.split(name)).toHaveLength(2);
   });
 
   test('one operation in the entries of two sites → each its own entry', () => {
