@@ -10,7 +10,7 @@ import { isPlain, isWellFormed } from './value-domain.ts';
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
  */
 export function checkPortable(value: unknown, where: string, at?: number): void {
-  if (isSimple(value) || isFlat(value)) return;
+  if (isPortableScalar(value) || isFlat(value)) return;
   try {
     toJsonValue(value);
   } catch (error) {
@@ -20,7 +20,7 @@ export function checkPortable(value: unknown, where: string, at?: number): void 
 }
 
 /** Whether the value is a scalar that surely travels. */
-function isSimple(value: unknown): boolean {
+export function isPortableScalar(value: unknown): boolean {
   if (typeof value === 'string') return isWellFormed(value);
   if (typeof value === 'number') return Number.isFinite(value);
   return value === null || value === undefined || typeof value === 'boolean';
@@ -31,7 +31,8 @@ function isFlat(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
   // Not `Object.keys`, which makes an array for every effect of every update.
   for (const key in value) {
-    if (!Object.hasOwn(value, key) || key === '__proto__' || !isSimple(value[key]) || !isWellFormed(key)) return false;
+    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableScalar(value[key]) || !isWellFormed(key))
+      return false;
   }
   return true;
 }

@@ -4,7 +4,7 @@
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { checkPortable } from '../../protocol/check-portable.ts';
+import { checkPortable, isPortableScalar } from '../../protocol/check-portable.ts';
 import type { Effect } from './effect.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
@@ -85,9 +85,7 @@ export class GeneratorRunner {
     const { choice } = returned;
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
-    else checkReads(reads);
-    for (let at = 0; at < choice.effects.length; at += 1) checkPortable(choice.effects[at], 'effects', at);
-    checkPortable(choice.args, 'shadow');
+    else checkRed(choice, reads);
     const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
@@ -145,8 +143,13 @@ export class GeneratorRunner {
     if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
+  /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
   #checkBlue({ shadow, effects }: Choice): void {
-    for (const effect of effects) if (isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
+    for (let at = 0; at < effects.length; at += 1) {
+      const effect = effects[at] as Effect;
+      if (isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
+      if (!isScalarEffect(effect)) checkPortable(effect, 'effects', at);
+    }
   }
 }
 
@@ -156,8 +159,24 @@ function notBlue(shadow: string, offender: Effect): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', message, { field });
 }
 
-/** Red operations take along what they have read, for certification: it has to be such that it can be written down. */
-function checkReads({ names, ranges }: ReadSet): void {
+/** Whether all parts of an effect surely travel. */
+function isScalarEffect({ table, key, field, action, value }: Effect): boolean {
+  return (
+    isPortableScalar(key) &&
+    isPortableScalar(value) &&
+    isPortableScalar(table) &&
+    isPortableScalar(field) &&
+    isPortableScalar(action)
+  );
+}
+
+/**
+ * Red operations take along their arguments, and what they have read, for certification: all of it has to be such that
+ * it can be written down.
+ */
+function checkRed({ effects, args }: Choice, { names, ranges }: ReadSet): void {
+  for (const [at, effect] of effects.entries()) checkPortable(effect, 'effects', at);
+  checkPortable(args, 'shadow');
   for (const name of names) checkPortable(name, 'reads');
   for (const range of ranges) checkPortable(range, 'reads');
 }

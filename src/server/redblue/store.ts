@@ -38,9 +38,7 @@ export class Store implements StateReader, Section {
 
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
-    const table = this.#table(effect.table);
-    table.changes.add(effect.key);
-    return table.apply(effect, stamp);
+    return this.#table(effect.table).apply(effect, stamp);
   }
 
   /** Everything as plain data, equal at two sites exactly when they have converged. */

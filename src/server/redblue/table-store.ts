@@ -17,6 +17,8 @@ interface Row {
   writtenAt: Place | undefined;
   /** Whether a red-only field was written since the last removal. */
   isRed: boolean;
+  /** Whether it is among the changes already, or is still to be saved for the first time. */
+  isNoted: boolean;
 }
 
 /** A row as it is saved: its fields, and where rows are removed what the `Row` says beside, and its last removal. */
@@ -70,6 +72,8 @@ export class TableStore {
     if (isRemoval(effect)) return this.#remove(effect.key, stamp);
     if (this.#removable && this.#isRemoved(effect, stamp)) return undefined;
     const row = this.#rowFor(effect.key);
+    if (!row.isNoted) this.changes.add(effect.key);
+    row.isNoted = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
     // One that comes out of a log was not made here.
@@ -100,6 +104,7 @@ export class TableStore {
   /** A row as plain data, to make the same of again; `undefined` when there is nothing to say of it. */
   save(key: string): unknown {
     const row = this.#rows.get(key);
+    if (row !== undefined) row.isNoted = false;
     const fields = row === undefined ? null : Object.entries(row.fields).map(([name, state]) => [name, state.save()]);
     const saved = fields === null ? null : (Object.fromEntries(fields) as Readonly<Record<string, unknown>>);
     if (!this.#removable) return saved === null ? undefined : ([saved] satisfies SavedRow);
@@ -129,7 +134,8 @@ export class TableStore {
   #rowFor(key: string): Row {
     let row = this.#rows.get(key);
     if (row === undefined) {
-      row = { fields: Object.create(null) as Record<string, FieldState>, writtenAt: undefined, isRed: false };
+      const fields = Object.create(null) as Record<string, FieldState>;
+      row = { fields, writtenAt: undefined, isRed: false, isNoted: false };
       this.#rows.set(key, row);
       this.#keys.add({ value: key, key });
     }
@@ -152,6 +158,7 @@ export class TableStore {
   }
 
   #remove(key: string, stamp: Stamp): void {
+    this.changes.add(key);
     const earlier = this.#removedAt.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, stamp);
     const row = this.#rows.get(key);

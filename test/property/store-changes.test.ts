@@ -1,0 +1,66 @@
+/** What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { insertEffect, removeEffect } from '../../src/server/redblue/row-effects.ts';
+import { Store } from '../../src/server/redblue/store.ts';
+import { counter, register, table } from '../../src/server/redblue/tables.ts';
+
+const RUNS = Number(process.env['FC_RUNS'] ?? 300);
+const TABLES = {
+  kept: table({ value: register<number>(), count: counter() }, { indexes: ['value'] }),
+  notes: table({ value: register<number>() }, { removable: true }),
+};
+
+const key = fc.constantFrom('a', 'b', 'c');
+const value = fc.nat(9);
+const effect = fc.oneof(
+  fc.tuple(fc.constantFrom('kept', 'notes'), key, value).map(([name, row, written]) => {
+    return { table: name, key: row, field: 'value', action: 'write', value: written };
+  }),
+  fc.tuple(key, value).map(([row, amount]) => {
+    return { table: 'kept', key: row, field: 'count', action: 'add', value: amount };
+  }),
+  key.map((row) => insertEffect('notes', row)),
+  key.map((row) => removeEffect('notes', row)),
+);
+const step = fc.oneof(
+  { weight: 4, arbitrary: effect.map((each) => ({ effect: each })) },
+  { weight: 2, arbitrary: fc.record({ take: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.constant({ again: true as const }) },
+);
+
+test('any effects, with changes taken at any moments between them → restored, the same store', () => {
+  fc.assert(
+    fc.property(fc.array(effect), fc.array(step, { maxLength: 60, size: 'max' }), (before, steps) => {
+      const store = new Store(TABLES);
+      let rows = new Map<string, unknown>();
+      let time = 0;
+      const apply = (each: (typeof before)[number]): void => {
+        time += 1;
+        store.apply(each, { time, site: 0, entry: 0, version: time, seen: [time, 0] });
+      };
+      const take = (max: number): void => {
+        for (const [name, saved] of store.takeChanges(max)) {
+          if (saved === undefined) rows.delete(name);
+          else rows.set(name, JSON.parse(JSON.stringify(saved)));
+        }
+      };
+      for (const each of before) apply(each);
+      store.changeAll();
+      for (const each of steps) {
+        if ('effect' in each) apply(each.effect);
+        else if ('take' in each) take(each.take);
+        else {
+          // As after a checkpoint that failed.
+          rows = new Map();
+          store.changeAll();
+        }
+      }
+      while (store.changes > 0) take(1);
+      const restored = new Store(TABLES);
+      restored.restore(rows);
+      expect(restored.snapshot()).toEqual(store.snapshot());
+    }),
+    { numRuns: RUNS },
+  );
+});
