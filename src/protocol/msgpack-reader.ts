@@ -11,7 +11,7 @@ export class BrokenFrame extends Error {}
 
 /** Short strings are remembered: names of operations and fields come again and again. */
 const REMEMBERED_LENGTH_MAX = 32;
-const REMEMBERED_MAX = 1 << 10;
+const REMEMBERED_MAX = 1 << 12;
 const DOLLAR = 0x24;
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -250,9 +250,14 @@ function readString(length: number): string {
 function shortString(from: number, length: number): string {
   if (length === 0) return '';
   const source = bytes;
-  const last = source[from + length - 1] as number;
+  const end = from + length;
+  // By its end above all: names that are numbered differ there.
   const slot =
-    (length ^ ((source[from] as number) << 2) ^ (last << 5) ^ ((source[from + (length >> 1)] as number) << 3)) %
+    ((source[end - 1] as number) +
+      13 * (source[end - 2] as number) +
+      169 * (source[end - 3] ?? 0) +
+      31 * (source[from] as number) +
+      61 * length) %
     REMEMBERED_MAX;
   const known = remembered[slot] as string;
   if (known.length === length) {
@@ -260,13 +265,21 @@ function shortString(from: number, length: number): string {
     while (i < length && known.charCodeAt(i) === source[from + i]) i++;
     if (i === length) return known;
   }
-  let text = '';
-  for (let i = from; i < from + length; i++) {
-    const byte = source[i] as number;
-    if (byte >= 0x80) return longString(from, length);
-    text += String.fromCharCode(byte);
-  }
+  for (let i = from; i < end; i++) if ((source[i] as number) >= 0x80) return longString(from, length);
+  const text = asciiText(from, end);
   remembered[slot] = text;
+  return text;
+}
+
+/** Four characters at a time: each step makes a string. */
+function asciiText(from: number, end: number): string {
+  const b = bytes as unknown as readonly number[];
+  let text = '';
+  let i = from;
+  for (; i + 4 <= end; i += 4) {
+    text += String.fromCharCode(b[i] as number, b[i + 1] as number, b[i + 2] as number, b[i + 3] as number);
+  }
+  for (; i < end; i++) text += String.fromCharCode(b[i] as number);
   return text;
 }
 
