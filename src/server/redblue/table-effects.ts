@@ -1,5 +1,6 @@
 /** The builders of effects that shadow operations are made of: `accounts.row(id).balance.add(5)`, `carts.remove(id)`. */
 import type { Effect } from './effect.ts';
+import type { FieldKind, FieldName } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import { insertEffect, removeEffect } from './row-effects.ts';
 import type { EffectsOf, Fields, Table, Tables } from './tables.ts';
@@ -41,8 +42,8 @@ export function effectTables<T extends Tables>(tables: T): EffectTables<T> {
   return built as EffectTables<T>;
 }
 
-/** Rows as objects of one class a table, so that only the effects which are asked for are made. */
-function rowEffects(tableName: string, fields: Fields): (key: string) => object {
+/** Rows as objects of one class a table, so that only what is asked for is made. */
+function rowEffects(table: string, fields: Fields): (key: string) => object {
   class RowEffects {
     readonly #key: string;
     constructor(key: string) {
@@ -50,12 +51,32 @@ function rowEffects(tableName: string, fields: Fields): (key: string) => object 
     }
     static {
       for (const [field, { kind }] of Object.entries(fields)) {
+        const effectsOn = fieldEffects({ table, field }, FIELD_KINDS[kind]);
         const get = function (this: RowEffects): object {
-          return FIELD_KINDS[kind].effects({ table: tableName, key: this.#key, field });
+          return effectsOn(this.#key);
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }
     }
   }
   return (key) => new RowEffects(key);
+}
+
+/** The effects on a field as methods of one class: functions of their own would have to be made anew for every row. */
+function fieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
+  class FieldEffects {
+    readonly #key: string;
+    constructor(key: string) {
+      this.#key = key;
+    }
+    static {
+      for (const [action, build] of Object.entries(effects)) {
+        const value = function (this: FieldEffects, given?: unknown): Effect {
+          return build(name, this.#key, given);
+        };
+        Object.defineProperty(this.prototype, action, { enumerable: true, value });
+      }
+    }
+  }
+  return (key) => new FieldEffects(key);
 }

@@ -140,7 +140,7 @@ describe('service', () => {
 
   test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
     const { effectTables } = await import('../../../src/server/redblue/table-effects.ts');
-    const { add } = effectTables(tables).rows.row('k').n;
-    expect(() => add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
+    const { n } = effectTables(tables).rows.row('k');
+    expect(() => n.add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
   });
 });

@@ -3,7 +3,7 @@
  * when applied: `assign` yields the value that was there.
  */
 import type { Effect } from '../effect.ts';
-import { effectOn, PendingList } from './field.ts';
+import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 class CellState implements FieldState {
@@ -47,7 +47,7 @@ class PendingAssignments extends PendingList {
 export const cellKind: FieldKind = {
   name: 'cell',
   redOnly: true,
-  effects: (address) => ({ assign: (value) => effectOn(address, 'assign', value) }),
+  effects: { assign: writes('assign') },
   state: (saved) => new CellState(saved),
   pending: () => new PendingAssignments(),
 };

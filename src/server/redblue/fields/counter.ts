@@ -7,8 +7,8 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { Fifo } from '../../log/fifo.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { effectOn } from './field.ts';
-import type { FieldAddress, FieldKind, FieldState, PendingEffects } from './field.ts';
+import { writes } from './field.ts';
+import type { EffectBuilder, FieldKind, FieldState, PendingEffects } from './field.ts';
 
 /** A bigint exactly where a number could be another one. */
 type Sum = number | bigint;
@@ -135,18 +135,20 @@ class PendingAdditions implements PendingEffects {
   }
 }
 
-function add(address: FieldAddress, amount: unknown): Effect {
+const writesAmount = writes('add');
+
+const add: EffectBuilder = (name, key, amount) => {
   if (!Number.isSafeInteger(amount)) {
     const message = `A counter adds whole numbers, not ${String(amount)}: count in the smallest unit, such as cents.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${address.table}.${address.field}` });
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${name.table}.${name.field}` });
   }
-  return effectOn(address, 'add', amount);
-}
+  return writesAmount(name, key, amount);
+};
 
 export const counterKind: FieldKind = {
   name: 'counter',
   redOnly: false,
-  effects: (address) => ({ add: (amount) => add(address, amount) }),
+  effects: { add },
   state: (saved) => new CounterState(saved as Sum | undefined),
   removableState: (saved) => new RemovableCounterState(saved as [number, SavedPlace][] | undefined),
   pending: () => new PendingAdditions(),

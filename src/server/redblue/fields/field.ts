@@ -40,7 +40,7 @@ export interface FieldKind {
   /** Whether only red shadow operations may change it: its effects may then read it when applied. */
   readonly redOnly: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
-  effects(address: FieldAddress): Readonly<Record<string, (value?: unknown) => Effect>>;
+  readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown): FieldState;
   /** The same for a row that can be removed, where it must remember more. */
@@ -48,19 +48,21 @@ export interface FieldKind {
   pending(): PendingEffects;
 }
 
-/** Which field of which row. */
-export interface FieldAddress {
+/** A field of a table. */
+export interface FieldName {
   readonly table: string;
-  readonly key: string;
   readonly field: string;
 }
 
+/** Builds an effect on a field of the row with this key. */
+export type EffectBuilder = (name: FieldName, key: string, value?: unknown) => Effect;
+
 /**
- * An effect as one plain literal: the hot path makes one an operation, and copying an address costs several times more.
- * Its value is part of the state from now on.
+ * Builds effects with a value, which is part of the state from then on. One plain literal: the hot path makes one an
+ * operation, and to copy what is given costs several times more.
  */
-export function effectOn({ table, key, field }: FieldAddress, action: string, value: unknown): Effect {
-  return { table, key, field, action, value: frozen(value) };
+export function writes(action: string): EffectBuilder {
+  return ({ table, field }, key, value) => ({ table, key, field, action, value: frozen(value) });
 }
 
 interface Entry {

@@ -1,7 +1,7 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { effectOn, PendingList } from './field.ts';
+import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 interface Line {
@@ -48,7 +48,7 @@ class PendingLines extends PendingList {
 export const logKind: FieldKind = {
   name: 'log',
   redOnly: false,
-  effects: (address) => ({ append: (value) => effectOn(address, 'append', value) }),
+  effects: { append: writes('append') },
   state: (saved) => new LogState(saved as [unknown, SavedPlace][] | undefined),
   pending: () => new PendingLines(),
 };

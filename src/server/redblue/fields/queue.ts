@@ -4,7 +4,7 @@
  */
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
-import { effectOn } from './field.ts';
+import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 import { PendingQueue } from './pending-queue.ts';
@@ -43,10 +43,7 @@ class QueueState implements FieldState {
 export const queueKind: FieldKind = {
   name: 'queue',
   redOnly: true,
-  effects: (address) => ({
-    push: (value) => effectOn(address, 'push', value),
-    pop: () => ({ ...address, action: 'pop' }),
-  }),
+  effects: { push: writes('push'), pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }) },
   state: (saved) => new QueueState(saved as readonly unknown[] | undefined),
   pending: () => new PendingQueue(),
 };

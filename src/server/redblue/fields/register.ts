@@ -1,7 +1,7 @@
 /** A register: the last write wins, by hybrid clock time and then by site. */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { effectOn, PendingList } from './field.ts';
+import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 class RegisterState implements FieldState {
@@ -48,7 +48,7 @@ class PendingWrites extends PendingList {
 export const registerKind: FieldKind = {
   name: 'register',
   redOnly: false,
-  effects: (address) => ({ write: (value) => effectOn(address, 'write', value) }),
+  effects: { write: writes('write') },
   state: (saved) => new RegisterState(saved as [unknown, SavedPlace] | undefined),
   pending: () => new PendingWrites(),
 };

@@ -4,7 +4,7 @@
  */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { effectOn, PendingList } from './field.ts';
+import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
 /** One addition. */
@@ -78,10 +78,7 @@ class PendingChanges extends PendingList {
 export const setKind: FieldKind = {
   name: 'set',
   redOnly: false,
-  effects: (address) => ({
-    add: (value) => effectOn(address, 'add', value),
-    remove: (value) => effectOn(address, 'remove', value),
-  }),
+  effects: { add: writes('add'), remove: writes('remove') },
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };
