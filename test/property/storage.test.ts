@@ -74,6 +74,7 @@ describe('durable storage', () => {
   const sizes = fc.record({
     segmentBytes: fc.constantFrom(300, 2000, 20_000),
     checkpointBytes: fc.constantFrom(200, 3000, Infinity),
+    largeGroup: fc.constantFrom(1, 3, 256),
   });
 
   test('any steps and crashes, on a disk that tears → all that was synced comes back, and only what was appended', () => {

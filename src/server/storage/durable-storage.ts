@@ -9,7 +9,9 @@ import type { Files, Timing } from './files.ts';
 import { EntryPacker } from './packed-entries.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
-import { FULL_RETRY_MS, SegmentLog } from './segment-log.ts';
+import { FULL_RETRY_MS } from './ordered-writes.ts';
+import { SegmentLog } from './segment-log.ts';
+import type { SegmentLogOptions } from './segment-log.ts';
 
 /** How a site's storage is set up. */
 export interface DurableStorageOptions {
@@ -19,6 +21,8 @@ export interface DurableStorageOptions {
   readonly folder: string;
   /** Size of one log file. */
   readonly segmentBytes?: number;
+  /** Entries that wait for the disk: so many need not wait for the write before them. */
+  readonly largeGroup?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
   /** Shared by the sites of a process. */
@@ -28,6 +32,8 @@ export interface DurableStorageOptions {
 }
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
+/** As many as a full frame of a busy client has. */
+const LARGE_GROUP = 256;
 const CHECKPOINT_RETRY_MS_MAX = 60_000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
@@ -55,7 +61,8 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
   constructor(options: DurableStorageOptions) {
-    const { files, timing, folder, segmentBytes = SEGMENT_BYTES, packer = new EntryPacker() } = options;
+    const { files, timing, folder, packer = new EntryPacker() } = options;
+    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP } = options;
     this.#options = options;
     files.makeFolder(folder);
     this.#recovered = recover(files, folder);
@@ -76,7 +83,7 @@ export class DurableStorage implements SiteStorage {
       if (isFull) timing.later(() => this.checkpoint());
     };
     try {
-      this.#log = new SegmentLog({
+      this.#log = this.createLog({
         files,
         timing,
         folder,
@@ -84,6 +91,7 @@ export class DurableStorage implements SiteStorage {
         lengths,
         segments,
         segmentBytes,
+        largeGroup,
         listener,
         fullChanged,
         packer,
@@ -92,6 +100,10 @@ export class DurableStorage implements SiteStorage {
     } catch (error) {
       throw cannotStart(error as Error);
     }
+  }
+
+  protected createLog(options: SegmentLogOptions): SegmentLog {
+    return new SegmentLog(options);
   }
 
   get isFull(): boolean {

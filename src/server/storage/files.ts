@@ -5,7 +5,7 @@
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
-  /** Writes all of `bytes` at `position`. One write at a time. */
+  /** Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order. */
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
   close(): void;
 }

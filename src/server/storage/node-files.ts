@@ -72,7 +72,7 @@ export class NodeFiles implements Files {
 
 class NodeFile implements SyncedFile {
   readonly #descriptor: number;
-  #isWriting = false;
+  #writes = 0;
   #isClosed = false;
 
   constructor(descriptor: number) {
@@ -80,10 +80,10 @@ class NodeFile implements SyncedFile {
   }
 
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
-    this.#isWriting = true;
+    this.#writes += 1;
     this.#writeFrom(bytes, 0, position, (error) => {
-      this.#isWriting = false;
-      if (this.#isClosed) fs.close(this.#descriptor, ignore);
+      this.#writes -= 1;
+      if (this.#isClosed && this.#writes === 0) fs.close(this.#descriptor, ignore);
       done(error ?? undefined);
     });
   }
@@ -92,7 +92,7 @@ class NodeFile implements SyncedFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (!this.#isWriting) fs.close(this.#descriptor, ignore);
+    if (this.#writes === 0) fs.close(this.#descriptor, ignore);
   }
 
   #writeFrom(bytes: Uint8Array, start: number, position: number, done: (error: Error | null) => void): void {

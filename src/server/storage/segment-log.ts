@@ -1,6 +1,7 @@
 /**
  * Both logs of a site in one sequence of files. What gathers while one write is under way goes into the next one: each
  * group is one write into a file that has its full size already, so that the disk has nothing else to bring up to date.
+ * A large group does not wait for the one before it: two of those are under way at a time.
  *
  * The next file is made when the current one is half full. When there is no room for it the log says that it is full
  * and the other half takes what is still under way, so that everything that was accepted can end.
@@ -12,6 +13,8 @@ import type { Files, SyncedFile, Timing } from './files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './frames.ts';
 import { FORMAT, segmentName } from './names.ts';
 import type { SegmentHeader } from './names.ts';
+import { FULL_RETRY_MS, OrderedWrites } from './ordered-writes.ts';
+import type { OrderedWritesOptions } from './ordered-writes.ts';
 import type { EntryPacker, LoggedEntry } from './packed-entries.ts';
 
 /** A segment that is complete, and where its entries begin in the logs. */
@@ -33,6 +36,8 @@ export interface SegmentLogOptions {
   /** The files that hold them. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
+  /** So many entries are a large group. */
+  readonly largeGroup: number;
   readonly packer: EntryPacker;
   readonly listener: StorageListener;
   /** There is no room for another file, or there is again. */
@@ -51,8 +56,8 @@ const FRAME_BYTES = 512 * 1024;
 const FIRST_BYTES_MAX = 1024 * 1024;
 /** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is under way. */
 const SMALL_SHARE = 1 / 8;
-/** How long after a refusal for lack of room the disk is tried again. */
-export const FULL_RETRY_MS = 1000;
+/** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
+const WRITES_MAX = 2;
 
 /** The logs of one site, as they are written. */
 export class SegmentLog {
@@ -60,16 +65,19 @@ export class SegmentLog {
   readonly #lengths: Record<SiteLogName, number>;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
+  readonly #writes: OrderedWrites;
   #file: SyncedFile;
   #fileBytes: number;
+  /** What has been given to the current file, whether it is on the disk or not. */
   #position = 0;
   #frames = 0;
+  /** Whether the current file says, on the disk, where the logs had got to before it. */
+  #hasHeader = false;
   #number: number;
   /** The largest number that a file was made with. */
   #lastNumber: number;
   #next: NextFile | undefined;
   #isMaking = false;
-  #isWriting = false;
   #isPlanned = false;
   #isFull = false;
   /** Whether the last attempt at another file was refused. */
@@ -83,6 +91,11 @@ export class SegmentLog {
     this.#options = options;
     this.#lengths = { ...options.lengths };
     this.#segments = [...options.segments];
+    this.#writes = this.createWrites({
+      timing: options.timing,
+      refused: () => this.#setFull(true),
+      failed: (error) => this.#fail(error),
+    });
     this.#number = options.number;
     this.#lastNumber = options.number;
     this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
@@ -111,7 +124,7 @@ export class SegmentLog {
 
   append(log: SiteLogName, entries: readonly unknown[]): void {
     for (const entry of entries) this.#pending.push({ log, entry });
-    if (this.#isWriting || this.#isPlanned) return;
+    if (this.#isPlanned || !this.#mayWrite()) return;
     this.#plan(this.#options.timing.soon);
   }
 
@@ -121,7 +134,7 @@ export class SegmentLog {
       const next = this.#segments[1];
       if (next === undefined || next.local > places.local || next.red > places.red) return;
       // A file without a header does not say where the logs have got to.
-      if (next.number === this.#number && this.#frames === 0) return;
+      if (next.number === this.#number && !this.#hasHeader) return;
       this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
     }
   }
@@ -138,6 +151,7 @@ export class SegmentLog {
   close(done: () => void): void {
     this.#onIdle = () => {
       this.#isOver = true;
+      this.#writes.end();
       this.#file.close();
       this.#next?.file.close();
       done();
@@ -153,8 +167,17 @@ export class SegmentLog {
     });
   }
 
+  protected createWrites(options: OrderedWritesOptions): OrderedWrites {
+    return new OrderedWrites(options);
+  }
+
+  #mayWrite(): boolean {
+    const { size } = this.#writes;
+    return size === 0 || (size < WRITES_MAX && this.#pending.length >= this.#options.largeGroup && !this.#isFull);
+  }
+
   #write(): void {
-    if (this.#isWriting || this.#isOver || this.#pending.length === 0) return this.#checkIdle();
+    if (this.#isOver || this.#pending.length === 0 || !this.#mayWrite()) return this.#checkIdle();
     const { bytes, count } = this.#options.packer.pack(this.#pending, HEADER_BYTES, FRAME_BYTES);
     const frames = this.#framesOf(bytes);
     if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
@@ -180,20 +203,15 @@ export class SegmentLog {
   }
 
   #writeOut(group: readonly LoggedEntry[], bytes: Uint8Array): void {
-    this.#isWriting = true;
-    this.#file.write(bytes, this.#position, (error) => {
-      this.#isWriting = false;
-      if (this.#isOver) return;
-      if (error === undefined) this.#onWritten(group, bytes.length);
-      else if (isNoSpace(error)) this.#onWriteRefused(group);
-      else this.#fail(error);
-    });
+    const position = this.#position;
+    this.#frames += this.#frames === 0 ? 2 : 1;
+    this.#position += bytes.length;
+    this.#writes.begin(this.#file, bytes, position, () => this.#onWritten(group, bytes.length));
   }
 
   #onWritten(group: readonly LoggedEntry[], byteCount: number): void {
     if (!this.#lacksNext) this.#setFull(false);
-    this.#frames += this.#frames === 0 ? 2 : 1;
-    this.#position += byteCount;
+    this.#hasHeader = true;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
     const before = { ...this.#lengths };
@@ -207,14 +225,9 @@ export class SegmentLog {
     }
   }
 
-  /** Some file systems need room even for what has its place: the same is written again at the same place. */
-  #onWriteRefused(group: readonly LoggedEntry[]): void {
-    this.#pending = [...group, ...this.#pending];
-    this.#setFull(true);
-    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#write());
-  }
-
   #switch(neededBytes: number): void {
+    // The next file says how long the logs are before it: only what counts.
+    if (this.#writes.size > 0) return;
     if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
       this.#dropNext();
       this.#makeNext(neededBytes);
@@ -227,6 +240,7 @@ export class SegmentLog {
     this.#next = undefined;
     this.#position = 0;
     this.#frames = 0;
+    this.#hasHeader = false;
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#write();
   }
@@ -289,13 +303,15 @@ export class SegmentLog {
   /** After a failed write nobody can say what is on the disk: nothing more is promised. */
   #fail(error: Error): void {
     this.#isOver = true;
+    this.#writes.end();
     this.#options.listener.failed(error);
     this.#checkIdle();
   }
 
   #checkIdle(): void {
-    const isStuck = this.#isFull && !this.#isWriting;
-    if (!this.#isOver && !isStuck && (this.#isWriting || this.#isPlanned || this.#pending.length > 0)) return;
+    const isStuck = this.#isFull && !this.#writes.isAtDisk;
+    const isBusy = this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
+    if (!this.#isOver && !isStuck && isBusy) return;
     const onIdle = this.#onIdle;
     this.#onIdle = undefined;
     onIdle?.();

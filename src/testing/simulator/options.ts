@@ -30,6 +30,8 @@ export interface SimulationOptions {
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
   readonly segmentBytes: number;
+  /** So many entries do not wait for the write before them. */
+  readonly largeGroup: number;
   /** A checkpoint is made each time that so much was written to a site's logs. */
   readonly checkpointBytes: number;
   /** Mean time between moments at which a site's disk is full; `Infinity` for none. */
@@ -101,5 +103,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     thinkMeanMs: random.between(1, 100),
     clientTimeoutMs: random.between(100, 2000),
     attemptsMax: random.pick([1, 2, 5, 10]),
+    largeGroup: random.pick([1, 3, 256]),
   };
 }

@@ -3,7 +3,9 @@
  * switched to them.
  */
 import type { Service } from '../../server/redblue/service.ts';
+import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
+import { BROKEN_STORAGE } from './broken-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import { simulatedService } from './service.ts';
@@ -20,6 +22,7 @@ export interface PlantedFault {
   readonly overrides?: Partial<SimulationOptions>;
   readonly makeMachine?: MachineFactory;
   readonly Disk?: typeof SimulatedDisk;
+  readonly Storage?: typeof DurableStorage;
   readonly service?: Service;
 }
 
@@ -77,6 +80,13 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'crashes',
     overrides: { syncMeanMs: 100 },
     Disk: LyingDisk,
+  },
+  'counted-before-earlier-ones': {
+    rule: 'a write counts once those before it are on the disk too',
+    caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
+    profile: 'crashes',
+    overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
+    Storage: BROKEN_STORAGE.unordered,
   },
   'arrival-order': {
     rule: 'the last writer wins by time, not by arrival',

@@ -9,7 +9,7 @@ import type {
   StoredSite,
 } from '../../server/redblue/site-machine.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
-import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -32,7 +32,8 @@ export interface SimulatedSiteOptions {
   readonly observer: ReplicaObserver;
   readonly disk: SimulatedDisk;
   /** Small ones, so that files are changed and checkpoints made within a run. */
-  readonly storage: { readonly segmentBytes: number; readonly checkpointBytes: number };
+  readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
+  readonly Storage: typeof DurableStorage;
   send(to: number, message: SiteMessage): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   started(saved: unknown): void;
@@ -74,7 +75,7 @@ export class SimulatedSite {
   }
 
   start(): void {
-    const { site, makeMachine, observer, disk, storage: sizes, timeline } = this.#options;
+    const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
     const timing = {
       soon: (run: () => void) => timeline.after(0, run),
       later: (run: () => void) => timeline.after(0, run),
@@ -86,7 +87,7 @@ export class SimulatedSite {
       });
       return;
     }
-    const storage = new DurableStorage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
+    const storage = new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
     this.#storage = storage;
     const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.nowMs);
     this.machine = machine;

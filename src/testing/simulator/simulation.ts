@@ -4,6 +4,7 @@
  */
 import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
+import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AccountChecker } from './checkers/accounts.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
@@ -122,7 +123,7 @@ export class Simulation {
   }
 
   #startSites(): void {
-    const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes } = this.#options;
+    const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const service = this.#planted?.service ?? SERVICE;
     for (const site of sites.keys()) {
@@ -135,7 +136,8 @@ export class Simulation {
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
           observer: this.#observerOf(site),
           disk: this.#makeDisk(),
-          storage: { segmentBytes, checkpointBytes },
+          storage: { segmentBytes, checkpointBytes, largeGroup },
+          Storage: this.#planted?.Storage ?? DurableStorage,
           send: (to, message) => this.#network.send(site, to, message),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
           started: (saved) => {

@@ -153,6 +153,30 @@ describe('durable storage: logs', () => {
   });
 });
 
+describe('durable storage: large groups', () => {
+  test.each([
+    { largeGroup: 3, given: [3, 2, 3, 1], writes: 2, why: 'does not wait for the write before it; a third one does' },
+    { largeGroup: 4, given: [3, 2, 1], writes: 1, why: 'smaller ones wait' },
+  ])('groups of $given, large ones of $largeGroup → $why', ({ largeGroup, given, writes }) => {
+    const machine = new VirtualMachine(1, { largeGroup });
+    const site = machine.start();
+    const begun: (() => void)[] = [];
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (...args) => begun.push(() => write(...args));
+    for (const count of given) {
+      site.append('local', ...numbers(count, site.entries.local.length));
+      machine.run(1);
+    }
+    expect(begun).toHaveLength(writes);
+    machine.disk.write = write;
+    for (const go of begun.toReversed()) go();
+    machine.run();
+    expect(site.synced.local).toBe(site.entries.local.length);
+    machine.disk.crash();
+    expect(machine.start().entries).toEqual(site.entries);
+  });
+});
+
 describe('durable storage: checkpoints', () => {
   const OFTEN = { segmentBytes: 1000, checkpointBytes: 1500 };
 

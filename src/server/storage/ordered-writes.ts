@@ -1,0 +1,89 @@
+/**
+ * Writes into files that may be under way together, each at its own place, and that count in the order in which they
+ * were begun: what stands behind a write that is lost cannot be found again.
+ */
+import { isNoSpace } from './files.ts';
+import type { SyncedFile, Timing } from './files.ts';
+
+/** How long after a refusal for lack of room the disk is tried again. */
+export const FULL_RETRY_MS = 1000;
+
+/** Told of what becomes of writes. */
+export interface OrderedWritesOptions {
+  readonly timing: Timing;
+  /** There is no room for a write, although its place is there: some file systems need room even so. It is tried again. */
+  refused(): void;
+  /** A write failed for another reason: nothing counts any more. */
+  failed(error: Error): void;
+}
+
+interface Write {
+  readonly file: SyncedFile;
+  readonly bytes: Uint8Array;
+  readonly position: number;
+  readonly done: () => void;
+  isDone: boolean;
+}
+
+/** The writes of one log that are under way. */
+export class OrderedWrites {
+  readonly #options: OrderedWritesOptions;
+  readonly #begun: Write[] = [];
+  #atDisk = 0;
+  #isOver = false;
+
+  constructor(options: OrderedWritesOptions) {
+    this.#options = options;
+  }
+
+  /** Writes that do not count yet. */
+  get size(): number {
+    return this.#begun.length;
+  }
+
+  /** Whether the disk has any of them in hand; else they wait for room on it. */
+  get isAtDisk(): boolean {
+    return this.#atDisk > 0;
+  }
+
+  /** Begins a write; `done` is called once it is on the disk and so are all that were begun before. */
+  begin(file: SyncedFile, bytes: Uint8Array, position: number, done: () => void): void {
+    const write: Write = { file, bytes, position, done, isDone: false };
+    this.#begun.push(write);
+    this.#give(write);
+  }
+
+  /** Nothing counts from now on. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #give(write: Write): void {
+    this.#atDisk += 1;
+    write.file.write(write.bytes, write.position, (error) => {
+      this.#atDisk -= 1;
+      if (this.#isOver) return;
+      if (error === undefined) this.#onWritten(write);
+      else if (isNoSpace(error)) this.#onRefused(write);
+      else this.#options.failed(error);
+    });
+  }
+
+  #onWritten(write: Write): void {
+    write.isDone = true;
+    while (this.countsNext(this.#begun)) this.#begun.shift()?.done();
+  }
+
+  /** Whether the first of the writes that do not count yet does so now. */
+  protected countsNext([first]: readonly { readonly isDone: boolean }[]): boolean {
+    return first?.isDone === true && !this.#isOver;
+  }
+
+  /** The same is written again at the same place. */
+  #onRefused(write: Write): void {
+    this.#options.refused();
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => {
+      if (!this.#isOver) this.#give(write);
+    });
+  }
+}

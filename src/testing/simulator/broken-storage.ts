@@ -1,0 +1,28 @@
+/** Storage that breaks one rule. */
+import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { OrderedWrites } from '../../server/storage/ordered-writes.ts';
+import type { OrderedWritesOptions } from '../../server/storage/ordered-writes.ts';
+import { SegmentLog } from '../../server/storage/segment-log.ts';
+import type { SegmentLogOptions } from '../../server/storage/segment-log.ts';
+
+/** As soon as any write is on the disk, the first one counts. */
+class UnorderedWrites extends OrderedWrites {
+  protected override countsNext(begun: readonly { readonly isDone: boolean }[]): boolean {
+    return begun.some(({ isDone }) => isDone);
+  }
+}
+
+class UnorderedLog extends SegmentLog {
+  protected override createWrites(options: OrderedWritesOptions): OrderedWrites {
+    return new UnorderedWrites(options);
+  }
+}
+
+class UnorderedStorage extends DurableStorage {
+  protected override createLog(options: SegmentLogOptions): SegmentLog {
+    return new UnorderedLog(options);
+  }
+}
+
+/** What storage can be broken by, by name. */
+export const BROKEN_STORAGE = { unordered: UnorderedStorage };
