@@ -13,17 +13,26 @@ export const msgpackCodec: Codec = {
 
   encodeValue(value, where = 'value') {
     writer.begin();
-    writeField(value, 0, where);
+    try {
+      writer.writeValue(value, 0);
+    } catch (error) {
+      throw notWritten(error, where);
+    }
     return writer.written();
   },
 
   encodeRow(row, fields) {
     writer.begin();
-    writer.writeArrayHead(row.length);
-    for (let i = 0; i < row.length; i++) {
-      const field = row[i];
-      if (field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
-      else writeField(field, 1, fields?.[i] ?? 'row');
+    let i = 0;
+    try {
+      writer.writeArrayHead(row.length);
+      for (; i < row.length; i++) {
+        const field = row[i];
+        if (typeof field === 'object' && field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
+        else writer.writeValue(field, 1);
+      }
+    } catch (error) {
+      throw notWritten(error, fields?.[i] ?? 'row');
     }
     return writer.written();
   },
@@ -54,13 +63,10 @@ export const msgpackCodec: Codec = {
   },
 };
 
-function writeField(value: unknown, depth: number, where: string): void {
-  try {
-    writer.writeValue(value, depth);
-  } catch (error) {
-    writer.rewind();
-    throw error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
-  }
+/** Forgets what was written of a value; what is outside the domain is named by its path, which begins with `where`. */
+function notWritten(error: unknown, where: string): unknown {
+  writer.rewind();
+  return error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
 }
 
 /** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */

@@ -11,7 +11,7 @@ export class BrokenFrame extends Error {}
 
 /** Short strings are remembered: names of operations and fields come again and again. */
 const REMEMBERED_LENGTH_MAX = 32;
-const REMEMBERED_MAX = 1 << 12;
+const REMEMBERED_MAX = 1 << 11;
 const DOLLAR = 0x24;
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -19,6 +19,8 @@ const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBO
 let bytes: Uint8Array = new Uint8Array(0);
 let view: DataView = new DataView(new ArrayBuffer(0));
 let at = 0;
+/** Their bytes: to compare those with bytes takes less than to look at characters. */
+const rememberedBytes = /* @__PURE__ */ new Uint8Array(REMEMBERED_MAX * REMEMBERED_LENGTH_MAX);
 const remembered: string[] = Array.from({ length: REMEMBERED_MAX }, () => '');
 
 /** Begins to read. */
@@ -260,14 +262,17 @@ function shortString(from: number, length: number): string {
       61 * length) %
     REMEMBERED_MAX;
   const known = remembered[slot] as string;
+  const target = rememberedBytes;
+  const to = slot * REMEMBERED_LENGTH_MAX;
   if (known.length === length) {
     let i = 0;
-    while (i < length && known.charCodeAt(i) === source[from + i]) i++;
+    while (i < length && target[to + i] === source[from + i]) i++;
     if (i === length) return known;
   }
   for (let i = from; i < end; i++) if ((source[i] as number) >= 0x80) return longString(from, length);
   const text = asciiText(from, end);
   remembered[slot] = text;
+  for (let i = 0; i < length; i++) target[to + i] = source[from + i] as number;
   return text;
 }
 
