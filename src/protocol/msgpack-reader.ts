@@ -255,11 +255,7 @@ function shortString(from: number, length: number): string {
   const end = from + length;
   // By its end above all: names that are numbered differ there.
   const slot =
-    ((source[end - 1] as number) +
-      13 * (source[end - 2] as number) +
-      169 * (source[end - 3] ?? 0) +
-      31 * (source[from] as number) +
-      61 * length) %
+    ((source[end - 1] as number) + 13 * (source[end - 2] as number) + 169 * (source[end - 3] ?? 0) + 61 * length) %
     REMEMBERED_MAX;
   const known = remembered[slot] as string;
   const target = rememberedBytes;
@@ -278,13 +274,13 @@ function shortString(from: number, length: number): string {
 
 /** Four characters at a time: each step makes a string. */
 function asciiText(from: number, end: number): string {
-  const b = bytes as unknown as readonly number[];
+  const code = bytes as unknown as readonly number[];
   let text = '';
   let i = from;
-  for (; i + 4 <= end; i += 4) {
-    text += String.fromCharCode(b[i] as number, b[i + 1] as number, b[i + 2] as number, b[i + 3] as number);
+  while (i + 4 <= end) {
+    text += String.fromCharCode(code[i++] as number, code[i++] as number, code[i++] as number, code[i++] as number);
   }
-  for (; i < end; i++) text += String.fromCharCode(b[i] as number);
+  while (i < end) text += String.fromCharCode(code[i++] as number);
   return text;
 }
 
