@@ -102,7 +102,10 @@ export type SlotDecision =
 export interface BlueEntry {
   readonly kind: 'blue';
   readonly operation: BlueOperation;
-  /** Of an own one: how many records of the red log were delivered here before it. Proof, after a restart, that they are committed. */
+  /**
+   * Of an own one: how many records of the red log were delivered here before it. Proof, after a restart, that they are
+   * committed.
+   */
   readonly redDelivered?: number;
   /** Of an own one that is being stored: the parts of its identifier, so that nobody need take it apart. */
   readonly client?: string;

@@ -11,7 +11,7 @@ export const FULL_RETRY_MS = 1000;
 /** Told of what becomes of writes. */
 export interface OrderedWritesOptions {
   readonly timing: Timing;
-  /** There is no room for a write, although its place is there: some file systems need room even so. It is tried again. */
+  /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */
   refused(): void;
   /** A write failed for another reason: nothing counts any more. */
   failed(error: Error): void;
