@@ -19,7 +19,7 @@ const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBO
 let bytes: Uint8Array = new Uint8Array(0);
 let view: DataView = new DataView(new ArrayBuffer(0));
 let at = 0;
-/** Their bytes: to compare those with bytes takes less than to look at characters. */
+/** Bytes of the remembered strings: to compare those takes less than to look at characters. */
 const rememberedBytes = /* @__PURE__ */ new Uint8Array(REMEMBERED_MAX * REMEMBERED_LENGTH_MAX);
 const remembered: string[] = Array.from({ length: REMEMBERED_MAX }, () => '');
 

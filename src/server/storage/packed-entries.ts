@@ -69,7 +69,7 @@ export class EntryPacker {
     if (!isBlue(entry)) {
       writer.writeArrayHead(2);
       writer.writeValue(KINDS[log], 0);
-      writer.writeValue(entry, OUTERMOST);
+      write(entry);
     } else if (this.#shared === undefined) writeBlue(entry, said);
     else writeShared(entry, this.#shared);
   }
@@ -157,14 +157,15 @@ function written(write: () => void): Uint8Array {
 
 /** Writes the entry of one site alone. */
 function writeBlue({ operation, redDelivered, client, number }: BlueEntry, said: Said): void {
-  const isNewClient = client !== said.client;
-  const parts = client !== undefined && isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
+  const isNewClient = client !== undefined && client !== said.client;
+  const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
   writer.writeArrayHead(parts);
   writer.writeValue(KINDS.blue, 0);
   writeOperation(operation, client === undefined ? operation.id : (number as number), said);
   if (parts > 2) write(redDelivered ?? null);
-  if (parts > 3) write(client);
-  if (client !== undefined) said.client = client;
+  if (!isNewClient) return;
+  write(client);
+  said.client = client;
 }
 
 /** Writes the entry of one of several sites: the entries differ from site to site, the operation in them does not. */

@@ -14,10 +14,10 @@ const given = fc.oneof(
 );
 const value = fc.oneof(fc.constant(undefined), given);
 const name = fc.string({ unit: 'grapheme-ascii' }).filter((text) => text !== '__proto__');
-/** Few, so that they come one after the other. */
-const few = fc.constantFrom('', 'a', 'b');
+/** Often one of few, so that the same come one after the other. */
+const word = fc.oneof(fc.constantFrom('', 'a', 'b'), fc.string());
 const effect = fc.record(
-  { table: few, key: fc.string(), field: few, action: few, value },
+  { table: word, key: fc.string(), field: word, action: word, value },
   { ...PLAIN, requiredKeys: ['table', 'key', 'field', 'action'] },
 );
 const reply = fc.record({ value, meta: fc.dictionary(name, given, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
