@@ -11,8 +11,20 @@ import { isRemoval, isWholeRow } from './row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from './tables.ts';
 
+/** A field of the table. */
+interface Column {
+  readonly name: string;
+  /** Where its states are in rows. */
+  readonly place: number;
+  readonly kind: FieldKind;
+  /** What it reads as where it was never written. */
+  readonly initial: FieldState;
+  readonly index: SortedEntries | undefined;
+}
+
 interface Row {
-  readonly fields: Record<string, FieldState>;
+  /** By the places of the fields; none of one that was never written. */
+  readonly states: (FieldState | undefined)[];
   /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
   writtenAt: Place | undefined;
   /** Whether a red-only field was written since the last removal. */
@@ -35,25 +47,27 @@ export class TableStore {
   readonly changes: Changes<string> = new Changes<string>();
   readonly #name: string;
   readonly #removable: boolean;
-  readonly #kinds: ReadonlyMap<string, FieldKind>;
-  /** What absent fields read as. */
-  readonly #initial: ReadonlyMap<string, FieldState>;
+  /** By name, in the order of their places. */
+  readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /** When rows were last removed: an earlier write that comes later is part of what was removed. */
   readonly #removedAt = new Map<string, Place>();
   readonly #keys = new SortedEntries();
-  readonly #indexes: ReadonlyMap<string, SortedEntries>;
 
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
     this.#removable = removable;
-    this.#kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
-    this.#initial = new Map([...this.#kinds].map(([field, kind]) => [field, kind.state()]));
-    this.#indexes = new Map(indexes.map((field) => [field, new SortedEntries()]));
+    const columns = Object.entries(fields).map(([field, { kind: kindName }], place): Column => {
+      const kind = FIELD_KINDS[kindName];
+      const index = indexes.includes(field) ? new SortedEntries() : undefined;
+      return { name: field, place, kind, initial: kind.state(), index };
+    });
+    this.#columns = new Map(columns.map((column) => [column.name, column]));
   }
 
   read(key: string, field: string): unknown {
-    return (this.#rows.get(key)?.fields[field] ?? this.#initialOf(field)).read();
+    const { place, initial } = this.#columnOf(field);
+    return (this.#rows.get(key)?.states[place] ?? initial).read();
   }
 
   has(key: string): boolean {
@@ -62,7 +76,7 @@ export class TableStore {
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     if (range.field === undefined) return this.#keys.scan(range, reverse);
-    const index = this.#indexes.get(range.field);
+    const index = this.#columns.get(range.field)?.index;
     if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
     return index.scan(range, reverse);
   }
@@ -78,8 +92,9 @@ export class TableStore {
     if (isWholeRow(effect)) return undefined;
     // One that comes out of a log was not made here.
     frozen(effect.value);
-    const state = (row.fields[effect.field] ??= this.#newState(effect.field));
-    const index = this.#indexes.get(effect.field);
+    const column = this.#columnOf(effect.field);
+    const state = (row.states[column.place] ??= this.#newState(column));
+    const { index } = column;
     if (index === undefined) return state.apply(effect, stamp);
     const before = indexedValues(state.read());
     const result = state.apply(effect, stamp);
@@ -89,7 +104,7 @@ export class TableStore {
 
   /** Everything as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown {
-    const rows = [...this.#rows].toSorted(byKey).map(([key, { fields }]) => [key, fieldSnapshots(fields)]);
+    const rows = [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
     if (!this.#removable) return rows;
     const removals = [...this.#removedAt].toSorted(byKey).map(([key, { time, site }]) => [key, time, site]);
     return [rows, removals];
@@ -105,8 +120,7 @@ export class TableStore {
   save(key: string): unknown {
     const row = this.#rows.get(key);
     if (row !== undefined) row.isNoted = false;
-    const fields = row === undefined ? null : Object.entries(row.fields).map(([name, state]) => [name, state.save()]);
-    const saved = fields === null ? null : (Object.fromEntries(fields) as Readonly<Record<string, unknown>>);
+    const saved = row === undefined ? null : this.#savedFields(row);
     if (!this.#removable) return saved === null ? undefined : ([saved] satisfies SavedRow);
     const removedAt = this.#removedAt.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
@@ -124,9 +138,10 @@ export class TableStore {
     row.writtenAt = writtenAt === null ? undefined : loadPlace(writtenAt);
     row.isRed = isRed;
     for (const [field, state] of Object.entries(fields)) {
-      const restored = this.#newState(field, frozen(state));
-      row.fields[field] = restored;
-      const index = this.#indexes.get(field);
+      const column = this.#columnOf(field);
+      const restored = this.#newState(column, frozen(state));
+      row.states[column.place] = restored;
+      const { index } = column;
       if (index !== undefined) reindex(index, key, NOTHING, indexedValues(restored.read()));
     }
   }
@@ -134,8 +149,7 @@ export class TableStore {
   #rowFor(key: string): Row {
     let row = this.#rows.get(key);
     if (row === undefined) {
-      const fields = Object.create(null) as Record<string, FieldState>;
-      row = { fields, writtenAt: undefined, isRed: false, isNoted: false };
+      row = { states: [], writtenAt: undefined, isRed: false, isNoted: false };
       this.#rows.set(key, row);
       this.#keys.add({ value: key, key });
     }
@@ -154,7 +168,7 @@ export class TableStore {
   }
 
   #isRedOnly(effect: Effect): boolean {
-    return !isWholeRow(effect) && this.#kindOf(effect.field).redOnly;
+    return !isWholeRow(effect) && this.#columnOf(effect.field).kind.redOnly;
   }
 
   #remove(key: string, stamp: Stamp): void {
@@ -163,12 +177,11 @@ export class TableStore {
     if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, stamp);
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const [field, state] of Object.entries(row.fields)) {
-      const index = this.#indexes.get(field);
+    for (const { state, place, index } of this.#written(row)) {
       const before = index === undefined ? NOTHING : indexedValues(state.read());
       state.clear(stamp);
       if (index !== undefined) reindex(index, key, before, indexedValues(state.read()));
-      if (state.isInitial) delete row.fields[field];
+      if (state.isInitial) row.states[place] = undefined;
     }
     row.isRed = false;
     if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
@@ -176,21 +189,34 @@ export class TableStore {
     this.#keys.delete({ value: key, key });
   }
 
-  #newState(field: string, saved?: unknown): FieldState {
-    const kind = this.#kindOf(field);
+  /** The fields of a row that were written. */
+  *#written({ states }: Row): Iterable<Column & { readonly state: FieldState }> {
+    for (const column of this.#columns.values()) {
+      const state = states[column.place];
+      if (state !== undefined) yield { ...column, state };
+    }
+  }
+
+  #savedFields(row: Row): Readonly<Record<string, unknown>> {
+    const fields: [name: string, saved: unknown][] = [];
+    for (const { name, state } of this.#written(row)) fields.push([name, state.save()]);
+    return Object.fromEntries(fields);
+  }
+
+  #fieldSnapshots(row: Row): unknown {
+    const fields: [name: string, snapshot: unknown][] = [];
+    for (const { name, state } of this.#written(row)) if (!state.isInitial) fields.push([name, state.snapshot()]);
+    return fields.toSorted(byKey);
+  }
+
+  #newState({ kind }: Column, saved?: unknown): FieldState {
     return this.#removable && kind.removableState !== undefined ? kind.removableState(saved) : kind.state(saved);
   }
 
-  #initialOf(field: string): FieldState {
-    return this.#initial.get(field) ?? this.#noField(field);
-  }
-
-  #kindOf(field: string): FieldKind {
-    return this.#kinds.get(field) ?? this.#noField(field);
-  }
-
-  #noField(field: string): never {
-    throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+  #columnOf(field: string): Column {
+    const column = this.#columns.get(field);
+    if (column === undefined) throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+    return column;
   }
 }
 
@@ -205,11 +231,6 @@ export function indexedValues(value: unknown): readonly Scalar[] {
 function reindex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
   for (const value of before) if (!after.includes(value)) index.delete({ value, key });
   for (const value of after) if (!before.includes(value)) index.add({ value, key });
-}
-
-function fieldSnapshots(fields: Readonly<Record<string, FieldState>>): unknown {
-  const written = Object.entries(fields).filter(([, state]) => !state.isInitial);
-  return written.toSorted(byKey).map(([field, state]) => [field, state.snapshot()]);
 }
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
