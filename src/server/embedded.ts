@@ -3,6 +3,8 @@
  * replicas, logs, storage and links.
  */
 import { randomBytes } from 'node:crypto';
+// Imported: what is global is looked up anew at each call.
+import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Binding } from '../correctable/binding.ts';
 import { guardedRun } from './generator-guard.ts';

@@ -38,6 +38,31 @@ export interface ConnectionParts {
   readonly host: GatewayHost;
 }
 
+/** A class, since a literal with a getter would be of another shape for each connection. */
+class ClientOwner implements SubmissionOwner {
+  readonly key: string;
+  readonly codec: Codec;
+  readonly levels: readonly string[];
+  readonly #record: ClientRecord;
+  readonly #host: GatewayHost;
+
+  constructor(record: ClientRecord, codec: Codec, host: GatewayHost) {
+    this.key = record.key;
+    this.codec = codec;
+    this.levels = host.levels;
+    this.#record = record;
+    this.#host = host;
+  }
+
+  get acknowledged(): number {
+    return this.#record.acked;
+  }
+
+  onAnomaly(operation: string, what: string, error?: unknown): void {
+    this.#host.report(operation, what, error);
+  }
+}
+
 /** The server's end of one websocket. */
 export class GatewayConnection implements ClientConnection, Outlet {
   readonly #socket: ServerSocket;
@@ -265,7 +290,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       record,
       principal,
       rate: new RateLimit(this.#host.limits.operationsPerSecondMax, Date.now()),
-      owner: this.#ownerOf(record),
+      owner: new ClientOwner(record, this.#codec, this.#host),
       host: this.#host,
       outlet: this,
       running: this.#running,
@@ -284,19 +309,6 @@ export class GatewayConnection implements ClientConnection, Outlet {
     };
     this.push([0, 'welcome', welcome]);
     if (this.#host.draining) this.drain(0);
-  }
-
-  #ownerOf(record: ClientRecord): SubmissionOwner {
-    const host = this.#host;
-    return {
-      key: record.key,
-      get acknowledged() {
-        return record.acked;
-      },
-      codec: this.#codec,
-      levels: host.levels,
-      onAnomaly: (operation, what, error) => host.report(operation, what, error),
-    };
   }
 
   #countMalformed(id: number, error: unknown): void {

@@ -59,7 +59,7 @@ function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operation {
   refuseOverload(row, guest);
   const waitMs = guest.rate.take(receivedAt);
   if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
-  if (levels >= 2 ** host.levels.length) {
+  if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
   const operation = checked(row, host);

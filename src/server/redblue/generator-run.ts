@@ -17,7 +17,8 @@ import { ScratchState } from './scratch-state.ts';
 import type { AnyGenerator, Service } from './service.ts';
 import type { StateReader } from './store.ts';
 import { tablesReader } from './table-readers.ts';
-import { isRedOnly } from './tables.ts';
+import { isRedOnly, isRedOnlyField } from './tables.ts';
+import type { Table } from './tables.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -35,6 +36,13 @@ export interface GeneratorOptions extends GeneratorPorts {
   readonly name?: string;
 }
 
+/** What the service says of an operation, looked up once. */
+interface Runnable {
+  readonly generator: AnyGenerator;
+  /** A read chooses nothing that could be certified against what it has read. */
+  readonly isRead: boolean;
+}
+
 const NO_REPLY: Reply = { value: undefined };
 
 /**
@@ -44,6 +52,9 @@ const NO_REPLY: Reply = { value: undefined };
  */
 export class GeneratorRunner {
   readonly #service: Service;
+  readonly #operations: ReadonlyMap<string, Runnable>;
+  /** Those with a field that only red shadow operations may change. */
+  readonly #tablesWithRed: ReadonlySet<string>;
   readonly #limits: GeneratorLimits;
   readonly #guard: GeneratorPorts['guard'];
   readonly #budget: GeneratorBudget;
@@ -54,6 +65,13 @@ export class GeneratorRunner {
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
     const { limits, elapsedMs, guard, name = '' } = options;
     this.#service = service;
+    this.#operations = new Map(
+      Object.entries(service.generators).map(([name, generator]) => {
+        return [name, { generator, isRead: service.contract.operations[name]?.effect === 'read' }];
+      }),
+    );
+    const hasRed = ([, { fields }]: readonly [string, Table]): boolean => Object.values(fields).some(isRedOnlyField);
+    this.#tablesWithRed = new Set(Object.entries(service.tables).flatMap((each) => (hasRed(each) ? [each[0]] : [])));
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
@@ -86,7 +104,7 @@ export class GeneratorRunner {
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
-    const makesReply = this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+    const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
       choice,
@@ -96,9 +114,10 @@ export class GeneratorRunner {
 
   #call(input: GeneratorInput): unknown {
     const { operation, args } = input;
-    const generator = this.#service.generators[operation];
-    if (generator === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`);
-    this.#budget.begin(operation, !this.#isRead(operation));
+    const runnable = this.#operations.get(operation);
+    if (runnable === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`);
+    const { generator, isRead } = runnable;
+    this.#budget.begin(operation, !isRead);
     try {
       const context = this.#contextOf(input);
       return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
@@ -114,11 +133,6 @@ export class GeneratorRunner {
   /** Apart, since a function that makes another one pays for that even where it does not. */
   #guarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
     return this.#guard?.(() => generator(args, context), this.#limits.timeMaxMs);
-  }
-
-  /** A read chooses nothing that could be certified against what it has read. */
-  #isRead(operation: string): boolean {
-    return this.#service.contract.operations[operation]?.effect === 'read';
   }
 
   #contextOf(input: GeneratorInput): RunContext {
@@ -147,7 +161,8 @@ export class GeneratorRunner {
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
-      if (isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
+      const mayBeRed = this.#tablesWithRed.has(effect.table);
+      if (mayBeRed && isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
       if (!isScalarEffect(effect)) checkPortable(effect, 'effects', at);
     }
   }

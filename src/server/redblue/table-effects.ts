@@ -42,18 +42,25 @@ export function effectTables<T extends Tables>(tables: T): EffectTables<T> {
   return built as EffectTables<T>;
 }
 
+/** What has a key, under no name that a field or an action could have. One for all: each class's own would be another. */
+class Keyed {
+  readonly #key: string;
+  constructor(key: string) {
+    this.#key = key;
+  }
+  static keyOf(keyed: Keyed): string {
+    return keyed.#key;
+  }
+}
+
 /** Rows as objects of one class a table, so that only what is asked for is made. */
 function rowEffects(table: string, fields: Fields): (key: string) => object {
-  class RowEffects {
-    readonly #key: string;
-    constructor(key: string) {
-      this.#key = key;
-    }
+  class RowEffects extends Keyed {
     static {
       for (const [field, { kind }] of Object.entries(fields)) {
         const effectsOn = fieldEffects({ table, field }, FIELD_KINDS[kind]);
         const get = function (this: RowEffects): object {
-          return effectsOn(this.#key);
+          return effectsOn(Keyed.keyOf(this));
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }
@@ -64,15 +71,11 @@ function rowEffects(table: string, fields: Fields): (key: string) => object {
 
 /** The effects on a field as methods of one class: functions of their own would have to be made anew for every row. */
 function fieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
-  class FieldEffects {
-    readonly #key: string;
-    constructor(key: string) {
-      this.#key = key;
-    }
+  class FieldEffects extends Keyed {
     static {
       for (const [action, build] of Object.entries(effects)) {
         const value = function (this: FieldEffects, given?: unknown): Effect {
-          return build(name, this.#key, given);
+          return build(name, Keyed.keyOf(this), given);
         };
         Object.defineProperty(this.prototype, action, { enumerable: true, value });
       }
