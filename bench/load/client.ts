@@ -1,9 +1,5 @@
 /** A client process under load: so many loops that each await one operation after the other. */
-import { createClient } from 'correctables';
-import { redblue } from 'correctables/bindings/redblue';
-import { WebSocket } from 'ws';
 import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
-import { load } from './service.ts';
 
 const KEYS = 1000;
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
@@ -24,7 +20,14 @@ tell({ ready: true });
 process.on('message', (order: ClientOrder) => void measure(order).then(tell));
 process.on('disconnect', () => process.exit());
 
+// Each loads what it needs and nothing else: in a process that had loaded `ioredis` too, V8 made slower code of what
+// writes to our wire.
+
 async function openStore(): Promise<Record<Workload, Submit>> {
+  const { createClient } = await import('correctables');
+  const { redblue } = await import('correctables/bindings/redblue');
+  const { WebSocket } = await import('ws');
+  const { load } = await import('./service.ts');
   const binding = redblue(load, { url, WebSocket });
   await binding.ready;
   const store = createClient(binding);
@@ -42,7 +45,6 @@ async function openStore(): Promise<Record<Workload, Submit>> {
   };
 }
 
-/** Imported for itself alone: in a process that had loaded `ioredis`, V8 made slower code of what writes to our wire. */
 async function openRedis(): Promise<Record<Workload, Submit>> {
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, { enableAutoPipelining: true });
