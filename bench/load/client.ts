@@ -20,8 +20,8 @@ tell({ ready: true });
 process.on('message', (order: ClientOrder) => void measure(order).then(tell));
 process.on('disconnect', () => process.exit());
 
-// Each loads what it needs and nothing else: in a process that had loaded `ioredis` too, V8 made slower code of what
-// writes to our wire.
+// Each loads what it needs and nothing else: `ioredis` derives a class from `String`, and from then on V8 looks up the
+// methods of every string anew, which took our client a sixth more processor time.
 
 async function openStore(): Promise<Record<Workload, Submit>> {
   const { createClient } = await import('correctables');
