@@ -1,6 +1,6 @@
 /** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { EncodedField, OutsideDomain, UndecodableRow, type Codec } from './codec.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, type Codec, type Span } from './codec.ts';
 import * as reader from './msgpack-reader.ts';
 import * as writer from './msgpack-writer.ts';
 import { SUBPROTOCOL } from './version.ts';
@@ -34,7 +34,7 @@ export const msgpackCodec: Codec = {
     } catch (error) {
       throw notWritten(error, fields?.[i] ?? 'row');
     }
-    return writer.written();
+    return writer.span();
   },
 
   byteLength(encoded) {
@@ -44,7 +44,7 @@ export const msgpackCodec: Codec = {
   frame(rows) {
     writer.begin();
     writer.writeArrayHead(rows.length);
-    for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Bytes[], i);
+    for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Span[], i);
     return writer.written();
   },
 
@@ -70,16 +70,16 @@ function notWritten(error: unknown, where: string): unknown {
 }
 
 /** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */
-function writeRun(rows: readonly Bytes[], first: number): number {
-  const { buffer, byteOffset } = rows[first] as Bytes;
-  let end = byteOffset + (rows[first] as Bytes).length;
-  let next = first + 1;
+function writeRun(rows: readonly Span[], first: number): number {
+  const { block, start } = rows[first] as Span;
+  let end = start;
+  let next = first;
   for (; next < rows.length; next++) {
-    const row = rows[next] as Bytes;
-    if (row.byteOffset !== end || row.buffer !== buffer) break;
+    const row = rows[next] as Span;
+    if (row.start !== end || row.block !== block) break;
     end += row.length;
   }
-  writer.writeEncoded(new Uint8Array(buffer, byteOffset, end - byteOffset));
+  writer.writeEncoded(block.subarray(start, end));
   return next;
 }
 

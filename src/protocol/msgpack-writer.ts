@@ -7,7 +7,7 @@
  * rows that are written in one tick lie side by side, so that the frame they go into is one copy.
  */
 import { CorrectableError } from '../correctable/errors.ts';
-import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+import { DEPTH_MAX, OutsideDomain, type Span } from './codec.ts';
 import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass } from './value-domain.ts';
 
 const BLOCK_BYTES = 1 << 16;
@@ -25,7 +25,7 @@ let start = 0;
 /** Between `begin` and what ends it. */
 let isWriting = false;
 
-/** Begins to write; what was written before stays where it is. `written` or `rewind` must follow. */
+/** Begins to write; what was written before stays where it is. `written`, `span` or `rewind` must follow. */
 export function begin(): void {
   // Reading a property can run code of the application, which must not write into what is being written.
   if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
@@ -37,6 +37,12 @@ export function begin(): void {
 export function written(): Uint8Array<ArrayBuffer> {
   isWriting = false;
   return new Uint8Array(block.buffer, start, at - start);
+}
+
+/** Where that stands. */
+export function span(): Span {
+  isWriting = false;
+  return { block, start, length: at - start };
 }
 
 /** Forgets what was written since `begin`. */

@@ -2,7 +2,7 @@
  * Collects the rows of one tick, so that operations issued together travel in one frame. Of many rows a frame is sent
  * before the tick ends: the other end can begin while this one goes on.
  */
-import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded } from './codec.ts';
+import { packFrames, ROWS_PER_FRAME_MAX, type Codec, type Encoded, type EncodedRow } from './codec.ts';
 
 /** So few rows travel together whatever else is under way: a frame each would cost more than waiting for the tick. */
 const ROWS_TOGETHER = 8;
@@ -18,7 +18,7 @@ export class Outbox {
   readonly #codec: Codec;
   readonly #afterTick: (fn: () => void) => void;
   readonly #sendFrame: (frame: Encoded) => void;
-  #rows: Encoded[] = [];
+  #rows: EncodedRow[] = [];
   #scheduled = false;
   /** Largest frame to send, in bytes. */
   frameBytesMax: number = Infinity;
@@ -35,7 +35,7 @@ export class Outbox {
    * @param underWay how many operations wait for an answer, this one among them: half of them fill a frame. Otherwise,
    * with all of them in one frame, the two ends would take turns instead of working at the same time.
    */
-  push(row: Encoded, underWay: number = Infinity): void {
+  push(row: EncodedRow, underWay: number = Infinity): void {
     const count = this.#rows.push(row);
     if (count >= ROWS_PER_FRAME_MAX) this.#send(this.#rows.splice(0, ROWS_FULL));
     else if (underWay < 2 * ROWS_FULL && count >= Math.max(ROWS_TOGETHER, underWay / 2)) this.flush();
@@ -60,7 +60,7 @@ export class Outbox {
     this.#rows = [];
   }
 
-  #send(rows: readonly Encoded[]): void {
+  #send(rows: readonly EncodedRow[]): void {
     for (const frame of packFrames(this.#codec, rows, this.frameBytesMax)) this.#sendFrame(frame);
   }
 }

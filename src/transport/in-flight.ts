@@ -2,7 +2,7 @@
 import type { InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
 import { CorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import type { Effect } from '../correctable/operation.ts';
-import type { Encoded } from '../protocol/codec.ts';
+import type { EncodedRow } from '../protocol/codec.ts';
 import type { ConfirmRow } from '../protocol/confirm.ts';
 import type { FailRow } from '../protocol/fail.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
@@ -14,7 +14,7 @@ import { WireSession } from './wire-session.ts';
 export class InFlightOperation {
   readonly id: number;
   /** The submission as it is sent, and sent again after a reconnect. */
-  readonly row: Encoded;
+  readonly row: EncodedRow;
   readonly effect: Effect;
   /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
@@ -38,7 +38,11 @@ export class InFlightOperation {
   /** Stops listening to the caller's signal. */
   release: (() => void) | undefined = undefined;
 
-  constructor(id: number, row: Encoded, target: Pick<InFlightOperation, 'effect' | 'strongest' | 'sink' | 'context'>) {
+  constructor(
+    id: number,
+    row: EncodedRow,
+    target: Pick<InFlightOperation, 'effect' | 'strongest' | 'sink' | 'context'>,
+  ) {
     this.id = id;
     this.row = row;
     this.effect = target.effect;

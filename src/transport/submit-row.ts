@@ -1,7 +1,7 @@
 /** The row that submits an operation. */
 import type { InvocationContext } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
-import type { Codec, Encoded } from '../protocol/codec.ts';
+import type { Codec, EncodedRow } from '../protocol/codec.ts';
 import { submitFields } from '../protocol/submit-fields.ts';
 import type { SubmitRow } from '../protocol/submit.ts';
 import type { InFlightOperation } from './in-flight.ts';
@@ -34,7 +34,7 @@ export function submitRow({ id, operation, levels, context, nowMs }: Submission)
 const MOVE = submitFields.indexOf('move');
 
 /** The row for this site: an update that was sent to another one before says where it began, and how often it moved. */
-export function rowAt(site: string, operation: InFlightOperation, codec: Codec): Encoded {
+export function rowAt(site: string, operation: InFlightOperation, codec: Codec): EncodedRow {
   if (operation.effect !== 'update') return operation.row;
   operation.home ??= site;
   if (operation.site !== undefined && operation.site !== site) operation.hop++;

@@ -2,7 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { clientKinds } from '../../protocol/client-kinds.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
-import type { Codec, Encoded } from '../../protocol/codec.ts';
+import type { Codec, Encoded, EncodedRow } from '../../protocol/codec.ts';
 import type { Hello } from '../../protocol/hello.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { Outbox } from '../../protocol/outbox.ts';
@@ -151,7 +151,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
     }
   }
 
-  pushEncoded(row: Encoded): void {
+  pushEncoded(row: EncodedRow): void {
     this.#outbox.push(row);
   }
 

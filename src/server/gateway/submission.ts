@@ -11,7 +11,7 @@ import type {
   ViewDetails,
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EncodedField, type Codec, type Encoded } from '../../protocol/codec.ts';
+import { EncodedField, type Codec, type Encoded, type EncodedRow } from '../../protocol/codec.ts';
 import type { ConfirmRow } from '../../protocol/confirm.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
 import type { Move } from '../../protocol/submit.ts';
@@ -22,7 +22,7 @@ import { failRow } from '../../protocol/wire-errors.ts';
 export interface Outlet {
   push(row: ServerRow): void;
   /** Pushes a row that the client's codec has encoded. */
-  pushEncoded(row: Encoded): void;
+  pushEncoded(row: EncodedRow): void;
   /** The last row about the operation was pushed. */
   ended(submission: Submission): void;
 }
@@ -66,7 +66,7 @@ interface RowTail extends ViewDetails {
 
 /** How an operation ended: kept for a repetition. */
 type Final =
-  | { readonly row: Encoded }
+  | { readonly row: EncodedRow }
   /** What nobody can change need not be kept in its encoded form. */
   | { readonly scalar: unknown; readonly level: number; readonly seq: number }
   | { readonly view: HeldView; readonly seq: number }
@@ -138,7 +138,7 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
-    let row: Encoded;
+    let row: EncodedRow;
     try {
       row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, this.#tail(details)), VIEW_FIELDS);
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Views of the hosted binding as rows. */
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import type { Encoded } from '../../../src/protocol/codec.ts';
+import type { EncodedRow } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 import type { ServerRow } from '../../../src/protocol/rows.ts';
 import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
@@ -14,7 +14,7 @@ class OutletDouble implements Outlet {
     this.pushEncoded(jsonCodec.encodeRow(row));
   }
 
-  pushEncoded(row: Encoded): void {
+  pushEncoded(row: EncodedRow): void {
     this.rows.push(...(jsonCodec.decode(jsonCodec.frame([row])) as unknown[][]));
   }
 
