@@ -1,6 +1,8 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
 import type { Effect, Operation } from '../correctable/operation.ts';
+import { checkArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { SubmitRow } from './submit.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation implements Operation {
@@ -12,11 +14,18 @@ export class CheckedOperation implements Operation {
   /** The operations of the contract. */
   readonly checkedBy: Catalogue['operations'];
 
-  constructor({ name, effect, key }: Operation, args: unknown, checkedBy: Catalogue['operations']) {
-    this.name = name;
-    this.effect = effect;
-    this.args = args;
-    if (key !== undefined) this.key = key;
+  /**
+   * The operation of a row, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`.
+   *
+   * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `checkArgs`.
+   */
+  constructor(row: SubmitRow, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
+    const key = row[6];
+    this.name = row[2];
+    this.effect = row[3];
+    this.args = row[5];
+    if (typeof key === 'string') this.key = key;
     this.checkedBy = checkedBy;
+    this.args = checkArgs(catalogue, this);
   }
 }

@@ -2,7 +2,6 @@
 import type { Binding, BindingSession } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { checkArgs } from '../../protocol/catalogue.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import type { NumberedTable } from '../../protocol/numbered-table.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
@@ -84,14 +83,14 @@ function overloaded({ counters }: GatewayHost, message: string, retryAfterMs: nu
 }
 
 function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
-  const name = row[2];
-  const key = row[6];
-  const given: Operation =
-    typeof key === 'string' ? { name, effect: row[3], args: row[5], key } : { name, effect: row[3], args: row[5] };
-  const operation =
-    catalogue === undefined ? given : new CheckedOperation(given, checkArgs(catalogue, given), catalogue.given);
+  const operation = catalogue === undefined ? operationOf(row) : new CheckedOperation(row, catalogue, catalogue.given);
   if (binding.supports(operation)) return operation;
-  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
+  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${row[2]} with this effect`);
+}
+
+function operationOf(row: SubmitRow): Operation {
+  const [, , name, effect, , args, key] = row;
+  return typeof key === 'string' ? { name, effect, args, key } : { name, effect, args };
 }
 
 function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {

@@ -206,22 +206,25 @@ export class SegmentLog {
     const position = this.#position;
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
-    this.#writes.begin(this.#file, bytes, position, () => this.#onWritten(group, bytes.length));
+    // Counted now: entries that nobody looks at once they are written can go, and are fetched into no cache again.
+    const counts = { local: 0, red: 0 };
+    for (const { log } of group) counts[log] += 1;
+    this.#writes.begin(this.#file, bytes, position, () => this.#onWritten(counts, bytes.length));
   }
 
-  #onWritten(group: readonly LoggedEntry[], byteCount: number): void {
+  #onWritten(counts: LogPlaces, byteCount: number): void {
     if (!this.#lacksNext) this.#setFull(false);
     this.#hasHeader = true;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
-    const before = { ...this.#lengths };
-    for (const { log } of group) this.#lengths[log] += 1;
+    this.#lengths.local += counts.local;
+    this.#lengths.red += counts.red;
     // The next group is on its way to the disk before the answers to this one are made.
-    const isSmall = this.#pending.length > 0 && this.#pending.length < group.length * SMALL_SHARE;
+    const isSmall = this.#pending.length > 0 && this.#pending.length < (counts.local + counts.red) * SMALL_SHARE;
     if (isSmall) this.#plan(this.#options.timing.later);
     else this.#write();
     for (const log of ['local', 'red'] as const) {
-      if (this.#lengths[log] > before[log]) this.#options.listener.synced(log, this.#lengths[log]);
+      if (counts[log] > 0) this.#options.listener.synced(log, this.#lengths[log]);
     }
   }
 
