@@ -4,7 +4,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 /** A frame or value in its encoded form. */
 export type Encoded = string | Uint8Array<ArrayBuffer>;
 
-/** A row in its encoded form: in binary, where it stands, since it takes ten times as long to make a view of that. */
+/** A row in its encoded form: in binary, where it stands, which costs less to say than a view of it to make. */
 export type EncodedRow = string | Span;
 
 /** Bytes that stand in a block of memory among others. */

@@ -91,7 +91,7 @@ export function defineContract<const S extends OperationSpecs>(name: string, ope
 
 function builder(name: string, spec: OperationSpec): (args: unknown) => Operation {
   const { effect, key, equals } = spec;
-  // Spreading costs more than all the rest, so what most operations lack is not asked for each time.
+  // Most operations have neither: they are spared the spreading of nothing.
   if (key === undefined && equals === undefined) return (args) => ({ name, args, effect });
   return (args) => ({
     name,

@@ -15,7 +15,7 @@ import type { Table } from './tables.ts';
 interface Column {
   readonly name: string;
   /** Where its states are in rows. */
-  readonly place: number;
+  readonly position: number;
   readonly kind: FieldKind;
   /** What it reads as where it was never written. */
   readonly initial: FieldState;
@@ -23,7 +23,7 @@ interface Column {
 }
 
 interface Row {
-  /** By the places of the fields; none of one that was never written. */
+  /** By the positions of the fields; none of one that was never written. */
   readonly states: (FieldState | undefined)[];
   /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
   writtenAt: Place | undefined;
@@ -47,7 +47,7 @@ export class TableStore {
   readonly changes: Changes<string> = new Changes<string>();
   readonly #name: string;
   readonly #removable: boolean;
-  /** By name, in the order of their places. */
+  /** By name, in the order of their positions. */
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /** When rows were last removed: an earlier write that comes later is part of what was removed. */
@@ -57,17 +57,17 @@ export class TableStore {
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
     this.#removable = removable;
-    const columns = Object.entries(fields).map(([field, { kind: kindName }], place): Column => {
+    const columns = Object.entries(fields).map(([field, { kind: kindName }], position): Column => {
       const kind = FIELD_KINDS[kindName];
       const index = indexes.includes(field) ? new SortedEntries() : undefined;
-      return { name: field, place, kind, initial: kind.state(), index };
+      return { name: field, position, kind, initial: kind.state(), index };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
   }
 
   read(key: string, field: string): unknown {
-    const { place, initial } = this.#columnOf(field);
-    return (this.#rows.get(key)?.states[place] ?? initial).read();
+    const { position, initial } = this.#columnOf(field);
+    return (this.#rows.get(key)?.states[position] ?? initial).read();
   }
 
   has(key: string): boolean {
@@ -93,7 +93,7 @@ export class TableStore {
     // One that comes out of a log was not made here.
     frozen(effect.value);
     const column = this.#columnOf(effect.field);
-    const state = (row.states[column.place] ??= this.#newState(column));
+    const state = (row.states[column.position] ??= this.#newState(column));
     const { index } = column;
     if (index === undefined) return state.apply(effect, stamp);
     const before = indexedValues(state.read());
@@ -140,7 +140,7 @@ export class TableStore {
     for (const [field, state] of Object.entries(fields)) {
       const column = this.#columnOf(field);
       const restored = this.#newState(column, frozen(state));
-      row.states[column.place] = restored;
+      row.states[column.position] = restored;
       const { index } = column;
       if (index !== undefined) reindex(index, key, NOTHING, indexedValues(restored.read()));
     }
@@ -177,11 +177,11 @@ export class TableStore {
     if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, stamp);
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const { state, place, index } of this.#written(row)) {
+    for (const [{ position, index }, state] of this.#written(row)) {
       const before = index === undefined ? NOTHING : indexedValues(state.read());
       state.clear(stamp);
       if (index !== undefined) reindex(index, key, before, indexedValues(state.read()));
-      if (state.isInitial) row.states[place] = undefined;
+      if (state.isInitial) row.states[position] = undefined;
     }
     row.isRed = false;
     if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
@@ -190,22 +190,22 @@ export class TableStore {
   }
 
   /** The fields of a row that were written. */
-  *#written({ states }: Row): Iterable<Column & { readonly state: FieldState }> {
+  *#written({ states }: Row): Iterable<readonly [Column, FieldState]> {
     for (const column of this.#columns.values()) {
-      const state = states[column.place];
-      if (state !== undefined) yield { ...column, state };
+      const state = states[column.position];
+      if (state !== undefined) yield [column, state];
     }
   }
 
   #savedFields(row: Row): Readonly<Record<string, unknown>> {
     const fields: [name: string, saved: unknown][] = [];
-    for (const { name, state } of this.#written(row)) fields.push([name, state.save()]);
+    for (const [{ name }, state] of this.#written(row)) fields.push([name, state.save()]);
     return Object.fromEntries(fields);
   }
 
   #fieldSnapshots(row: Row): unknown {
     const fields: [name: string, snapshot: unknown][] = [];
-    for (const { name, state } of this.#written(row)) if (!state.isInitial) fields.push([name, state.snapshot()]);
+    for (const [{ name }, state] of this.#written(row)) if (!state.isInitial) fields.push([name, state.snapshot()]);
     return fields.toSorted(byKey);
   }
 
