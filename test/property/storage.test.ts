@@ -76,28 +76,35 @@ describe('durable storage', () => {
     checkpointBytes: fc.constantFrom(200, 3000, Infinity),
     largeGroup: fc.constantFrom(1, 3, 256),
   });
+  const instantShares = fc.constantFrom(0, 0.5, 1);
 
   test('any steps and crashes, on a disk that tears → all that was synced comes back, and only what was appended', () => {
     fc.assert(
-      fc.property(fc.nat(), sizes, fc.array(step, { maxLength: 60, size: 'max' }), (seed, given, steps) => {
-        const machine = new VirtualMachine(seed, given);
-        let site = machine.start();
-        let next = 0;
-        for (const each of [...steps, 'crash' as const]) {
-          if (each === 'checkpoint') site.storage.checkpoint();
-          else if (each !== 'crash' && 'waitMs' in each) machine.run(each.waitMs);
-          else if (each !== 'crash') for (let n = 0; n < each.count; n += 1) site.append(each.log, `entry ${next++}`);
-          else {
-            machine.disk.crash();
-            const again = machine.start();
-            for (const log of ['local', 'red'] as const) {
-              expect(again.entries[log].length).toBeGreaterThanOrEqual(site.synced[log]);
-              expect(again.entries[log]).toEqual(site.entries[log].slice(0, again.entries[log].length));
+      fc.property(
+        fc.nat(),
+        sizes,
+        instantShares,
+        fc.array(step, { maxLength: 60, size: 'max' }),
+        (seed, given, instantShare, steps) => {
+          const machine = new VirtualMachine(seed, given, { instantShare });
+          let site = machine.start();
+          let next = 0;
+          for (const each of [...steps, 'crash' as const]) {
+            if (each === 'checkpoint') site.storage.checkpoint();
+            else if (each !== 'crash' && 'waitMs' in each) machine.run(each.waitMs);
+            else if (each !== 'crash') for (let n = 0; n < each.count; n += 1) site.append(each.log, `entry ${next++}`);
+            else {
+              machine.disk.crash();
+              const again = machine.start();
+              for (const log of ['local', 'red'] as const) {
+                expect(again.entries[log].length).toBeGreaterThanOrEqual(site.synced[log]);
+                expect(again.entries[log]).toEqual(site.entries[log].slice(0, again.entries[log].length));
+              }
+              site = again;
             }
-            site = again;
           }
-        }
-      }),
+        },
+      ),
       { numRuns: RUNS },
     );
   });

@@ -43,7 +43,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   fs.mkdirSync(path, { recursive: true });
   const unlock = lockFolder(join(path, 'lock'));
   try {
-    const files = new NodeFiles(path);
+    const files = new NodeFiles(path, { writesSmallInThread: deployment.sites.length === 1 });
     files.makeFolder('sites');
     const names = files.list('.');
     adoptManifest(files, names, manifestOf(deployment), path);

@@ -5,7 +5,10 @@
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
-  /** Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order. */
+  /**
+   * Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order: one may have
+   * ended, and `done` been called, when this returns.
+   */
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
   close(): void;
 }

@@ -56,6 +56,8 @@ const FRAME_BYTES = 512 * 1024;
 const FIRST_BYTES_MAX = 1024 * 1024;
 /** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is under way. */
 const SMALL_SHARE = 1 / 8;
+/** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
+const FEW_ENTRIES = 8;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const WRITES_MAX = 2;
 
@@ -125,7 +127,8 @@ export class SegmentLog {
   append(log: SiteLogName, entries: readonly unknown[]): void {
     for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isPlanned || !this.#mayWrite()) return;
-    this.#plan(this.#options.timing.soon);
+    const { soon, later } = this.#options.timing;
+    this.#plan(this.#pending.length < FEW_ENTRIES ? later : soon);
   }
 
   /** Removes the files all of whose entries stand before these places. */
@@ -220,8 +223,8 @@ export class SegmentLog {
     this.#lengths.local += counts.local;
     this.#lengths.red += counts.red;
     // The next group is on its way to the disk before the answers to this one are made.
-    const isSmall = this.#pending.length > 0 && this.#pending.length < (counts.local + counts.red) * SMALL_SHARE;
-    if (isSmall) this.#plan(this.#options.timing.later);
+    const smallCount = Math.max(FEW_ENTRIES, (counts.local + counts.red) * SMALL_SHARE);
+    if (this.#pending.length > 0 && this.#pending.length < smallCount) this.#plan(this.#options.timing.later);
     else this.#write();
     for (const log of ['local', 'red'] as const) {
       if (counts[log] > 0) this.#options.listener.synced(log, this.#lengths[log]);

@@ -11,6 +11,8 @@ export interface SimulatedDiskOptions {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly syncMeanMs: number;
+  /** How many of the small writes are on the disk, and are said to be, before the call returns: none where absent. */
+  readonly instantShare?: number;
 }
 
 interface Write {
@@ -22,6 +24,8 @@ interface Write {
 type Done = (error: Error | undefined) => void;
 
 const SECTOR_BYTES = 512;
+/** A write of so many bytes is small. */
+const SMALL_BYTES = SECTOR_BYTES;
 
 /** The files of one site, over its restarts. */
 export class SimulatedDisk {
@@ -82,14 +86,13 @@ export class SimulatedDisk {
   }
 
   write(write: Write, isMounted: () => boolean, done: Done): void {
+    const { instantShare = 0, random } = this.options;
+    if (instantShare > 0 && write.bytes.length <= SMALL_BYTES && random.chance(instantShare)) {
+      return this.#sync(write, isMounted, done);
+    }
     this.#unsynced.add(write);
     this.afterSync(() => {
-      if (!this.#unsynced.has(write)) return;
-      this.#unsynced.delete(write);
-      const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
-      const error = isLonger && this.isFull ? noSpace() : undefined;
-      if (error === undefined) this.#store(write, 0, write.bytes.length);
-      if (isMounted()) this.synced(error, done);
+      if (this.#unsynced.delete(write)) this.#sync(write, isMounted, done);
     });
     this.written(done);
   }
@@ -99,6 +102,13 @@ export class SimulatedDisk {
 
   protected synced(error: Error | undefined, done: Done): void {
     done(error);
+  }
+
+  #sync(write: Write, isMounted: () => boolean, done: Done): void {
+    const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
+    const error = isLonger && this.isFull ? noSpace() : undefined;
+    if (error === undefined) this.#store(write, 0, write.bytes.length);
+    if (isMounted()) this.synced(error, done);
   }
 
   #tear(write: Write): void {

@@ -29,6 +29,8 @@ export interface SimulationOptions {
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
+  /** How many small writes are on the disk at once. */
+  readonly instantWriteShare: number;
   readonly segmentBytes: number;
   /** So many entries do not wait for the write before them. */
   readonly largeGroup: number;
@@ -104,5 +106,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     clientTimeoutMs: random.between(100, 2000),
     attemptsMax: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
+    instantWriteShare: random.pick([0, 0.5, 1]),
   };
 }

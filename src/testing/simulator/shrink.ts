@@ -17,6 +17,7 @@ const SIMPLER: readonly Partial<SimulationOptions>[] = [
   { sessionChance: 0 },
   { skewMaxMs: 0 },
   { syncMeanMs: 0 },
+  { instantWriteShare: 0 },
   { delayMinMs: 0, delayMeanMs: 1 },
   { siteCount: 1 },
   { siteCount: 2 },

@@ -167,8 +167,8 @@ export class Simulation {
 
   #makeDisk(): SimulatedDisk {
     const Disk = this.#planted?.Disk ?? SimulatedDisk;
-    const { syncMeanMs } = this.#options;
-    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs });
+    const { syncMeanMs, instantWriteShare: instantShare } = this.#options;
+    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs, instantShare });
     this.#disks.push(disk);
     return disk;
   }

@@ -9,6 +9,7 @@ import type { DurableStorageOptions } from '../../../src/server/storage/durable-
 import type { Timing } from '../../../src/server/storage/files.ts';
 import type { StorageEvents } from '../../../src/server/site-alarm.ts';
 import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
+import type { SimulatedDiskOptions } from '../../../src/testing/simulator/disk.ts';
 import { Random } from '../../../src/testing/simulator/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 
@@ -124,8 +125,12 @@ export class VirtualMachine {
   readonly disk: SimulatedDisk;
   readonly #sizes: Partial<DurableStorageOptions>;
 
-  constructor(seed: number, sizes: Partial<DurableStorageOptions> = {}, syncMeanMs = 5) {
-    this.disk = new SimulatedDisk({ timeline: this.timeline, random: new Random(seed), syncMeanMs });
+  constructor(
+    seed: number,
+    sizes: Partial<DurableStorageOptions> = {},
+    disk: Partial<Pick<SimulatedDiskOptions, 'syncMeanMs' | 'instantShare'>> = {},
+  ) {
+    this.disk = new SimulatedDisk({ timeline: this.timeline, random: new Random(seed), syncMeanMs: 5, ...disk });
     this.#sizes = sizes;
   }
 
