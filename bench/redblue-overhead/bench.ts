@@ -5,8 +5,8 @@
 import { atLeast, reported, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import type { Target, Workload } from '../load/messages.ts';
-import { startContestant, type Contestant } from '../load/processes.ts';
-import { measureRounds, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { measureStarts } from '../load/starts.ts';
 
 const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
@@ -19,6 +19,7 @@ type Name = (typeof NAMES)[number];
 const WORKLOADS: readonly Workload[] = ['mix', 'read', 'deposit', 'withdraw'];
 const WINDOW = 64;
 const AIM = 0.94;
+const WARM_UPS = 4;
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',
@@ -27,23 +28,18 @@ export const redblueOverhead: Bench = {
 };
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const rounds = quick ? 3 : 11;
+  const [starts, rounds] = quick ? [1, 3] : [3, 4];
   const durationMs = quick ? 300 : 800;
-  const contestants = new Map<Name, Contestant>();
-  try {
-    for (const name of NAMES) contestants.set(name, await startContestant(TARGETS[name]));
-    const samples = new Map<Workload, Samples<Name>>();
-    for (const workload of WORKLOADS) {
-      const told = (text: string): void => progress(`${workload}: ${text}`);
-      samples.set(
-        workload,
-        await measureRounds(contestants, { rounds, workload, window: WINDOW, durationMs, progress: told }),
-      );
-    }
-    return outcomeOf(rounds, samples);
-  } finally {
-    for (const contestant of contestants.values()) await contestant.stop();
-  }
+  const plans = WORKLOADS.map((workload) => ({ workload, window: WINDOW, durationMs, names: NAMES }));
+  const warmUp = { workload: 'mix', window: WINDOW, durationMs } as const;
+  const samples = await measureStarts(TARGETS, plans, {
+    starts,
+    rounds,
+    warmUp,
+    warmUps: quick ? 1 : WARM_UPS,
+    progress,
+  });
+  return outcomeOf(starts * rounds, new Map(samples.map((each, index) => [WORKLOADS[index] as Workload, each])));
 }
 
 function outcomeOf(rounds: number, samples: ReadonlyMap<Workload, Samples<Name>>): Outcome {

@@ -6,8 +6,8 @@
 import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import type { Target, Workload } from '../load/messages.ts';
-import { startContestant, type Contestant } from '../load/processes.ts';
-import { measureRounds, middleOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { middleOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { measureStarts, type Plan } from '../load/starts.ts';
 
 const TARGETS = {
   ephemeral: { kind: 'redblue', sites: 1, durable: false },
@@ -22,10 +22,7 @@ type Name = keyof typeof TARGETS;
 
 const WINDOWS = [1, 64, 1024] as const;
 type Window = (typeof WINDOWS)[number];
-/**
- * So often each contender runs at the largest window before anything is measured, since what compiles as it runs takes
- * some hundred thousand operations to get to its pace, and at window 1 a run is a thousand of them.
- */
+/** At the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand of them. */
 const WARM_UPS = 6;
 /** The window of the bars that name one. */
 const NAMED: Window = 64;
@@ -58,36 +55,30 @@ export const server: Bench = {
 
 interface Measurement {
   readonly workload: Workload;
-  readonly window: Window;
+  readonly window: number;
   readonly samples: Samples<Name>;
 }
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const rounds = quick ? 3 : 9;
+  const [starts, rounds] = quick ? [1, 3] : [3, 3];
   const durationMs = quick ? 250 : 600;
-  const contestants = new Map<Name, Contestant>();
-  const measured: Measurement[] = [];
-  const measure = async (workload: Workload, window: Window, names: readonly Name[]): Promise<void> => {
-    const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
-    const told = (text: string): void => progress(`${workload}, window ${window}: ${text}`);
-    const samples = await measureRounds(chosen, { rounds, workload, window, durationMs, progress: told });
-    measured.push({ workload, window, samples });
-  };
   const names = Object.keys(TARGETS) as Name[];
-  try {
-    for (const name of names) contestants.set(name, await startContestant(TARGETS[name]));
-    for (const [name, contestant] of contestants) {
-      progress(`${name}: warms up`);
-      for (let run = 0; run < (quick ? 1 : WARM_UPS); run += 1) {
-        await contestant.run({ workload: 'set', window: Math.max(...WINDOWS), durationMs });
-      }
-    }
-    for (const window of WINDOWS) await measure('set', window, names);
-    await measure('withdraw', NAMED, ['ephemeral', 'three sites', 'durable']);
-    return outcomeOf(rounds, measured);
-  } finally {
-    for (const contestant of contestants.values()) await contestant.stop();
-  }
+  const plans: readonly Plan<Name>[] = [
+    ...WINDOWS.map((window) => ({ workload: 'set', window, durationMs, names }) as const),
+    { workload: 'withdraw', window: NAMED, durationMs, names: ['ephemeral', 'three sites', 'durable'] },
+  ];
+  const warmUp = { workload: 'set', window: Math.max(...WINDOWS), durationMs } as const;
+  const samples = await measureStarts(TARGETS, plans, {
+    starts,
+    rounds,
+    warmUp,
+    warmUps: quick ? 1 : WARM_UPS,
+    progress,
+  });
+  return outcomeOf(
+    starts * rounds,
+    plans.map(({ workload, window }, index) => ({ workload, window, samples: samples[index] as Samples<Name> })),
+  );
 }
 
 function outcomeOf(rounds: number, measured: readonly Measurement[]): Outcome {
@@ -98,7 +89,7 @@ function outcomeOf(rounds: number, measured: readonly Measurement[]): Outcome {
   return { rounds, rows, bars: barsOf(measured), samples, figures: { server: plot(measured) } };
 }
 
-function samplesOf(measured: readonly Measurement[], workload: Workload, window: Window): Samples<Name> {
+function samplesOf(measured: readonly Measurement[], workload: Workload, window: number): Samples<Name> {
   const found = measured.find((each) => each.workload === workload && each.window === window);
   if (found === undefined) throw new Error(`${workload} was not measured at window ${window}`);
   return found.samples;

@@ -1,0 +1,64 @@
+/**
+ * Measures contestants over several starts of all their processes: two processes of the same code can differ by a tenth
+ * for as long as they live, and a machine from one minute to the next.
+ */
+import type { ClientOrder, Target } from './messages.ts';
+import { startContestant, type Contestant, type Measured } from './processes.ts';
+import { measureRounds, type Samples } from './rounds.ts';
+
+/** One thing to measure, and whom. */
+export interface Plan<N extends string> extends ClientOrder {
+  readonly names: readonly N[];
+}
+
+/** How often everybody starts, and what each start is made of. */
+export interface Starts {
+  readonly starts: number;
+  /** Of each plan, in each start. */
+  readonly rounds: number;
+  /** What each contestant runs first, so often, since what compiles as it runs takes its time to get to its pace. */
+  readonly warmUp: ClientOrder;
+  readonly warmUps: number;
+  readonly progress: (text: string) => void;
+}
+
+/** The samples of each plan, over all starts. */
+export async function measureStarts<N extends string>(
+  targets: Readonly<Record<N, Target>>,
+  plans: readonly Plan<N>[],
+  { starts, progress, ...each }: Starts,
+): Promise<Samples<N>[]> {
+  const all = plans.map(({ names }) => new Map(names.map((name) => [name, [] as Measured[]])));
+  for (let start = 1; start <= starts; start += 1) {
+    const told = (text: string): void => progress(`start ${start} of ${starts}, ${text}`);
+    const measured = await measureOnce(targets, plans, { ...each, progress: told });
+    for (const [index, samples] of measured.entries()) {
+      for (const [name, list] of samples) all[index]?.get(name)?.push(...list);
+    }
+  }
+  return all;
+}
+
+async function measureOnce<N extends string>(
+  targets: Readonly<Record<N, Target>>,
+  plans: readonly Plan<N>[],
+  { rounds, warmUp, warmUps, progress }: Omit<Starts, 'starts'>,
+): Promise<Samples<N>[]> {
+  const contestants = new Map<N, Contestant>();
+  try {
+    for (const name of Object.keys(targets) as N[]) contestants.set(name, await startContestant(targets[name]));
+    for (const [name, contestant] of contestants) {
+      progress(`${name}: warms up`);
+      for (let run = 0; run < warmUps; run += 1) await contestant.run(warmUp);
+    }
+    const measured: Samples<N>[] = [];
+    for (const { names, ...order } of plans) {
+      const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
+      const told = (text: string): void => progress(`${order.workload}, window ${order.window}: ${text}`);
+      measured.push(await measureRounds(chosen, { rounds, ...order, progress: told }));
+    }
+    return measured;
+  } finally {
+    for (const contestant of contestants.values()) await contestant.stop();
+  }
+}
