@@ -6,7 +6,7 @@ import type { SiteStorage } from './log/storage.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
-import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
+import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
@@ -44,6 +44,8 @@ export class SiteDriver implements SubmissionPort {
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
   #nextToken = 1;
+  /** The next token when entries were last appended. */
+  #appendedAtToken = 1;
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -162,12 +164,18 @@ export class SiteDriver implements SubmissionPort {
       case 'send':
         return this.#options.send(output.to, output.message);
       case 'store':
-        return this.#options.storage.append(output.log, output.entries);
+        return this.#append(output.log, output.entries);
       case 'view':
         return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply, output.seen);
       case 'failed':
         return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
     }
+  }
+
+  #append(log: SiteLogName, entries: readonly unknown[]): void {
+    const submissions = this.#nextToken - this.#appendedAtToken;
+    this.#appendedAtToken = this.#nextToken;
+    this.#options.storage.append(log, entries, submissions);
   }
 
   #submitterOf(token: number, isLast: boolean): Submitter | undefined {

@@ -28,7 +28,11 @@ export interface SiteStorage {
   readonly isFull: boolean;
   /** To be called once, before the first `append`. */
   attach(source: CheckpointSource, listener: StorageListener): void;
-  append(log: SiteLogName, entries: readonly unknown[]): void;
+  /**
+   * Appends entries. `submissions` came to the site since the last time, reads among them: where they are few, and that
+   * is said, the site may be held up until the disk has the entries.
+   */
+  append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void;
   /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;
 }

@@ -22,7 +22,8 @@ export interface DataFolder {
   readonly clusterKey: Uint8Array;
   /** The folder of a site, relative to `files`. */
   siteFolder(name: string): string;
-  close(): void;
+  /** Lets go of the folder once no file in it is being made or removed. */
+  close(): Promise<void>;
 }
 
 const MANIFEST = 'manifest.json';
@@ -43,12 +44,16 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   fs.mkdirSync(path, { recursive: true });
   const unlock = lockFolder(join(path, 'lock'));
   try {
-    const files = new NodeFiles(path, { writesSmallInThread: deployment.sites.length === 1 });
+    const files = new NodeFiles(path);
     files.makeFolder('sites');
     const names = files.list('.');
     adoptManifest(files, names, manifestOf(deployment), path);
     if (!names.includes(KEY)) files.replace(KEY, randomBytes(KEY_BYTES));
-    return { files, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close: unlock };
+    const close = async (): Promise<void> => {
+      await files.settled();
+      unlock();
+    };
+    return { files, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close };
   } catch (error) {
     unlock();
     throw error;

@@ -25,6 +25,8 @@ export interface DurableStorageOptions {
   readonly largeGroup?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
+  /** Whether a site that has little to do may be held up until its entries are on the disk. */
+  readonly mayBlock?: boolean;
   /** Shared by the sites of a process. */
   readonly packer?: EntryPacker;
   /** Told of what an operator must know. */
@@ -62,7 +64,7 @@ export class DurableStorage implements SiteStorage {
    */
   constructor(options: DurableStorageOptions) {
     const { files, timing, folder, packer = new EntryPacker() } = options;
-    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP } = options;
+    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
     this.#options = options;
     files.makeFolder(folder);
     this.#recovered = recover(files, folder);
@@ -92,6 +94,7 @@ export class DurableStorage implements SiteStorage {
         segments,
         segmentBytes,
         largeGroup,
+        mayBlock,
         listener,
         fullChanged,
         packer,
@@ -123,8 +126,8 @@ export class DurableStorage implements SiteStorage {
     if (this.#log.segmentCount > SEGMENTS_AT_START_MAX) timing.later(() => this.checkpoint());
   }
 
-  append(log: SiteLogName, entries: readonly unknown[]): void {
-    this.#log.append(log, entries);
+  append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void {
+    this.#log.append(log, entries, submissions);
   }
 
   /** Begins a checkpoint, unless one is under way. */

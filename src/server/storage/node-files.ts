@@ -9,32 +9,23 @@ const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 const ZEROS = new Uint8Array(1024 * 1024);
-/** Some seven operations: with more there is enough to do meanwhile. */
+/**
+ * To hand a block so small to another thread and be told takes nearly as long as a quick disk: whoever may be held up
+ * writes it himself.
+ */
 const SMALL_BYTES = 512;
-
-/** How files are written. */
-export interface NodeFilesOptions {
-  /**
-   * Whether small blocks are written by the thread that asks for it, while the disk is quick and nothing else is being
-   * written: to hand them to another thread and be told takes nearly as long as such a write. For folders of one log,
-   * since what is written so is written one after the other.
-   */
-  readonly writesSmallInThread?: boolean;
-  /** The time in milliseconds since any moment. */
-  readonly now?: () => number;
-}
 
 /** The files below one folder. */
 export class NodeFiles implements Files {
   readonly #root: string;
   readonly #pace: DiskPace;
-  readonly #inThreadBytes: number;
+  /** Files that are being made or removed. */
+  readonly #underWay = new Set<Promise<void>>();
 
-  constructor(root: string, options: NodeFilesOptions = {}) {
-    const { writesSmallInThread = false, now = () => performance.now() } = options;
+  /** `now` gives the milliseconds since any moment. */
+  constructor(root: string, now: () => number = () => performance.now()) {
     this.#root = root;
     this.#pace = new DiskPace(now);
-    this.#inThreadBytes = writesSmallInThread ? SMALL_BYTES : 0;
   }
 
   list(folder: string): readonly string[] {
@@ -71,9 +62,11 @@ export class NodeFiles implements Files {
 
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
     const full = join(this.#root, path);
-    createInBackground(full, sizeBytes, () => this.#open(full)).then(
-      (file) => done(undefined, file),
-      (error: Error) => done(error),
+    this.#track(
+      createInBackground(full, sizeBytes, () => this.#open(full)).then(
+        (file) => done(undefined, file),
+        (error: Error) => done(error),
+      ),
     );
   }
 
@@ -87,31 +80,38 @@ export class NodeFiles implements Files {
 
   remove(path: string): void {
     // One that cannot be removed only takes room, and is seen again at the next start.
-    fs.rm(join(this.#root, path), { force: true }, ignore);
+    this.#track(fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+  }
+
+  /** Ends when no file is being made or removed: before that nobody else should use the folder. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
   }
 
   #open(path: string): SyncedFile {
     const descriptor = fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
-    return new NodeFile(descriptor, this.#pace, this.#inThreadBytes);
+    return new NodeFile(descriptor, this.#pace);
   }
 }
 
 class NodeFile implements SyncedFile {
   readonly #descriptor: number;
   readonly #pace: DiskPace;
-  /** Blocks of so many bytes at most may be written in the thread that asks for it. */
-  readonly #inThreadBytes: number;
   #writes = 0;
   #isClosed = false;
 
-  constructor(descriptor: number, pace: DiskPace, inThreadBytes: number) {
+  constructor(descriptor: number, pace: DiskPace) {
     this.#descriptor = descriptor;
     this.#pace = pace;
-    this.#inThreadBytes = inThreadBytes;
   }
 
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
-    const isInThread = bytes.length <= this.#inThreadBytes && this.#writes === 0 && this.#pace.isQuick;
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock = false): void {
+    const isInThread = mayBlock && bytes.length <= SMALL_BYTES && this.#writes === 0 && this.#pace.isQuick;
     const begunAtMs = this.#pace.begin();
     if (isInThread) {
       const error = this.#writeNow(bytes, position);
@@ -159,8 +159,8 @@ class NodeFile implements SyncedFile {
 function ignore(): void {}
 
 async function createInBackground(path: string, sizeBytes: number, open: () => SyncedFile): Promise<SyncedFile> {
+  const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR);
   try {
-    const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR);
     try {
       for (let length = 0; length < sizeBytes;) {
         // A disk that is nearly full takes a part.

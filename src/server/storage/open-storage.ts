@@ -42,13 +42,14 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
   const packer = new EntryPacker(deployment.sites.length > 1);
   const close = async (): Promise<void> => {
     await Promise.all(sites.map((storage) => storage.close()));
-    folder.close();
+    await folder.close();
   };
   try {
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
       const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };
-      sites.push(new DurableStorage({ ...place, events }));
+      // Several sites would be held up by each other's disks.
+      sites.push(new DurableStorage({ ...place, events, mayBlock: deployment.sites.length === 1 }));
     }
   } catch (error) {
     void close();

@@ -17,10 +17,16 @@ export interface OrderedWritesOptions {
   failed(error: Error): void;
 }
 
-interface Write {
+/** What is written, and where. */
+export interface LogWrite {
   readonly file: SyncedFile;
   readonly bytes: Uint8Array;
   readonly position: number;
+  /** Whether everything else may be held up until it has ended. */
+  readonly mayBlock: boolean;
+}
+
+interface BegunWrite extends LogWrite {
   readonly done: () => void;
   isDone: boolean;
 }
@@ -28,7 +34,7 @@ interface Write {
 /** The writes of one log that are under way. */
 export class OrderedWrites {
   readonly #options: OrderedWritesOptions;
-  readonly #begun: Write[] = [];
+  readonly #begun: BegunWrite[] = [];
   #atDisk = 0;
   #isOver = false;
 
@@ -47,8 +53,8 @@ export class OrderedWrites {
   }
 
   /** Begins a write; `done` is called once it is on the disk and so are all that were begun before. */
-  begin(file: SyncedFile, bytes: Uint8Array, position: number, done: () => void): void {
-    const write: Write = { file, bytes, position, done, isDone: false };
+  begin({ file, bytes, position, mayBlock }: LogWrite, done: () => void): void {
+    const write: BegunWrite = { file, bytes, position, mayBlock, done, isDone: false };
     this.#begun.push(write);
     this.#give(write);
   }
@@ -58,18 +64,19 @@ export class OrderedWrites {
     this.#isOver = true;
   }
 
-  #give(write: Write): void {
+  #give(write: BegunWrite): void {
     this.#atDisk += 1;
-    write.file.write(write.bytes, write.position, (error) => {
+    const done = (error: Error | undefined): void => {
       this.#atDisk -= 1;
       if (this.#isOver) return;
       if (error === undefined) this.#onWritten(write);
       else if (isNoSpace(error)) this.#onRefused(write);
       else this.#options.failed(error);
-    });
+    };
+    write.file.write(write.bytes, write.position, done, write.mayBlock);
   }
 
-  #onWritten(write: Write): void {
+  #onWritten(write: BegunWrite): void {
     write.isDone = true;
     while (this.countsNext(this.#begun)) this.#begun.shift()?.done();
   }
@@ -80,7 +87,7 @@ export class OrderedWrites {
   }
 
   /** The same is written again at the same place. */
-  #onRefused(write: Write): void {
+  #onRefused(write: BegunWrite): void {
     this.#options.refused();
     this.#options.timing.afterMs(FULL_RETRY_MS, () => {
       if (!this.#isOver) this.#give(write);

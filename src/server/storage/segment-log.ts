@@ -38,6 +38,8 @@ export interface SegmentLogOptions {
   readonly segmentBytes: number;
   /** So many entries are a large group. */
   readonly largeGroup: number;
+  /** Whether a site that has little to do may be held up until its entries are on the disk. */
+  readonly mayBlock: boolean;
   readonly packer: EntryPacker;
   readonly listener: StorageListener;
   /** There is no room for another file, or there is again. */
@@ -58,6 +60,8 @@ const FIRST_BYTES_MAX = 1024 * 1024;
 const SMALL_SHARE = 1 / 8;
 /** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
 const FEW_ENTRIES = 8;
+/** A site to which no more operations come between two writes has little to do. */
+const FEW_SUBMISSIONS = FEW_ENTRIES;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const WRITES_MAX = 2;
 
@@ -67,6 +71,8 @@ export class SegmentLog {
   readonly #lengths: Record<SiteLogName, number>;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
+  /** What has come to the site since the last write began. */
+  #submissions = 0;
   readonly #writes: OrderedWrites;
   #file: SyncedFile;
   #fileBytes: number;
@@ -124,7 +130,8 @@ export class SegmentLog {
     return this.#segments[1];
   }
 
-  append(log: SiteLogName, entries: readonly unknown[]): void {
+  append(log: SiteLogName, entries: readonly unknown[], submissions = Infinity): void {
+    this.#submissions += submissions;
     for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isPlanned || !this.#mayWrite()) return;
     const { soon, later } = this.#options.timing;
@@ -212,7 +219,9 @@ export class SegmentLog {
     // Counted now: entries that nobody looks at once they are written can go, and are fetched into no cache again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
-    this.#writes.begin(this.#file, bytes, position, () => this.#onWritten(counts, bytes.length));
+    const mayBlock = this.#options.mayBlock && this.#submissions < FEW_SUBMISSIONS;
+    this.#submissions = 0;
+    this.#writes.begin({ file: this.#file, bytes, position, mayBlock }, () => this.#onWritten(counts, bytes.length));
   }
 
   #onWritten(counts: LogPlaces, byteCount: number): void {

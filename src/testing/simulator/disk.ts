@@ -19,6 +19,7 @@ interface Write {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly position: number;
+  readonly mayBlock: boolean;
 }
 
 type Done = (error: Error | undefined) => void;
@@ -176,7 +177,7 @@ class MountedDisk implements Files {
 
   replace(path: string, bytes: Uint8Array): void {
     this.#disk.make(path, bytes.length);
-    this.#disk.write({ path, bytes, position: 0 }, this.#isMounted, () => {});
+    this.#disk.write({ path, bytes, position: 0, mayBlock: false }, this.#isMounted, () => {});
   }
 
   remove(path: string): void {
@@ -185,8 +186,9 @@ class MountedDisk implements Files {
 
   #fileOf(path: string): SyncedFile {
     return {
-      write: (bytes, position, done) => {
-        if (this.#isMounted()) this.#disk.write({ path, bytes: bytes.slice(), position }, this.#isMounted, done);
+      write: (bytes, position, done, mayBlock = false) => {
+        if (!this.#isMounted()) return;
+        this.#disk.write({ path, bytes: bytes.slice(), position, mayBlock }, this.#isMounted, done);
       },
       close: () => {},
     };

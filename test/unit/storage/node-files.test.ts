@@ -1,4 +1,4 @@
-/** Writes to a real disk: which of them the calling thread makes itself. */
+/** A real disk: which writes the calling thread makes itself, and what goes on in the background. */
 import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../../src/server/storage/data-folder.ts';
 import type { SyncedFile } from '../../../src/server/storage/files.ts';
 import { NodeFiles } from '../../../src/server/storage/node-files.ts';
-import { bankService } from '../redblue/services.ts';
+import { notesService } from './notes-service.ts';
 
 const SMALL = new Uint8Array(100).fill(7);
 const LARGE = new Uint8Array(4000).fill(8);
@@ -19,10 +19,16 @@ beforeEach(async () => {
 });
 
 /** Whether a write has ended when the call returns, and what it ended with. */
-function write(file: SyncedFile, bytes: Uint8Array, position = 0): Promise<{ inThread: boolean; error?: Error }> {
+function write(
+  file: SyncedFile,
+  bytes: Uint8Array,
+  position = 0,
+  mayBlock = true,
+): Promise<{ inThread: boolean; error?: Error }> {
   return new Promise((resolve) => {
     let hasReturned = false;
-    file.write(bytes, position, (error) => resolve({ inThread: !hasReturned, ...(error && { error }) }));
+    const done = (error?: Error): void => resolve({ inThread: !hasReturned, ...(error && { error }) });
+    file.write(bytes, position, done, mayBlock);
     hasReturned = true;
   });
 }
@@ -30,7 +36,7 @@ function write(file: SyncedFile, bytes: Uint8Array, position = 0): Promise<{ inT
 const HERE = { inThread: true };
 const ELSEWHERE = { inThread: false };
 
-describe('small writes in the thread', () => {
+describe('small writes of callers that may be held up', () => {
   /** What each write takes by the clock that the files are given. */
   let takesMs = 0;
   let readings = 0;
@@ -39,7 +45,7 @@ describe('small writes in the thread', () => {
     takesMs = 0.2;
     readings = 0;
   });
-  const open = (): SyncedFile => new NodeFiles(root, { writesSmallInThread: true, now }).createNow('log', 10_000);
+  const open = (): SyncedFile => new NodeFiles(root, now).createNow('log', 10_000);
 
   test('a small block on a quick disk → written when the call returns; a larger one → not', async () => {
     const file = open();
@@ -61,7 +67,7 @@ describe('small writes in the thread', () => {
   });
 
   test('a disk that was slow → not until it has been quick for a while, in the next file too', async () => {
-    const files = new NodeFiles(root, { writesSmallInThread: true, now });
+    const files = new NodeFiles(root, now);
     const file = files.createNow('log', 10_000);
     takesMs = 5;
     readings = 0;
@@ -84,22 +90,37 @@ describe('small writes in the thread', () => {
     file.close();
   });
 
-  test('not asked for → no write in the thread', async () => {
-    const file = new NodeFiles(root).createNow('log', 10_000);
-    expect(await write(file, SMALL)).toEqual(ELSEWHERE);
+  test('a caller that may not be → none', async () => {
+    const file = open();
+    expect(await write(file, SMALL, 0, false)).toEqual(ELSEWHERE);
     file.close();
   });
 });
 
-test('a data folder: small writes in the thread for one site, not for several, whose disks would wait for each other', async () => {
-  const inThread = [];
-  for (const sites of [['here'], ['here', 'there']]) {
-    const deployment = { service: bankService(), sites, redLeader: 'here' };
-    const folder = openDataFolder(join(root, sites.join('-')), deployment);
-    const file = folder.files.createNow('log', 10_000);
-    inThread.push((await write(file, SMALL)).inThread);
-    file.close();
-    folder.close();
-  }
-  expect(inThread).toEqual([true, false]);
+describe('files that are made and removed in the background', () => {
+  test('a name that is taken → EEXIST, and the file that has it stays', async () => {
+    const files = new NodeFiles(root);
+    files.createNow('log', 100).close();
+    const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => files.create('log', 100, resolve));
+    expect(error?.code).toBe('EEXIST');
+    expect(files.list('.')).toEqual(['log']);
+  });
+
+  test('a data folder is closed → not let go of before they are', async () => {
+    const deployment = { service: notesService(), sites: ['irl'], redLeader: 'irl' };
+    const folder = openDataFolder(root, deployment);
+    const { files } = folder;
+    files.createNow('old', 1000).close();
+    files.remove('old');
+    files.create('new', 1000, (_error, file) => {
+      file?.close();
+      // Once the first is made, another one is begun.
+      files.create('newer', 1000, (_newerError, newer) => newer?.close());
+    });
+    await folder.close();
+    const names = files.list('.');
+    expect(names).toEqual(expect.arrayContaining(['new', 'newer']));
+    expect(names).not.toContain('old');
+    expect(names).not.toContain('lock');
+  });
 });

@@ -34,7 +34,10 @@ function start(count: number): {
     refused: () => events.push('refused'),
     failed: ({ message }) => events.push(`failed: ${message}`),
   });
-  for (let n = 0; n < count; n += 1) writes.begin(file, new Uint8Array(1), n, () => events.push(`done ${n}`));
+  for (let n = 0; n < count; n += 1) {
+    const write = { file, bytes: new Uint8Array(1), position: n, mayBlock: false };
+    writes.begin(write, () => events.push(`done ${n}`));
+  }
   const end = (index: number, error?: Error): void => file.writes[index]?.done(error);
   return { file, writes, events, end, retry: () => waiting.splice(0).forEach((run) => run()) };
 }

@@ -1,4 +1,7 @@
-/** A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on. */
+/**
+ * A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on; and when it
+ * waits for the disk with all that it does.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import type { Client } from '../../../src/index.ts';
@@ -23,8 +26,8 @@ afterEach(() => {
 });
 
 /** A client of a site of a deployment whose other sites are never heard of. */
-function start(sites: readonly string[] = ['irl']): Client<RedBlueLevels> {
-  const options = { service: notesService(), sites, backlogMax: BACKLOG_MAX, sizes: { segmentBytes: 4000 } };
+function start(sites: readonly string[] = ['irl'], mayBlock = false): Client<RedBlueLevels> {
+  const options = { service: notesService(), sites, backlogMax: BACKLOG_MAX, sizes: { segmentBytes: 4000, mayBlock } };
   const driver = startSite(machine, options);
   drivers.push(driver);
   return createClient(new SiteBinding('irl', driver));
@@ -98,5 +101,35 @@ describe('a site that is away', () => {
       message: expect.stringContaining('Another site has been away'),
     });
     expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
+  });
+});
+
+describe('a site that may be held up by its disk', () => {
+  /** Whether each write to the disk from now on may hold it up. */
+  function watchWrites(): boolean[] {
+    const seen: boolean[] = [];
+    const passOn = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, ...rest) => {
+      seen.push(one.mayBlock);
+      passOn(one, ...rest);
+    };
+    return seen;
+  }
+
+  test('few operations since the last write → it may; many, reads among them → not; few again → it may', async () => {
+    const client = start(['irl'], true);
+    const writes = watchWrites();
+    await write(client, 'a', 1);
+    for (let reads = 0; reads < 10; reads += 1) await client.invokeWeak(get('a'));
+    await write(client, 'a', 2);
+    await write(client, 'a', 3);
+    expect(writes).toEqual([true, false, true]);
+  });
+
+  test('one that may not be → never', async () => {
+    const client = start();
+    const writes = watchWrites();
+    await write(client, 'a', 1);
+    expect(writes).toEqual([false]);
   });
 });
