@@ -11,14 +11,23 @@ export interface Plan<N extends string> extends ClientOrder {
   readonly names: readonly N[];
 }
 
-/** How often everybody starts, and what each start is made of. */
-export interface Starts {
+/** How much is measured. */
+export interface Extent {
+  /** How often everybody starts. */
   readonly starts: number;
   /** Of each plan, in each start. */
   readonly rounds: number;
-  /** What each contestant runs first, so often, since what compiles as it runs takes its time to get to its pace. */
-  readonly warmUp: ClientOrder;
+  /** How often each contestant runs first, since what compiles as it runs takes its time to get to its pace. */
   readonly warmUps: number;
+}
+
+/** Enough to see that all of it runs. */
+export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
+
+/** How everybody is measured. */
+export interface Starts extends Extent {
+  /** What each contestant runs first. */
+  readonly warmUp: ClientOrder;
   readonly progress: (text: string) => void;
 }
 

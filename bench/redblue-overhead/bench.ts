@@ -6,7 +6,7 @@ import { atLeast, reported, type Bench, type Outcome, type Settings } from '../h
 import { rangesFigure } from '../harness/figure.ts';
 import type { Target, Workload } from '../load/messages.ts';
 import { ratioOf, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts } from '../load/starts.ts';
+import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
 
 const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
@@ -19,7 +19,7 @@ type Name = (typeof NAMES)[number];
 const WORKLOADS: readonly Workload[] = ['mix', 'read', 'deposit', 'withdraw'];
 const WINDOW = 64;
 const AIM = 0.94;
-const WARM_UPS = 4;
+const FULL: Extent = { starts: 3, rounds: 4, warmUps: 4 };
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',
@@ -28,18 +28,15 @@ export const redblueOverhead: Bench = {
 };
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const [starts, rounds] = quick ? [1, 3] : [3, 4];
+  const extent = quick ? QUICK : FULL;
   const durationMs = quick ? 300 : 800;
   const plans = WORKLOADS.map((workload) => ({ workload, window: WINDOW, durationMs, names: NAMES }));
   const warmUp = { workload: 'mix', window: WINDOW, durationMs } as const;
-  const samples = await measureStarts(TARGETS, plans, {
-    starts,
-    rounds,
-    warmUp,
-    warmUps: quick ? 1 : WARM_UPS,
-    progress,
-  });
-  return outcomeOf(starts * rounds, new Map(samples.map((each, index) => [WORKLOADS[index] as Workload, each])));
+  const samples = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
+  return outcomeOf(
+    extent.starts * extent.rounds,
+    new Map(samples.map((each, index) => [WORKLOADS[index] as Workload, each])),
+  );
 }
 
 function outcomeOf(rounds: number, samples: ReadonlyMap<Workload, Samples<Name>>): Outcome {

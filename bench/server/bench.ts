@@ -7,7 +7,7 @@ import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings } 
 import { rangesFigure } from '../harness/figure.ts';
 import type { Target, Workload } from '../load/messages.ts';
 import { middleOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, type Plan } from '../load/starts.ts';
+import { measureStarts, QUICK, type Extent, type Plan } from '../load/starts.ts';
 
 const TARGETS = {
   ephemeral: { kind: 'redblue', sites: 1, durable: false },
@@ -22,8 +22,8 @@ type Name = keyof typeof TARGETS;
 
 const WINDOWS = [1, 64, 1024] as const;
 type Window = (typeof WINDOWS)[number];
-/** At the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand of them. */
-const WARM_UPS = 6;
+/** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
+const FULL: Extent = { starts: 3, rounds: 3, warmUps: 6 };
 /** The window of the bars that name one. */
 const NAMED: Window = 64;
 
@@ -60,7 +60,7 @@ interface Measurement {
 }
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const [starts, rounds] = quick ? [1, 3] : [3, 3];
+  const extent = quick ? QUICK : FULL;
   const durationMs = quick ? 250 : 600;
   const names = Object.keys(TARGETS) as Name[];
   const plans: readonly Plan<Name>[] = [
@@ -68,15 +68,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     { workload: 'withdraw', window: NAMED, durationMs, names: ['ephemeral', 'three sites', 'durable'] },
   ];
   const warmUp = { workload: 'set', window: Math.max(...WINDOWS), durationMs } as const;
-  const samples = await measureStarts(TARGETS, plans, {
-    starts,
-    rounds,
-    warmUp,
-    warmUps: quick ? 1 : WARM_UPS,
-    progress,
-  });
+  const samples = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
   return outcomeOf(
-    starts * rounds,
+    extent.starts * extent.rounds,
     plans.map(({ workload, window }, index) => ({ workload, window, samples: samples[index] as Samples<Name> })),
   );
 }

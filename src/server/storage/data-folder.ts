@@ -50,8 +50,11 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     adoptManifest(files, names, manifestOf(deployment), path);
     if (!names.includes(KEY)) files.replace(KEY, randomBytes(KEY_BYTES));
     const close = async (): Promise<void> => {
-      await files.settled();
-      unlock();
+      try {
+        await files.settled();
+      } finally {
+        unlock();
+      }
     };
     return { files, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close };
   } catch (error) {

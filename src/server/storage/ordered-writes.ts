@@ -53,10 +53,10 @@ export class OrderedWrites {
   }
 
   /** Begins a write; `done` is called once it is on the disk and so are all that were begun before. */
-  begin({ file, bytes, position, mayBlock }: LogWrite, done: () => void): void {
-    const write: BegunWrite = { file, bytes, position, mayBlock, done, isDone: false };
-    this.#begun.push(write);
-    this.#give(write);
+  begin(write: LogWrite, done: () => void): void {
+    const begun: BegunWrite = { ...write, done, isDone: false };
+    this.#begun.push(begun);
+    this.#give(begun);
   }
 
   /** Nothing counts from now on. */
@@ -66,14 +66,14 @@ export class OrderedWrites {
 
   #give(write: BegunWrite): void {
     this.#atDisk += 1;
-    const done = (error: Error | undefined): void => {
+    const ended = (error: Error | undefined): void => {
       this.#atDisk -= 1;
       if (this.#isOver) return;
       if (error === undefined) this.#onWritten(write);
       else if (isNoSpace(error)) this.#onRefused(write);
       else this.#options.failed(error);
     };
-    write.file.write(write.bytes, write.position, done, write.mayBlock);
+    write.file.write(write.bytes, write.position, ended, write.mayBlock);
   }
 
   #onWritten(write: BegunWrite): void {
