@@ -2,6 +2,7 @@
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
  * Listing 7).
  */
+import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
@@ -62,6 +63,14 @@ export interface SubmissionOrigin {
   readonly hop?: number | undefined;
 }
 
+/** Where a submission is, said by a binding that may have to wait before it can pass an operation on. */
+export interface Whereabouts {
+  /** Whether the operation may have reached the store: false while it certainly has not left. */
+  readonly mayHaveLeft: boolean;
+  /** Why it has not gone further, for example that there is no connection, since when and why; `undefined` where nothing is known to be wrong. */
+  readonly obstacle: CorrectableError | undefined;
+}
+
 /** The circumstances of one submission. */
 export interface InvocationContext {
   /**
@@ -79,6 +88,8 @@ export interface InvocationContext {
   readonly operationId?: string | undefined;
   /** The same in parts, for a store of several sites: it executes an update once at whichever of them it is asked for. */
   readonly origin?: SubmissionOrigin | undefined;
+  /** Set by a binding that may have to wait before it can pass the operation on; must be true whenever it is read. */
+  whereabouts?: Whereabouts | undefined;
 }
 
 /**

@@ -1,10 +1,12 @@
-/** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
+/** Time as the transport sees it: clocks, timers, and "after this tick". Injectable for tests. */
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of a clock that nobody sets: for durations. */
   now(): number;
-  /** Calls `fn` once after `delayMs`; the function returned prevents it. */
+  /** Milliseconds since the epoch: for what others say by the calendar. */
+  epochNow(): number;
+  /** Calls `fn` once after `delayMs`, however long that is, never after `Infinity`; the function returned prevents it. */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
   afterTick(fn: () => void): void;
@@ -13,13 +15,25 @@ export interface Scheduling {
 /** The platform's time. */
 export function platformScheduling(): Scheduling {
   return {
-    now: () => Date.now(),
-    setTimer(fn, delayMs) {
-      const timer = setTimeout(fn, delayMs);
-      return () => clearTimeout(timer);
-    },
+    now: () => performance.now(),
+    epochNow: () => Date.now(),
+    setTimer: setPlatformTimer,
     afterTick: platformAfterTick(),
   };
+}
+
+/** `setTimeout` fires at once when asked for more than this. */
+const STEP_MS_MAX = 2 ** 31 - 1;
+
+function setPlatformTimer(fn: () => void, delayMs: number): () => void {
+  if (delayMs === Infinity) return () => {};
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (leftMs: number): void => {
+    const stepMs = Math.min(leftMs, STEP_MS_MAX);
+    timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : fn()), stepMs);
+  };
+  wait(delayMs);
+  return () => clearTimeout(timer);
 }
 
 function platformAfterTick(): (fn: () => void) => void {
