@@ -1,11 +1,9 @@
-/** Time as the transport sees it: clocks, timers, and "after this tick". Injectable for tests. */
+/** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
-  /** Milliseconds of a clock that nobody sets: for durations. */
+  /** Milliseconds since the epoch, as deadlines are; never goes back, nor jumps when somebody sets the machine's clock. */
   now(): number;
-  /** Milliseconds since the epoch: for what others say by the calendar. */
-  epochNow(): number;
   /** Calls `fn` once after `delayMs`, however long that is, never after `Infinity`; the function returned prevents it. */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
@@ -15,8 +13,7 @@ export interface Scheduling {
 /** The platform's time. */
 export function platformScheduling(): Scheduling {
   return {
-    now: () => performance.now(),
-    epochNow: () => Date.now(),
+    now: () => performance.timeOrigin + performance.now(),
     setTimer: setPlatformTimer,
     afterTick: platformAfterTick(),
   };

@@ -136,7 +136,7 @@ export class Sender {
   /** The time of the running stretch of code, read once for all operations that are submitted together. */
   #tickAt(): number {
     if (this.#tickAtMs === undefined) {
-      this.#tickAtMs = this.#settings.scheduling.epochNow();
+      this.#tickAtMs = this.#settings.scheduling.now();
       queueMicrotask(() => (this.#tickAtMs = undefined));
     }
     return this.#tickAtMs;

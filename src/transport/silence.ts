@@ -5,7 +5,7 @@
  */
 const SHARE_WHEN_AWAITED = 5;
 
-/** The silence on the present line. Times are those of a clock that nobody sets. */
+/** The silence on the present line. */
 export class Silence {
   readonly #heartbeatMs: number;
   readonly #awaitedMs: number;

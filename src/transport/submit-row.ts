@@ -14,7 +14,6 @@ export interface Submission {
   /** The requested levels, as bits. */
   readonly levels: number;
   readonly context: InvocationContext;
-  /** Since the epoch, as the deadline. */
   readonly nowMs: number;
 }
 

@@ -87,10 +87,6 @@ export class FakePlatform implements Scheduling {
     return this.#now;
   }
 
-  epochNow(): number {
-    return this.#now;
-  }
-
   setTimer(fn: () => void, delayMs: number): () => void {
     const timer = { at: this.#now + delayMs, fn };
     this.#timers.add(timer);
