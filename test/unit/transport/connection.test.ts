@@ -2,37 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 import { neverReconnect } from '../../../src/transport/backoff.ts';
-import { connect, type Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions } from '../../../src/transport/options.ts';
-import { LEVELS, quietContext, readX, SinkDouble, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
-import { FakePlatform, settled } from './fake-platform.ts';
-import { connectBy, LIMITS, welcome } from './set-up.ts';
-
-interface Fixture {
-  readonly platform: FakePlatform;
-  readonly connection: Connection;
-  readonly states: string[];
-}
-
-function start(options: Partial<ConnectionOptions> = {}): Fixture {
-  const platform = new FakePlatform();
-  const states: string[] = [];
-  const connection = connectBy(platform, { onStateChange: (state) => states.push(state), ...options });
-  return { platform, connection, states };
-}
-
-async function startOpen(options: Partial<ConnectionOptions> = {}): Promise<Fixture> {
-  const fixture = start(options);
-  await welcome(fixture.platform);
-  expect(fixture.connection.state).toBe('open');
-  return fixture;
-}
-
-function submit(connection: Connection, operation = readX, context = quietContext()): SinkDouble {
-  const sink = new SinkDouble();
-  connection.submit(operation, ['weak', 'strong'], sink, context);
-  return sink;
-}
+import { connect } from '../../../src/transport/connection.ts';
+import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
+import { settled, type FakePlatform } from './fake-platform.ts';
+import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
 
 describe('connection: greeting', () => {
   test('socket opens → says hello with version, levels, client and token; ready on welcome', async () => {
