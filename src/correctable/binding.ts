@@ -105,6 +105,12 @@ export interface InvocationContext {
  */
 export interface Binding<L extends Levels = Levels> {
   readonly name: string;
+  /**
+   * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
+   * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an
+   * update was executed answers `UNKNOWN` rather than submit it again.
+   */
+  readonly executesOnce?: boolean | undefined;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */

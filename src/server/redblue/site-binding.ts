@@ -90,6 +90,7 @@ class SiteSession implements BindingSession {
  */
 export class SiteBinding implements Binding<RedBlueLevels> {
   readonly name: string;
+  readonly executesOnce = true;
   readonly #site: SubmissionPort;
 
   constructor(siteName: string, site: SubmissionPort) {
