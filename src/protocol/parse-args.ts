@@ -3,6 +3,7 @@
  * executes the operation gets its *output*, made once, where the operation arrives. Whoever looks at arguments on the
  * way, as the client does before it sends them, or to make a key of them, throws away what the schema gave.
  */
+import { $ZodAsyncError } from 'zod/v4/core';
 import * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -34,7 +35,7 @@ function safeParse(schema: z.core.$ZodType, args: unknown, operation: string): z
   try {
     return z.safeParse(schema, args);
   } catch (cause) {
-    if (cause instanceof z.core.$ZodAsyncError) {
+    if (cause instanceof $ZodAsyncError) {
       const message = `${operation}: the schema of its args is asynchronous: check by what the generator reads instead`;
       throw new CorrectableError('UNSUPPORTED', message, { field: 'args', cause });
     }
