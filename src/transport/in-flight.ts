@@ -136,7 +136,9 @@ export class InFlight {
 
   /** A line is gone: what it did not answer waits to be submitted on another. */
   unbind(line: Carrier): void {
-    this.#operations.forEach((operation) => operation.line === line && void operation.unbind());
+    this.#operations.forEach((operation) => {
+      if (operation.line === line) operation.unbind();
+    });
     line.awaited = 0;
   }
 

@@ -38,15 +38,7 @@ test.each([
 });
 
 test('the client’s connection → the transitions of the state machine', () => {
-  const states: ConnectionState[] = [
-    'connecting',
-    'greeting',
-    'open',
-    'probing',
-    'waiting',
-    'closing',
-    'closed',
-  ];
+  const states: ConnectionState[] = ['connecting', 'greeting', 'open', 'probing', 'waiting', 'closing', 'closed'];
   const events: ConnectionEvent[] = [
     'opened',
     'welcomed',
