@@ -11,7 +11,7 @@ export interface Hello {
   readonly attempt: number;
   /** The levels that the client was written for, weakest first. */
   readonly levels: readonly string[];
-  /** The service contract that the client was written for. */
+  /** The service contract that the client was written for; the operations that both ends have alike are served. */
   readonly contract?: { readonly name: string; readonly hash: string } | undefined;
   /** Credentials; never part of the URL, which ends up in logs. */
   readonly token?: string | undefined;

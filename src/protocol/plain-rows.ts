@@ -24,7 +24,7 @@ function hasPlainHead(row: readonly unknown[]): boolean {
   return isCount(id) && id > 0 && isCount(level) && level <= LEVEL_MAX && isCount(row[3]);
 }
 
-/** Whether a row is a well-formed `submit` without `session` and `move`. What is not may be well-formed all the same. */
+/** Whether a row is a well-formed `submit` without `session`, `move` and `again`. What is not may be well-formed all the same. */
 export function isPlainSubmit(row: unknown): row is SubmitRow {
   if (!Array.isArray(row) || row[1] !== 'submit' || row.length < 6 || row.length > 9) return false;
   const id: unknown = row[0];

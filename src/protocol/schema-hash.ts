@@ -8,16 +8,31 @@
 interface Described {
   readonly effect: string;
   readonly args: object;
-  readonly result: object;
+  readonly result?: object | undefined;
 }
 
+type DescribedOperations = Readonly<Record<string, Described>>;
+
 /** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
-export function schemaHash(name: string, operations: Readonly<Record<string, Described>>): string {
+export function schemaHash(name: string, operations: DescribedOperations): string {
   const described: Record<string, unknown> = {};
-  for (const [operation, { effect, args, result }] of Object.entries(operations)) {
-    described[operation] = { effect, args: definitionOf(args), result: definitionOf(result) };
-  }
+  for (const [operation, spec] of Object.entries(operations)) described[operation] = describe(spec);
   return fingerprint(JSON.stringify(sorted({ name, operations: described })));
+}
+
+/** The fingerprint of each operation by itself: two contracts that differ may have most of them alike. */
+export function operationHashes(operations: DescribedOperations): Readonly<Record<string, string>> {
+  const hashes = Object.entries(operations).map(([operation, spec]) => [operation, operationHash(spec)] as const);
+  return Object.fromEntries(hashes);
+}
+
+/** The fingerprint of one operation's effect and schemas. */
+export function operationHash(operation: Described): string {
+  return fingerprint(JSON.stringify(sorted(describe(operation))));
+}
+
+function describe({ effect, args, result }: Described): object {
+  return { effect, args: definitionOf(args), result: definitionOf(result) };
 }
 
 /**

@@ -11,4 +11,5 @@ export const submitFields: readonly string[] = [
   'trace',
   'session',
   'move',
+  'again',
 ];

@@ -4,12 +4,14 @@ import { count, maybe, operationNumber, sessionToken, shortText, type MessageKin
 import { submitFields } from './submit-fields.ts';
 
 /**
- * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?, session?, move?]`, from the client.
+ * `[id, 'submit', name, effect, levels, args, key?, timeoutMs?, trace?, session?, move?, again?]`, from the client.
  *
  * `levels` is a set of bits: bit `i` requests the level with index `i`. A submission that is repeated after a reconnect
  * has the same `id`. `timeoutMs` is how long the client will still wait. `session` are the tokens that a session has, at
  * most one a site; empty when it is new. `move` says of an update that was sent to another site before: which was the
- * first, and how often the client has changed sites with it.
+ * first, and how often the client has changed sites with it. `again` says of an update that it was sent before, to a
+ * server that remembered other updates than this one does: unless the store itself executes a name once, it must not
+ * be executed where it is not known.
  */
 export type SubmitRow = readonly [
   id: number,
@@ -23,6 +25,7 @@ export type SubmitRow = readonly [
   trace?: unknown,
   session?: readonly string[] | null | undefined,
   move?: Move | null | undefined,
+  again?: boolean | null | undefined,
 ];
 
 /** The first site that an update was sent to, and how often the client has changed sites since. */
@@ -49,5 +52,6 @@ export const submit: MessageKind<SubmitRow> = {
     z.optional(z.unknown()),
     maybe(z.array(sessionToken).check(z.maxLength(TOKENS_MAX))),
     maybe(z.tuple([shortText, z.int().check(z.minimum(1))])),
+    maybe(z.boolean()),
   ]),
 };

@@ -2,6 +2,14 @@
 import * as z from 'zod/mini';
 import { connectionNumber, count, levelNames, shortText, type MessageKind } from './message-kind.ts';
 
+/** The contract that the server has. */
+export interface ServedContract {
+  readonly name: string;
+  readonly hash: string;
+  /** The fingerprint of each operation, where the contract's differs from the client's. */
+  readonly operations?: Readonly<Record<string, string>> | undefined;
+}
+
 /** What the server says about itself. */
 export interface Welcome {
   readonly version: number;
@@ -11,7 +19,14 @@ export interface Welcome {
   readonly site?: string | undefined;
   /** How long the client's token lasts, if it ends at all: it should be renewed before. */
   readonly expiresInMs?: number | undefined;
-  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+  /** Names the client's principal without telling it: the same at all sites. Absent where nobody authenticates. */
+  readonly principal?: string | undefined;
+  /**
+   * Names what the server remembers of this client's updates. An update that was sent under another name and is not
+   * known under this one may have been executed all the same.
+   */
+  readonly memory: string;
+  readonly contract?: ServedContract | undefined;
   readonly limits: {
     /** Largest frame that the server reads, in bytes. */
     readonly frameBytesMax: number;
@@ -35,7 +50,15 @@ export const welcome: MessageKind<WelcomeRow> = {
       levels: levelNames,
       site: z.optional(shortText),
       expiresInMs: z.optional(count),
-      contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
+      principal: z.optional(shortText),
+      memory: shortText,
+      contract: z.optional(
+        z.strictObject({
+          name: shortText,
+          hash: shortText,
+          operations: z.optional(z.record(shortText, shortText)),
+        }),
+      ),
       limits: z.strictObject({ frameBytesMax: count, inFlightMax: count }),
     }),
   ]),

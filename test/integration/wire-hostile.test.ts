@@ -24,7 +24,11 @@ describe('wire: greeting', () => {
     await using server = await startGateway({ limits: { frameBytesMax: 5_000, inFlightMax: 7 } });
     await using client = new RawClient(server.url);
     const limits = { frameBytesMax: 5_000, inFlightMax: 7 };
-    expect(await client.greet()).toEqual([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, limits }]);
+    expect(await client.greet()).toEqual([
+      0,
+      'welcome',
+      { version: PROTOCOL_VERSION, levels: LEVELS, memory: expect.any(String), limits },
+    ]);
   });
 
   test('no hello → closed with 4408', async () => {

@@ -304,6 +304,7 @@ export class GatewayConnection implements ClientConnection, Outlet {
       levels,
       site: this.#host.site,
       expiresInMs: this.#expiry.expect(principal),
+      memory: this.#host.memory,
       contract,
       limits: { frameBytesMax, inFlightMax },
     };

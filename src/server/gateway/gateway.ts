@@ -2,6 +2,7 @@
  * The gateway: hosts any binding for clients over websockets. One request comes in, all its views go out; beside the
  * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
  */
+import { randomUUID } from 'node:crypto';
 import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
@@ -89,6 +90,7 @@ const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
 class BindingGateway implements Gateway, GatewayHost {
   readonly site: string | undefined;
+  readonly memory: string = randomUUID();
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: CompiledCatalogue | undefined;

@@ -40,6 +40,8 @@ export interface GatewayCounters {
 export interface GatewayHost {
   /** Name of the site. */
   readonly site: string | undefined;
+  /** Names what is remembered of clients' updates. */
+  readonly memory: string;
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: CompiledCatalogue | undefined;

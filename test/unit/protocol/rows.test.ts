@@ -13,14 +13,16 @@ const check = createRowCheck(kinds);
 const compiled = createRowCheck(kinds, { compile: compileSchema });
 
 const hello = { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'] };
-const welcome = { version: 1, levels: ['weak'], limits: { frameBytesMax: 1, inFlightMax: 1 } };
+const welcome = { version: 1, levels: ['weak'], memory: 'm', limits: { frameBytesMax: 1, inFlightMax: 1 } };
 
 const GOOD: readonly unknown[][] = [
   [0, 'hello', hello],
   [0, 'hello', { ...hello, token: 't', contract: { name: 'shop', hash: 'ff' } }],
   [0, 'welcome', welcome],
+  [0, 'welcome', { ...welcome, principal: 'p', contract: { name: 'shop', hash: 'ff', operations: { get: '0f' } } }],
   [1, 'submit', 'get', 'read', 3, { key: 'x' }],
   [1, 'submit', 'get', 'read', 3, undefined, null, 100, 'trace'],
+  [1, 'submit', 'put', 'update', 3, {}, null, null, null, null, ['irl', 1], true],
   [1, 'view', 0, 0, undefined],
   [1, 'view', 0, 0, 'v', 7, { remaining: 1 }],
   [1, 'view', 0, 0, 'v', null, null],
@@ -51,6 +53,11 @@ const BAD: readonly [row: unknown, field: string][] = [
   [[1, 'submit', 'get', 'read', 2 ** 31, null], 'levels'],
   [[1, 'submit', 'get', 'read', 1, null, 5], 'key'],
   [[1, 'submit', 'get', 'read', 1, null, 'k', -1], 'timeoutMs'],
+  [[1, 'submit', 'get', 'read', 1, null, 'k', 1, null, null, null, 'yes'], 'again'],
+  [
+    [0, 'welcome', { ...welcome, contract: { name: 'shop', hash: 'ff', operations: ['get'] } }],
+    'welcome.contract.operations',
+  ],
   [[1, 'cancel', 1], ''],
   [[1, 'view', 'strong', 0, 'v'], 'level'],
   [[1, 'view', 0, 0, 'v', 1, 'meta'], 'meta'],

@@ -17,7 +17,7 @@ const platformWebSocket: unknown = (globalThis as { WebSocket?: unknown }).WebSo
 const WELCOME = [
   0,
   'welcome',
-  { version: PROTOCOL_VERSION, levels: LEVELS, limits: { frameBytesMax: 1 << 20, inFlightMax: 100 } },
+  { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: { frameBytesMax: 1 << 20, inFlightMax: 100 } },
 ];
 
 beforeAll(() => {
