@@ -92,6 +92,13 @@ export const HAPPENINGS: Readonly<Record<string, Happening>> = {
   'reserved bit': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { reserved: 4, isMasked })),
   'wrong masking': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { isMasked: !isMasked })),
   'broken text': ({ peer, isMasked }) => peer.write(frame(Buffer.of(0xff, 0xfe), { isMasked })),
+  'broken text amid others, in packets of their own': async ({ peer, isMasked }) => {
+    const whole = frame(Buffer.from('[]'), { isMasked });
+    const broken = frame(Buffer.of(0xff, 0xfe), { isMasked });
+    for (const piece of [whole, whole, broken, whole, broken, whole, whole]) {
+      await new Promise((resolve) => peer.socket.write(piece, resolve));
+    }
+  },
   'no rows': ({ peer, isMasked }) => peer.write(frame(Buffer.from('7'), { isMasked })),
   'the other codec': ({ peer, isMasked }) =>
     peer.write(frame(Buffer.of(0x91, 0x90), { opcode: OPCODE.binary, isMasked })),

@@ -59,7 +59,11 @@ describe('connection: greeting', () => {
     const sink = submit(connection);
     platform.socket.open();
     await settled();
-    platform.socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: ['one'], memory: 'm', limits: LIMITS }]);
+    platform.socket.receive([
+      0,
+      'welcome',
+      { version: PROTOCOL_VERSION, levels: ['one'], memory: 'm', limits: LIMITS },
+    ]);
     expect(await sink.failure(0)).toMatchObject({ code: 'PROTOCOL' });
     platform.advance(60_000);
     expect(platform.sockets).toHaveLength(1);

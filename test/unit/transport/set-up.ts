@@ -17,6 +17,10 @@ export function connectBy(platform: FakePlatform, options: Partial<ConnectionOpt
 export async function welcome(platform: FakePlatform, more: object = {}): Promise<void> {
   platform.socket.open();
   await settled();
-  platform.socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, ...more }]);
+  platform.socket.receive([
+    0,
+    'welcome',
+    { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, ...more },
+  ]);
   platform.tick();
 }
