@@ -136,7 +136,7 @@ class HostileConnection {
   #replyTo(row: Row): Row | undefined {
     switch (row[1]) {
       case 'hello':
-        this.#client = String((row[2] as { client: string }).client);
+        this.#client = (row[2] as { client: string }).client;
         return welcomeRow(LEVELS);
       case 'submit':
         return this.#server.answer(this.#client, row);

@@ -23,6 +23,7 @@ const HUGE = 2 ** 40;
 const BIG = 8 << 20;
 const CONTROL_BYTES_MAX = 125;
 const PINGS = 500;
+const MANY = 1000;
 
 const close =
   (code: number): Happening =>
@@ -92,11 +93,13 @@ export const HAPPENINGS: Readonly<Record<string, Happening>> = {
   'reserved bit': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { reserved: 4, isMasked })),
   'wrong masking': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { isMasked: !isMasked })),
   'broken text': ({ peer, isMasked }) => peer.write(frame(Buffer.of(0xff, 0xfe), { isMasked })),
-  'broken text amid others, in packets of their own': async ({ peer, isMasked }) => {
+  'broken text behind much that is not read yet': async ({ peer, isMasked }) => {
     const whole = frame(Buffer.from('[]'), { isMasked });
     const broken = frame(Buffer.of(0xff, 0xfe), { isMasked });
-    for (const piece of [whole, whole, broken, whole, broken, whole, whole]) {
-      await new Promise((resolve) => peer.socket.write(piece, resolve));
+    // What follows arrives in packets of its own while this is still being read.
+    for (const piece of [Buffer.concat(Array.from({ length: MANY }, () => whole)), broken, whole, broken, whole]) {
+      peer.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
   },
   'no rows': ({ peer, isMasked }) => peer.write(frame(Buffer.from('7'), { isMasked })),
