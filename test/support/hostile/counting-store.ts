@@ -51,7 +51,8 @@ export class CountingStore implements Binding<TestLevels> {
     const mark = String(given?.mark);
     const isUpdate = operation.effect === 'update';
     if (isUpdate) this.executed.set(mark, this.timesOf(mark) + 1);
-    const value = isUpdate ? this.timesOf(mark) : `${this.timesOf(mark)}${'x'.repeat(sizeOf(given))}`;
+    // An object, since replies that are a mere number are kept in another way.
+    const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(given))}`;
     const told = sink as Sink;
     if (this.manner === 'preliminary') told.update(value, 'weak');
     const finish = (): void => {
