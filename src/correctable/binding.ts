@@ -2,6 +2,7 @@
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
  * Listing 7).
  */
+import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
@@ -62,6 +63,17 @@ export interface SubmissionOrigin {
   readonly hop?: number | undefined;
 }
 
+/** Where a submission is, said by a binding that may have to wait before it can pass an operation on. */
+export interface Whereabouts {
+  /** Whether the operation may have reached the store: false while it certainly has not left. */
+  readonly mayHaveLeft: boolean;
+  /**
+   * Why it has not gone further, for example that there is no connection, since when and why; `undefined` where nothing
+   * is known to be wrong.
+   */
+  readonly obstacle: CorrectableError | undefined;
+}
+
 /** The circumstances of one submission. */
 export interface InvocationContext {
   /**
@@ -79,6 +91,11 @@ export interface InvocationContext {
   readonly operationId?: string | undefined;
   /** The same in parts, for a store of several sites: it executes an update once at whichever of them it is asked for. */
   readonly origin?: SubmissionOrigin | undefined;
+  /**
+   * Set by a binding that knows, and kept true by it until the operation has closed: read when the client gives up, to
+   * tell what has certainly not happened from what may have. Without it, what was submitted may have taken effect.
+   */
+  whereabouts?: Whereabouts | undefined;
 }
 
 /**
@@ -88,6 +105,12 @@ export interface InvocationContext {
  */
 export interface Binding<L extends Levels = Levels> {
   readonly name: string;
+  /**
+   * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
+   * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an
+   * update was executed answers `UNKNOWN` rather than submit it again.
+   */
+  readonly executesOnce?: boolean | undefined;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */
@@ -113,6 +136,9 @@ export interface Binding<L extends Levels = Levels> {
   isOlder?(version: unknown, than: unknown): boolean;
   /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
   openSession?(tokens?: readonly string[]): BindingSession;
-  /** Releases connections and timers. Operations still under way fail with `UNAVAILABLE`. */
+  /**
+   * Releases connections and timers. Reads still under way fail with `UNAVAILABLE`; updates too where they certainly do
+   * not take effect any more, otherwise with `UNKNOWN`.
+   */
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts';
 import { bindSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 import type { SourceOptions } from './source.ts';
-import { closeAfter, extrasOf, onClose, Source } from './source.ts';
+import { abandon, closeAfter, extrasOf, onClose, outcome, Source } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -131,6 +131,7 @@ export function createClient<const L extends Levels>(binding: Binding<L>, option
     const source = new Source<T>(ladder, environment, { equals, isOlder });
     try {
       check(operation);
+      source.name = operation.name;
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) source.session = open(how.session);
@@ -202,7 +203,9 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
     if (limitMs === undefined) continue;
     const onTime = (): void => {
       if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
-      source.fail(new CorrectableError('TIMEOUT', `No view at level "${level}" in time`, { level }), level);
+      const error = outcome(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
+      source.fail(error, level);
+      abandon(source, error);
     };
     const timer = environment.clock.setTimer(onTime, limitMs);
     onClose(source, () => timer.cancel());

@@ -140,6 +140,8 @@ class ContractSuite {
 
   async runsCancelledUpdates(): Promise<void> {
     await this.#withClient(async (client) => {
+      // Once the store has answered, what is submitted is on its way: before that it may not have left.
+      await client.invokeStrong(this.#subject.read);
       const update = client.invoke(this.#subject.update);
       update.cancel('contract suite');
       const error = await update.then(

@@ -3,7 +3,8 @@
  * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
  * are looked at that are still under way when a short while has passed.
  */
-import type { InFlight, InFlightOperation } from './in-flight.ts';
+import type { InFlightOperation } from './in-flight-operation.ts';
+import type { InFlight } from './in-flight.ts';
 import type { Scheduling } from './scheduling.ts';
 
 const LOOK_AFTER_MS = 20;
@@ -23,9 +24,18 @@ export class Cancellation {
     this.#onCancelled = onCancelled;
   }
 
-  /** An operation was added. */
+  /** An operation was submitted. */
   expect(): void {
     if (this.#cancelTimer === undefined) this.#arm();
+  }
+
+  /** An operation has to wait before it can be submitted: it must not be once it was cancelled. */
+  listen(operation: InFlightOperation): void {
+    const { signal } = operation.context;
+    const cancel = (): void => this.#onCancelled(operation);
+    if (signal.aborted) return cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    operation.release = () => signal.removeEventListener('abort', cancel);
   }
 
   stop(): void {
@@ -43,17 +53,9 @@ export class Cancellation {
     let newer = false;
     this.#inFlight.forEach((operation) => {
       newer = operation.id > this.#olderThan;
-      if (!newer && operation.release === undefined && !operation.cancelled) this.#listen(operation);
+      if (!newer && operation.release === undefined && !operation.cancelled) this.listen(operation);
       return !newer;
     });
     if (newer) this.#arm();
-  }
-
-  #listen(operation: InFlightOperation): void {
-    const { signal } = operation.context;
-    const cancel = (): void => this.#onCancelled(operation);
-    if (signal.aborted) return cancel();
-    signal.addEventListener('abort', cancel, { once: true });
-    operation.release = () => signal.removeEventListener('abort', cancel);
   }
 }

@@ -15,7 +15,11 @@ export function refusalOf(code: number, reason: string, told: CorrectableError |
 }
 
 /** The error for a connection that was lost, or could not be opened, and will be tried again. */
-export function lossOf(url: string, code: number, reason: string): CorrectableError {
-  const detail = reason === '' ? `closed with ${code}` : `${reason} (${code})`;
+export function lossOf(url: string, detail: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
+}
+
+/** What a close says about the reason. */
+export function detailOf(code: number, reason: string): string {
+  return reason === '' ? `closed with ${code}` : `${reason} (${code})`;
 }

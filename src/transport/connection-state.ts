@@ -8,28 +8,19 @@
  * - `greeting`: `hello` is sent, `welcome` awaited.
  * - `open`: operations flow.
  * - `probing`: nothing was heard for a while; a `ping` is out.
- * - `draining`: the server said `goaway`: answers still come, submissions wait for the next connection.
- * - `waiting`: no socket; the next attempt comes after a delay.
+ * - `waiting`: there is no socket to submit on; the next attempt comes after a delay.
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.
  */
-export type ConnectionState =
-  | 'connecting'
-  | 'greeting'
-  | 'open'
-  | 'probing'
-  | 'draining'
-  | 'waiting'
-  | 'closing'
-  | 'closed';
+export type ConnectionState = 'connecting' | 'greeting' | 'open' | 'probing' | 'waiting' | 'closing' | 'closed';
 
 /**
  * - `opened`: the socket is open.
  * - `welcomed`: the server accepted the client.
+ * - `estranged`: the server accepted it as somebody else than before.
  * - `heard`: any row arrived.
  * - `elapsed`: the time allowed for the present state is over (in `open`: nothing was heard in it).
- * - `goaway`: the server is about to close.
- * - `drained`: no operation submitted on this socket is unanswered.
+ * - `goaway`: the server is about to close, and takes no more submissions.
  * - `lost`: the socket closed or failed, and another attempt may help.
  * - `refused`: the server refused this client for good, or the policy gives up.
  * - `wake`: there is reason to believe that the network is back.
@@ -38,10 +29,10 @@ export type ConnectionState =
 export type ConnectionEvent =
   | 'opened'
   | 'welcomed'
+  | 'estranged'
   | 'heard'
   | 'elapsed'
   | 'goaway'
-  | 'drained'
   | 'lost'
   | 'refused'
   | 'wake'
@@ -50,14 +41,26 @@ export type ConnectionEvent =
 /**
  * - `connect`: open a socket.
  * - `greet`: send `hello`.
- * - `resume`: submit whatever has no final, under the same ids, and what waited.
+ * - `resume`: submit whatever has no final and waits for no answer, under the same ids.
  * - `ping`: send `ping`.
+ * - `retire`: keep the socket beside the next one, for the answers that are still to come on it.
  * - `drop`: forget the socket, closing it without waiting for the peer.
  * - `farewell`: acknowledge what is done and close the socket in order.
  * - `fail`: fail whatever has no final.
+ * - `rename`: take a new client id.
  * - `end`: tell who waits for the end.
  */
-export type ConnectionAction = 'connect' | 'greet' | 'resume' | 'ping' | 'drop' | 'farewell' | 'fail' | 'end';
+export type ConnectionAction =
+  | 'connect'
+  | 'greet'
+  | 'resume'
+  | 'ping'
+  | 'retire'
+  | 'drop'
+  | 'farewell'
+  | 'fail'
+  | 'rename'
+  | 'end';
 
 /** What an event leads to. */
 export interface Transition {
@@ -70,6 +73,7 @@ type Row = Partial<Record<ConnectionEvent, Transition>>;
 const to = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({ state, actions });
 
 const RETRY = to('waiting', 'drop');
+const MOVE_ON = to('waiting', 'retire');
 const REFUSED = to('closed', 'drop', 'fail', 'end');
 const LEAVE_WITHOUT_SOCKET = to('closed', 'drop', 'fail', 'end');
 const LEAVE = to('closing', 'fail', 'farewell');
@@ -82,17 +86,23 @@ const CHANGES: Readonly<Record<ConnectionState, Row>> = {
     refused: REFUSED,
     close: LEAVE_WITHOUT_SOCKET,
   },
-  greeting: { welcomed: to('open', 'resume'), elapsed: RETRY, lost: RETRY, refused: REFUSED, close: LEAVE },
+  greeting: {
+    welcomed: to('open', 'resume'),
+    estranged: to('waiting', 'drop', 'fail', 'rename'),
+    elapsed: RETRY,
+    lost: RETRY,
+    refused: REFUSED,
+    close: LEAVE,
+  },
   open: {
     elapsed: to('probing', 'ping'),
-    goaway: to('draining'),
+    goaway: MOVE_ON,
     lost: RETRY,
     refused: REFUSED,
     wake: to('probing', 'ping'),
     close: LEAVE,
   },
-  probing: { heard: to('open'), elapsed: RETRY, goaway: to('draining'), lost: RETRY, refused: REFUSED, close: LEAVE },
-  draining: { elapsed: RETRY, drained: RETRY, lost: RETRY, refused: REFUSED, close: LEAVE },
+  probing: { heard: to('open'), elapsed: RETRY, goaway: MOVE_ON, lost: RETRY, refused: REFUSED, close: LEAVE },
   waiting: {
     elapsed: to('connecting', 'connect'),
     refused: REFUSED,

@@ -1,60 +1,87 @@
 /** How long a connection may stay in each of its states. */
 import type { ConnectionState } from './connection-state.ts';
 import type { ConnectionSettings } from './options.ts';
+import { Silence } from './silence.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** One timer, set anew in every state. */
+/** One timer, set anew in every state. In `open` it runs out when the server has been silent for too long. */
 export class ConnectionTimer {
   readonly #settings: ConnectionSettings;
+  readonly #isAwaiting: () => boolean;
   readonly #onElapsed: () => void;
+  #silence: Silence;
   #cancel: (() => void) | undefined;
-  #heard = false;
-  /** How long the server takes to drain, as it said. */
-  drainMs = 0;
+  #state: ConnectionState = 'closed';
 
-  constructor(settings: ConnectionSettings, onElapsed: () => void) {
+  /** `isAwaiting` says whether an answer is awaited. */
+  constructor(settings: ConnectionSettings, isAwaiting: () => boolean, onElapsed: () => void) {
     this.#settings = settings;
+    this.#isAwaiting = isAwaiting;
     this.#onElapsed = onElapsed;
+    this.#silence = new Silence(settings.heartbeatMs);
   }
 
   /** The server said something: an open connection may stay so for another while. */
   heard(): void {
-    this.#heard = true;
+    this.#silence.heard(this.#settings.scheduling.now());
+  }
+
+  /** An answer is awaited from now on. */
+  expectAnswer(): void {
+    if (!this.#silence.isShortened || this.#state !== 'open') return;
+    this.#silence.shorten(this.#settings.scheduling.now());
+    this.#set(() => this.#check(), this.#leftMs());
   }
 
   /** The connection entered `state`; `backoffMs` is how long to stay in `waiting`. */
   arm(state: ConnectionState, backoffMs: number): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    this.#heard = false;
-    const allowedMs = this.#allowedMs(state, backoffMs);
-    if (allowedMs === undefined) return;
-    this.#cancel = this.#settings.scheduling.setTimer(() => {
-      // Set anew once a while, not for every frame that arrives.
-      if (state === 'open' && this.#heard) this.arm(state, backoffMs);
-      else this.#onElapsed();
-    }, allowedMs);
+    const from = this.#state;
+    this.#state = state;
+    if (state === 'open') this.#listen(from);
+    else this.#set(this.#onElapsed, this.#allowedMs(state, backoffMs));
   }
 
-  #allowedMs(state: ConnectionState, backoffMs: number): number | undefined {
-    const { connectTimeoutMs, heartbeatMs, pongTimeoutMs } = this.#settings;
+  #listen(from: ConnectionState): void {
+    if (from === 'probing') this.#silence.answered();
+    else this.#silence = new Silence(this.#settings.heartbeatMs);
+    this.heard();
+    this.#set(() => this.#check(), this.#leftMs());
+    // Entered with operations that were submitted at once.
+    if (from !== 'probing' && this.#isAwaiting()) this.expectAnswer();
+  }
+
+  #check(): void {
+    if (!this.#isAwaiting()) this.#silence.relax();
+    const leftMs = this.#leftMs();
+    if (leftMs > 0) this.#set(() => this.#check(), leftMs);
+    else this.#onElapsed();
+  }
+
+  #leftMs(): number {
+    return this.#silence.leftMs(this.#settings.scheduling.now());
+  }
+
+  #set(fn: () => void, delayMs: number): void {
+    this.#cancel?.();
+    this.#cancel = delayMs === Infinity ? undefined : this.#settings.scheduling.setTimer(fn, delayMs);
+  }
+
+  #allowedMs(state: ConnectionState, backoffMs: number): number {
+    const { connectTimeoutMs, pongTimeoutMs } = this.#settings;
     switch (state) {
       case 'connecting':
       case 'greeting':
         return connectTimeoutMs;
-      case 'open':
-        return heartbeatMs;
       case 'probing':
         return pongTimeoutMs;
-      case 'draining':
-        return this.drainMs + pongTimeoutMs;
       case 'waiting':
         return backoffMs;
       case 'closing':
         return CLOSE_TIMEOUT_MS;
+      case 'open':
       case 'closed':
-        return undefined;
+        return Infinity;
     }
   }
 }

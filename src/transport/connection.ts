@@ -1,28 +1,24 @@
-/** The shell around the connection's state machine: sockets, timers, frames. One per client and gateway. */
+/** The shell around the connection's state machine: it keeps one line to a site open. One per client. */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isFatalClose } from '../protocol/close-codes.ts';
-import { fitsFrame, type Encoded } from '../protocol/codec.ts';
-import type { FailRow } from '../protocol/fail.ts';
-import type { ClientRow, ServerRow } from '../protocol/rows.ts';
-import { submitFields } from '../protocol/submit-fields.ts';
+import type { Encoded } from '../protocol/codec.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
-import { errorOf } from '../protocol/wire-errors.ts';
-import { Cancellation } from './cancellation.ts';
 import { randomClientId } from './client-id.ts';
-import { lossOf, refusalOf } from './close-reasons.ts';
+import { detailOf, lossOf, refusalOf } from './close-reasons.ts';
+import { Comeback } from './comeback.ts';
 import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
 import { ConnectionTimer } from './connection-timer.ts';
-import { InFlight, InFlightOperation } from './in-flight.ts';
-import { readFrame, type InboundHandler } from './inbound.ts';
+import { Line, type LineEvents } from './line.ts';
+import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
+import { Outage } from './outage.ts';
+import { Receiver, type ReceiverEvents } from './receiver.ts';
+import { Sender } from './sender.ts';
 import { SiteRing } from './site-ring.ts';
 import { TokenRenewal } from './token-renewal.ts';
-import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
-import { Outbox } from '../protocol/outbox.ts';
-import { SocketHandle } from './socket-handle.ts';
-import { rowAt, submitRow } from './submit-row.ts';
+import { misfitOf } from './welcome-check.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {
@@ -37,11 +33,6 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** After how many submissions to acknowledge those that have ended. */
-const ACK_STEP = 64;
-/** Malformed rows of a server before it is given up. */
-const MALFORMED_MAX = 8;
-
 /**
  * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
  *
@@ -53,53 +44,56 @@ export function connect(options: ConnectionOptions, target: ConnectionTarget): C
   return new WebSocketConnection(settle(options), target);
 }
 
-class WebSocketConnection implements Connection, InboundHandler {
+class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   readonly ready: Promise<void>;
   readonly #settings: ConnectionSettings;
   readonly #target: ConnectionTarget;
-  readonly #client = randomClientId();
-  readonly #inFlight: InFlight;
-  readonly #outbox: Outbox;
-  readonly #cancellation: Cancellation;
+  readonly #sender: Sender;
+  readonly #receiver: Receiver;
+  readonly #outage: Outage;
+  readonly #comeback: Comeback;
   readonly #timer: ConnectionTimer;
   readonly #sites: SiteRing;
   readonly #renewal: TokenRenewal;
   readonly #ended: Promise<void>;
+  #client = randomClientId();
+  /** Names whom the servers took the client for; none before the first welcome. */
+  #principal: { readonly tag: string | undefined } | undefined;
   #state: ConnectionState = 'connecting';
-  #socket: SocketHandle | undefined;
-  /** Name of the site that welcomed the client, where the store has several. */
-  #site: string | undefined;
+  /** The line that is being opened, or that operations are submitted on. */
+  #line: Line | undefined;
   #attempt = 0;
-  #failures = 0;
-  #malformed = 0;
-  #unacknowledged = 0;
-  #nowMs: number | undefined;
-  #reason: CorrectableError | undefined;
+  /** The policy gives up, but answers may still come on earlier lines. */
+  #gaveUp = false;
+  /** The application is asked for a token: what goes wrong meanwhile is no fault of the site. */
+  #asksToken = false;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
   #settleEnded!: () => void;
 
   constructor(settings: ConnectionSettings, target: ConnectionTarget) {
     this.#settings = settings;
     this.#target = target;
-    this.#inFlight = new InFlight(target.levels);
-    this.#outbox = new Outbox(
-      settings.codec,
-      (fn) => settings.scheduling.afterTick(fn),
-      (frame) => this.#socket?.send(frame),
+    this.#outage = new Outage(() => settings.scheduling.now());
+    this.#timer = new ConnectionTimer(
+      settings,
+      () => (this.#line?.awaited ?? 0) > 0,
+      () => this.#elapsed(),
     );
-    this.#cancellation = new Cancellation(this.#inFlight, settings.scheduling, (operation) =>
-      this.#cancelled(operation),
-    );
+    this.#sender = new Sender(settings, target.levels, this.#outage, {
+      expectAnswer: () => this.#timer.expectAnswer(),
+      retired: () => this.#retired(),
+    });
+    this.#receiver = new Receiver(settings.codec, this.#sender.inFlight, this);
+    this.#comeback = new Comeback(settings);
     this.#sites = new SiteRing(settings.urls);
     this.#renewal = new TokenRenewal(settings, {
-      renewed: (token) => this.#push([0, 'renew', token]),
-      failed: (cause) => this.#tokenFailed(cause),
+      renewed: (token) => this.#line?.push([0, 'renew', token]),
+      failed: (cause) => this.#settings.onStateChange(this.#state, noToken(cause)),
     });
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
     // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
-    this.#timer = new ConnectionTimer(settings, () => this.#dispatch('elapsed'));
     this.#connect();
     this.#timer.arm(this.#state, 0);
   }
@@ -108,14 +102,10 @@ class WebSocketConnection implements Connection, InboundHandler {
     return this.#state;
   }
 
-  get #isOpen(): boolean {
-    return this.#state === 'open' || this.#state === 'probing';
-  }
-
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
-      const submitted = this.#register(operation, levels, sink as Sink, context);
-      if (this.#isOpen) this.#send(submitted);
+      if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
+      this.#sender.submit(operation, levels, sink as Sink, context);
     } catch (error) {
       sink.fail(error);
     }
@@ -126,77 +116,11 @@ class WebSocketConnection implements Connection, InboundHandler {
   }
 
   async close(): Promise<void> {
-    this.#reason ??= new CorrectableError('UNAVAILABLE', 'the connection was closed by the application');
+    if (this.#state !== 'closed') {
+      this.#blame(new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'));
+    }
     this.#dispatch('close');
     await this.#ended;
-  }
-
-  #register(
-    operation: Operation,
-    levels: readonly string[],
-    sink: Sink,
-    context: InvocationContext,
-  ): InFlightOperation {
-    if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
-    const { inFlightMax, codec } = this.#settings;
-    if (this.#inFlight.size >= inFlightMax) {
-      const message = `${inFlightMax} operations are under way on this connection already`;
-      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
-    }
-    let bits = 0;
-    for (const level of levels) bits |= 1 << this.#target.levels.indexOf(level);
-    const id = this.#inFlight.nextId();
-    const row = submitRow({ id, operation, levels: bits, context, nowMs: this.#tickAt() });
-    const submitted = new InFlightOperation(id, codec.encodeRow(row, submitFields), {
-      effect: operation.effect,
-      strongest: 31 - Math.clz32(bits),
-      sink,
-      context,
-    });
-    this.#inFlight.add(submitted);
-    this.#cancellation.expect();
-    return submitted;
-  }
-
-  /** The time of the running stretch of code, read once for all operations that are submitted together. */
-  #tickAt(): number {
-    if (this.#nowMs === undefined) {
-      this.#nowMs = this.#settings.scheduling.now();
-      queueMicrotask(() => (this.#nowMs = undefined));
-    }
-    return this.#nowMs;
-  }
-
-  #cancelled(operation: InFlightOperation): void {
-    const { id, effect, sent } = operation;
-    operation.cancelled = true;
-    if (effect === 'read') this.#inFlight.remove(id);
-    if (sent) this.#push([id, 'cancel']);
-  }
-
-  #send(operation: InFlightOperation): void {
-    const { codec } = this.#settings;
-    if (!fitsFrame(codec, operation.row, this.#outbox.frameBytesMax)) {
-      const size = codec.byteLength(operation.row);
-      const message = `args: the operation takes ${size} bytes, the server reads ${this.#outbox.frameBytesMax} at most`;
-      this.#inFlight.failOne(operation.id, new CorrectableError('INVALID_ARGUMENT', message, { field: 'args' }));
-      return;
-    }
-    operation.sent = true;
-    const row = this.#site === undefined ? operation.row : rowAt(this.#site, operation, codec);
-    this.#outbox.push(row, this.#inFlight.size);
-    if (operation.cancelled) this.#push([operation.id, 'cancel']);
-    if (++this.#unacknowledged >= ACK_STEP) this.#acknowledge();
-  }
-
-  #acknowledge(): void {
-    this.#unacknowledged = 0;
-    const watermark = this.#inFlight.takeWatermark();
-    if (watermark !== undefined) this.#push([watermark, 'ack']);
-  }
-
-  #push(row: ClientRow): void {
-    this.#outbox.push(this.#settings.codec.encodeRow(row));
   }
 
   #dispatch(event: ConnectionEvent): void {
@@ -207,21 +131,32 @@ class WebSocketConnection implements Connection, InboundHandler {
     for (const action of actions) this.#perform(action);
     // An action may have led on to another state, which has been entered by now.
     if (!changed || this.#state !== state) return;
-    this.#enter(state, from);
+    const delayMs = state === 'waiting' ? this.#delayMs(event, from) : 0;
+    if (delayMs === undefined) return this.#giveUp();
+    this.#timer.arm(state, delayMs);
+    this.#settings.onStateChange(state, this.#outage.reason);
   }
 
-  #enter(state: ConnectionState, from: ConnectionState): void {
-    const backoffMs = state === 'waiting' ? this.#nextBackoffMs(from) : 0;
-    if (backoffMs === undefined) return this.#dispatch('refused');
-    this.#timer.arm(state, backoffMs);
-    this.#settings.onStateChange(state, this.#reason);
+  /** How long to wait before the next attempt, and where it goes. */
+  #delayMs(event: ConnectionEvent, from: ConnectionState): number | undefined {
+    if (this.#comeback.forgive()) this.#sites.held();
+    if (event === 'estranged') return this.#comeback.delayMsUnlessRepeated();
+    if (event === 'goaway' || event === 'elapsed') this.#sites.leaving();
+    if (!this.#asksToken) this.#sites.failed(from === 'open' || from === 'probing');
+    return event === 'goaway' ? this.#comeback.delayMsUnlessRepeated() : this.#comeback.delayMs();
   }
 
-  #nextBackoffMs(from: ConnectionState): number | undefined {
-    this.#failures++;
-    this.#sites.failed(from !== 'connecting' && from !== 'greeting');
-    const { reconnect, random } = this.#settings;
-    return reconnect.delayMs(this.#failures, random);
+  #giveUp(): void {
+    this.#gaveUp = this.#sender.awaitsRetired;
+    if (!this.#gaveUp) return this.#dispatch('refused');
+    this.#timer.arm('waiting', Infinity);
+    this.#settings.onStateChange('waiting', this.#outage.reason);
+  }
+
+  /** A line that was kept for its answers has gone. */
+  #retired(): void {
+    if (!this.#gaveUp || this.#sender.awaitsRetired || this.#state !== 'waiting') return;
+    this.#dispatch('refused');
   }
 
   #perform(action: ConnectionAction): void {
@@ -233,146 +168,167 @@ class WebSocketConnection implements Connection, InboundHandler {
       case 'resume':
         return this.#resume();
       case 'ping':
-        this.#acknowledge();
-        return this.#push([this.#attempt, 'ping']);
+        this.#sender.acknowledge();
+        return this.#line?.push([this.#attempt, 'ping']);
+      case 'retire':
+        return this.#release((line) => this.#sender.retire(line));
       case 'drop':
-        return this.#drop();
+        return this.#release((line) => this.#sender.drop(line));
       case 'farewell':
-        this.#acknowledge();
-        this.#outbox.flush();
-        return this.#socket?.close();
+        this.#sender.acknowledge();
+        return this.#line?.leave();
       case 'fail':
-        return this.#inFlight.failAll(this.#reasonToFail());
+        return this.#sender.abandonAll(this.#reasonToFail());
+      case 'rename':
+        this.#client = randomClientId();
+        return undefined;
       case 'end':
-        this.#cancellation.stop();
+        this.#sender.stop();
         this.#settleReady.reject(this.#reasonToFail());
         return this.#settleEnded();
     }
   }
 
   #connect(): void {
-    this.#attempt++;
-    const { WebSocket, codec } = this.#settings;
     const { url } = this.#sites;
+    this.#attempt++;
+    this.#gaveUp = false;
+    this.#asksToken = false;
+    this.#outage.attempt(url);
     try {
-      this.#socket = new SocketHandle(new WebSocket(url, [codec.subprotocol]), {
-        opened: () => this.#dispatch('opened'),
-        received: (frame) => this.#receive(frame),
-        closed: (code, reason) => this.#closed(code, reason),
-      });
+      this.#line = new Line(this.#settings, url, this.#attempt, this);
     } catch (cause) {
       // A page served over https may not open ws://, for example: trying again would not help.
-      this.#reason = new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${url}`, { cause });
+      this.#blame(new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${url}`, { cause }));
       queueMicrotask(() => this.#dispatch('refused'));
     }
   }
 
-  #drop(): void {
+  /** Parts with the present line. */
+  #release(how: (line: Line) => void): void {
+    const line = this.#line;
+    this.#line = undefined;
     this.#renewal.stop();
-    this.#socket?.drop();
-    this.#socket = undefined;
-    this.#outbox.clear();
-    this.#inFlight.markUnsent();
-  }
-
-  #closed(code: number, reason: string): void {
-    if (isFatalClose(code)) {
-      this.#reason = refusalOf(code, reason, this.#reason);
-      return this.#dispatch('refused');
-    }
-    // What the application itself gave as the reason stays.
-    if (this.#state !== 'closing') this.#reason = lossOf(this.#sites.url, code, reason);
-    this.#dispatch('lost');
+    this.#outage.begin();
+    if (line !== undefined) how(line);
   }
 
   #greet(): void {
-    const socket = this.#socket;
-    const hello = { version: PROTOCOL_VERSION, client: this.#client, attempt: this.#attempt, ...this.#target };
-    Promise.resolve()
-      .then(() => this.#settings.token())
-      .then((token) => {
-        if (this.#socket !== socket) return;
-        this.#push([0, 'hello', { ...hello, token }]);
-        this.#outbox.flush();
-      })
-      .catch((cause: unknown) => {
-        if (this.#socket !== socket) return;
-        this.#tokenFailed(cause);
-      });
-  }
-
-  #tokenFailed(cause: unknown): void {
-    this.#reason = new CorrectableError('UNAUTHENTICATED', 'token: no token could be had', { cause });
-    this.#dispatch('refused');
+    const line = this.#line;
+    const { levels, contract } = this.#target;
+    const hello = {
+      version: PROTOCOL_VERSION,
+      client: this.#client,
+      attempt: this.#attempt,
+      levels,
+      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
+    };
+    this.#asksToken = true;
+    this.#settings.token().then(
+      (token) => {
+        if (line === undefined || this.#line !== line || this.#state !== 'greeting') return;
+        this.#asksToken = false;
+        line.push([0, 'hello', { ...hello, token }]);
+        line.flush();
+      },
+      (cause: unknown) => {
+        if (this.#line !== line || this.#state !== 'greeting') return;
+        this.#blame(noToken(cause));
+        this.#dispatch('lost');
+      },
+    );
   }
 
   #resume(): void {
-    this.#failures = 0;
-    this.#malformed = 0;
-    this.#reason = undefined;
-    this.#sites.opened();
-    const operations = this.#inFlight.resubmissions();
-    this.#acknowledge();
-    for (const operation of operations) this.#send(operation);
+    this.#outage.end();
+    this.#comeback.welcomed();
+    if (this.#line !== undefined) this.#sender.resume(this.#line);
     this.#settleReady.resolve();
   }
 
-  #receive(frame: Encoded): void {
-    this.#timer.heard();
-    if (this.#state === 'probing') this.#dispatch('heard');
-    readFrame(this.#settings.codec, frame, this);
-    if (this.#state === 'draining' && !this.#inFlight.awaitsAnswers()) this.#dispatch('drained');
+  #elapsed(): void {
+    const { connectTimeoutMs, pongTimeoutMs } = this.#settings;
+    if (this.#state === 'connecting') this.#miss(`not open within ${connectTimeoutMs} ms`);
+    if (this.#state === 'greeting')
+      this.#miss(`no ${this.#asksToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`);
+    if (this.#state === 'probing') this.#miss(`no answer to a ping within ${pongTimeoutMs} ms`);
+    this.#dispatch('elapsed');
   }
 
-  row(row: ServerRow): void {
-    switch (row[1]) {
-      case 'view':
-        return this.#inFlight.view(row);
-      case 'confirm':
-        return this.#inFlight.confirm(row);
-      case 'fail':
-        return this.#receiveFail(row);
-      case 'welcome':
-        return this.#receiveWelcome(row[2]);
-      case 'renewed':
-        return this.#renewal.expect(row[2] ?? undefined);
-      case 'goaway':
-        this.#sites.leaving();
-        this.#timer.drainMs = row[2];
-        return this.#dispatch('goaway');
-      case 'ping':
-        return this.#push([row[0], 'pong']);
-      case 'pong':
-        return undefined;
+  opened(line: Line): void {
+    if (line === this.#line) this.#dispatch('opened');
+  }
+
+  received(line: Line, frame: Encoded): void {
+    if (line === this.#line) {
+      this.#timer.heard();
+      if (this.#state === 'probing') this.#dispatch('heard');
     }
+    this.#receiver.receive(line, frame);
+    this.#sender.received(line);
   }
 
-  malformed(id: number, message: string): void {
-    const error = new CorrectableError('PROTOCOL', message);
-    this.#inFlight.failOne(id, error);
-    if (++this.#malformed < MALFORMED_MAX) return;
-    this.#reason = error;
-    this.#dispatch('refused');
-  }
-
-  #receiveFail(row: FailRow): void {
-    if (row[0] > 0) return this.#inFlight.fail(row);
-    this.#reason = errorOf(row);
-  }
-
-  #receiveWelcome({ version, levels, limits, site, expiresInMs }: Welcome): void {
-    if (version !== PROTOCOL_VERSION || levels.join() !== this.#target.levels.join()) {
-      const message = `the server speaks version ${version} with levels ${levels.join()}`;
-      this.#reason = new CorrectableError('PROTOCOL', `${message}; this client needs ${this.#target.levels.join()}`);
+  closed(line: Line, code: number, reason: string): void {
+    if (line !== this.#line) return this.#sender.lost(line);
+    if (isFatalClose(code)) {
+      this.#blame(refusalOf(code, reason, line.explanation));
       return this.#dispatch('refused');
     }
-    this.#outbox.frameBytesMax = limits.frameBytesMax;
-    this.#site = site;
-    this.#renewal.expect(expiresInMs);
+    // What the application itself gave as the reason stays.
+    if (this.#state !== 'closing') this.#miss(detailOf(code, line.explanation?.message ?? reason));
+    this.#dispatch('lost');
+  }
+
+  welcome(line: Line, welcome: Welcome): void {
+    if (line !== this.#line || this.#state !== 'greeting' || this.#asksToken) return;
+    const misfit = misfitOf(welcome, this.#target);
+    if (misfit !== undefined) {
+      this.#blame(misfit);
+      return this.#dispatch('refused');
+    }
+    const known = this.#principal;
+    this.#principal = { tag: welcome.principal };
+    if (known !== undefined && known.tag !== welcome.principal) {
+      this.#blame(new CorrectableError('UNAVAILABLE', 'the principal has changed; nothing was done'));
+      return this.#dispatch('estranged');
+    }
+    line.welcomed(welcome, this.#target.contract);
+    this.#renewal.expect(welcome.expiresInMs);
     this.#dispatch('welcomed');
   }
 
-  #reasonToFail(): CorrectableError {
-    return this.#reason ?? new CorrectableError('UNAVAILABLE', `${this.#sites.url} cannot be reached`);
+  renewed(line: Line, expiresInMs: number | undefined): void {
+    if (line === this.#line && line.welcome !== undefined) this.#renewal.expect(expiresInMs);
   }
+
+  goaway(line: Line, drainMs: number): void {
+    if (line !== this.#line) return;
+    line.drainMs = drainMs;
+    this.#miss('the server goes away');
+    this.#dispatch('goaway');
+  }
+
+  spoiled(line: Line, error: CorrectableError): void {
+    if (line !== this.#line) return this.#sender.lost(line);
+    this.#blame(error);
+    this.#dispatch('refused');
+  }
+
+  #miss(detail: string): void {
+    const url = this.#line?.url ?? this.#sites.url;
+    this.#outage.blame(url, lossOf(url, detail), detail);
+  }
+
+  #blame(reason: CorrectableError): void {
+    this.#outage.blame(this.#line?.url ?? this.#sites.url, reason);
+  }
+
+  #reasonToFail(): CorrectableError {
+    return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sites.url} cannot be reached`);
+  }
+}
+
+function noToken(cause: unknown): CorrectableError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${why}`, { cause, retryable: true });
 }

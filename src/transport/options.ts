@@ -3,7 +3,9 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
 import { msgpackCodec } from '../protocol/msgpack-codec.ts';
+import type { OwnContract } from './agreement.ts';
 import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
+import { guardedListener, guardedToken } from './callbacks.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
 import { webSocketClass, webSocketUrls, type WebSocketConstructor } from './websocket.ts';
@@ -17,13 +19,22 @@ export interface ConnectionOptions {
   readonly url: string | URL | readonly (string | URL)[];
   /** The WebSocket class. Default: the platform's; Node 20 has none, so pass that of `ws` there. */
   readonly WebSocket?: WebSocketConstructor | undefined;
-  /** Sent in the first message of every connection. A function is asked each time, and may return a fresh token. */
+  /**
+   * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it
+   * fails it is asked again, after a delay that grows.
+   */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** When to connect again. Default: `exponentialBackoff()`, for ever. */
+  /**
+   * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
+   * held for 5 s.
+   */
   readonly reconnect?: ReconnectPolicy | undefined;
   /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
   readonly connectTimeoutMs?: number | undefined;
-  /** After how long without a word from the server to ask whether it is there. Default 15 000 ms. */
+  /**
+   * After how long without a word from the server to ask whether it is there; a fifth of that while operations wait for
+   * an answer. Default 15 000 ms.
+   */
   readonly heartbeatMs?: number | undefined;
   /** How long the server has to answer that. Default 5000 ms. */
   readonly pongTimeoutMs?: number | undefined;
@@ -42,14 +53,14 @@ export interface ConnectionOptions {
 /** What a connection needs to know of the store beside the options. */
 export interface ConnectionTarget {
   readonly levels: readonly string[];
-  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+  readonly contract?: OwnContract | undefined;
 }
 
 /** The options with nothing left open. */
 export interface ConnectionSettings {
   readonly urls: readonly string[];
   readonly WebSocket: WebSocketConstructor;
-  readonly token: () => string | undefined | Promise<string | undefined>;
+  readonly token: () => Promise<string | undefined>;
   readonly reconnect: ReconnectPolicy;
   readonly connectTimeoutMs: number;
   readonly heartbeatMs: number;
@@ -67,14 +78,14 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
   return {
     urls: webSocketUrls(options.url),
     WebSocket: webSocketClass(options.WebSocket),
-    token: typeof token === 'function' ? token : () => token,
+    token: guardedToken(typeof token === 'function' ? token : () => token),
     reconnect: options.reconnect ?? exponentialBackoff(),
     connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
     heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),
     pongTimeoutMs: positive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
     inFlightMax: positive('inFlightMax', options.inFlightMax, 16_384),
     codec: codecOf(options.codec),
-    onStateChange: options.onStateChange ?? (() => {}),
+    onStateChange: guardedListener(options.onStateChange ?? (() => {})),
     scheduling: options.scheduling ?? platformScheduling(),
     random: options.random ?? Math.random,
   };

@@ -2,9 +2,9 @@
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as deadlines are; never goes back, nor jumps when somebody sets the machine's clock. */
   now(): number;
-  /** Calls `fn` once after `delayMs`; the function returned prevents it. */
+  /** Calls `fn` once after `delayMs`, however long that is, never after `Infinity`; the function returned prevents it. */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
   afterTick(fn: () => void): void;
@@ -13,13 +13,24 @@ export interface Scheduling {
 /** The platform's time. */
 export function platformScheduling(): Scheduling {
   return {
-    now: () => Date.now(),
-    setTimer(fn, delayMs) {
-      const timer = setTimeout(fn, delayMs);
-      return () => clearTimeout(timer);
-    },
+    now: () => performance.timeOrigin + performance.now(),
+    setTimer: setPlatformTimer,
     afterTick: platformAfterTick(),
   };
+}
+
+/** `setTimeout` fires at once when asked for more than this. */
+const STEP_MS_MAX = 2 ** 31 - 1;
+
+function setPlatformTimer(fn: () => void, delayMs: number): () => void {
+  if (delayMs === Infinity) return () => {};
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (leftMs: number): void => {
+    const stepMs = Math.min(leftMs, STEP_MS_MAX);
+    timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : fn()), stepMs);
+  };
+  wait(delayMs);
+  return () => clearTimeout(timer);
 }
 
 function platformAfterTick(): (fn: () => void) => void {

@@ -4,7 +4,7 @@
 export class SiteRing {
   readonly #urls: readonly string[];
   #at = 0;
-  #failures = 0;
+  #losses = 0;
   #leave = false;
 
   constructor(urls: readonly string[]) {
@@ -16,13 +16,12 @@ export class SiteRing {
     return this.#urls[this.#at] as string;
   }
 
-  /** The site welcomed the client. */
-  opened(): void {
-    this.#failures = 0;
-    this.#leave = false;
+  /** The connection to the site has held for a while: earlier losses do not count. */
+  held(): void {
+    this.#losses = 0;
   }
 
-  /** The site is about to go: the next attempt is for another. */
+  /** The site is about to go, or does not answer: the next attempt is for another. */
   leaving(): void {
     this.#leave = true;
   }
@@ -32,9 +31,10 @@ export class SiteRing {
    * the operations under way more than a moment; a site that could not be reached is left.
    */
   failed(wasOpen: boolean): void {
-    this.#failures++;
-    if (this.#urls.length === 1 || (wasOpen && this.#failures === 1 && !this.#leave)) return;
+    this.#losses++;
+    if (wasOpen && this.#losses === 1 && !this.#leave) return;
     this.#at = (this.#at + 1) % this.#urls.length;
+    this.#losses = 0;
     this.#leave = false;
   }
 }

@@ -4,7 +4,7 @@ import type { Operation } from '../correctable/operation.ts';
 import type { Codec, EncodedRow } from '../protocol/codec.ts';
 import { submitFields } from '../protocol/submit-fields.ts';
 import type { SubmitRow } from '../protocol/submit.ts';
-import type { InFlightOperation } from './in-flight.ts';
+import type { InFlightOperation } from './in-flight-operation.ts';
 import { WireSession } from './wire-session.ts';
 
 /** What goes into the row. */
@@ -33,16 +33,32 @@ export function submitRow({ id, operation, levels, context, nowMs }: Submission)
 
 const MOVE = submitFields.indexOf('move');
 
-/** The row for this site: an update that was sent to another one before says where it began, and how often it moved. */
-export function rowAt(site: string, operation: InFlightOperation, codec: Codec): EncodedRow {
+/** Where a row is sent: the name of the site, and of what its server remembers. */
+export interface Place {
+  readonly site: string | undefined;
+  readonly memory: string | undefined;
+}
+
+/**
+ * The row for this place: an update that was sent to another site before says where it began, and how often it moved;
+ * one that was sent to a server that remembered something else says that it is sent again.
+ */
+export function rowAt(place: Place, operation: InFlightOperation, codec: Codec): EncodedRow {
   if (operation.effect !== 'update') return operation.row;
-  operation.home ??= site;
-  if (operation.site !== undefined && operation.site !== site) operation.hop++;
-  operation.site = site;
-  if (operation.hop === 0) return operation.row;
+  const move = place.site === undefined ? undefined : moveTo(place.site, operation);
+  const again = operation.isUnknownTo(place.memory);
+  if (move === undefined && !again) return operation.row;
   // Read back, since the arguments may have changed in the hands of the application meanwhile.
   const [row] = codec.decode(codec.frame([operation.row])) as [unknown[]];
   while (row.length < MOVE) row.push(null);
-  row[MOVE] = [operation.home, operation.hop];
+  row.push(move ?? null);
+  if (again) row.push(true);
   return codec.encodeRow(row, submitFields);
+}
+
+function moveTo(site: string, operation: InFlightOperation): readonly [home: string, hop: number] | undefined {
+  operation.home ??= site;
+  if (operation.site !== undefined && operation.site !== site) operation.hop++;
+  operation.site = site;
+  return operation.hop === 0 ? undefined : [operation.home, operation.hop];
 }

@@ -1,15 +1,16 @@
 /** Sends a fresh token before the present one ends, so that a long connection need not be opened again. */
+import { exponentialBackoff } from './backoff.ts';
 import type { ConnectionSettings } from './options.ts';
 
-/** Longer delays than this overflow a timer. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 /** When to renew, as a share of the time that a token lasts. */
 const RENEW_AFTER = 0.75;
+/** The least time between two renewals, however short a server says that a token lasts. */
+const RENEW_AFTER_MS_MIN = 50;
 
 /** What comes of a renewal. */
 export interface RenewalEvents {
   renewed(token: string): void;
-  /** No fresh token could be had. */
+  /** No fresh token could be had; it is tried again until the present one ends. */
   failed(cause: unknown): void;
 }
 
@@ -17,8 +18,12 @@ export interface RenewalEvents {
 export class TokenRenewal {
   readonly #settings: Pick<ConnectionSettings, 'token' | 'scheduling'>;
   readonly #events: RenewalEvents;
+  readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
+  /** Tells what comes too late. */
   #round = 0;
+  #failures = 0;
+  #endsAt = 0;
 
   constructor(settings: Pick<ConnectionSettings, 'token' | 'scheduling'>, events: RenewalEvents) {
     this.#settings = settings;
@@ -29,8 +34,9 @@ export class TokenRenewal {
   expect(expiresInMs: number | undefined): void {
     this.stop();
     if (expiresInMs === undefined) return;
-    const delayMs = Math.min(expiresInMs * RENEW_AFTER, TIMER_MS_MAX);
-    this.#cancel = this.#settings.scheduling.setTimer(() => this.#renew(), delayMs);
+    this.#failures = 0;
+    this.#endsAt = this.#settings.scheduling.now() + expiresInMs;
+    this.#renewIn(Math.max(expiresInMs * RENEW_AFTER, RENEW_AFTER_MS_MIN));
   }
 
   stop(): void {
@@ -39,15 +45,26 @@ export class TokenRenewal {
     this.#cancel = undefined;
   }
 
+  #renewIn(delayMs: number): void {
+    this.#cancel = this.#settings.scheduling.setTimer(() => this.#renew(), delayMs);
+  }
+
   #renew(): void {
     const round = this.#round;
-    Promise.resolve()
-      .then(() => this.#settings.token())
-      .then((token) => {
+    this.#settings.token().then(
+      (token) => {
         if (round === this.#round && token !== undefined) this.#events.renewed(token);
-      })
-      .catch((cause: unknown) => {
-        if (round === this.#round) this.#events.failed(cause);
-      });
+      },
+      (cause: unknown) => {
+        if (round === this.#round) this.#failed(cause);
+      },
+    );
+  }
+
+  #failed(cause: unknown): void {
+    this.#events.failed(cause);
+    const delayMs = this.#backoff.delayMs(++this.#failures, Math.random) ?? Infinity;
+    // After its end the server closes the connection, and the next one asks for a token itself.
+    if (this.#settings.scheduling.now() + delayMs < this.#endsAt) this.#renewIn(delayMs);
   }
 }

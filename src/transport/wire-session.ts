@@ -1,6 +1,9 @@
 /** A session over the wire: the tokens that servers gave it, sent along with what is submitted in it. */
 import type { BindingSession } from '../correctable/binding.ts';
 
+/** Tokens in one submission at most: one a site. */
+const TOKENS_MAX = 64;
+
 /** Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. */
 export class WireSession implements BindingSession {
   readonly #tokens = new Map<string, string>();
@@ -16,5 +19,7 @@ export class WireSession implements BindingSession {
   /** Takes the token that came with a view: it contains all that was sent with the submission. */
   learn(token: string): void {
     this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > TOKENS_MAX && oldest !== undefined) this.#tokens.delete(oldest);
   }
 }

@@ -56,13 +56,15 @@ test('close: client with more to do → moves to the server that comes next, not
   await using second = await startGateway();
   proxy.retarget(second.url);
   const closed = first.listener.close({ drainMs: 5_000 });
-  await expect.poll(() => store.connectionState).toBe('draining');
+  // The old server is still at work when the new one answers.
+  await expect.poll(() => second.gateway.status().connections).toBe(1);
   const later = new SinkDouble();
   store.submitOperation(writeX, LEVELS, later, quietContext());
-  sink.update('old server', 'strong');
-  expect(await under.call(0)).toMatchObject({ value: 'old server' });
   (await second.store.next()).sink.update('new server', 'strong');
   expect(await later.call(0)).toMatchObject({ value: 'new server' });
+  expect(under.calls).toEqual([]);
+  sink.update('old server', 'strong');
+  expect(await under.call(0)).toMatchObject({ value: 'old server' });
   expect(first.store.submitted).toHaveLength(1);
   await closed;
   await store.close();

@@ -37,7 +37,7 @@ interface Stand<T> {
 /** How long a request may take before the backend counts as gone: it survives a short loss of the connection. */
 const PATIENCE_MS = 6_000;
 /** A connection is of use in these states. */
-const ONLINE: ReadonlySet<ConnectionState> = new Set<ConnectionState>(['open', 'probing', 'draining']);
+const ONLINE: ReadonlySet<ConnectionState> = new Set<ConnectionState>(['open', 'probing']);
 
 export class Race<T> {
   readonly #application: PageApplication<T>;

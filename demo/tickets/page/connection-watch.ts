@@ -4,7 +4,7 @@
 const PATIENCE_MS = 6_000;
 
 /** A connection is of use in these states. */
-const ONLINE: ReadonlySet<string> = new Set(['open', 'probing', 'draining']);
+const ONLINE: ReadonlySet<string> = new Set(['open', 'probing']);
 
 export interface ConnectionWatchOptions {
   /** Called after every change of a site's connection. */

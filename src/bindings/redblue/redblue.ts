@@ -1,5 +1,6 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
 import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
 import type { ConnectionOptions } from '../../transport/options.ts';
@@ -11,8 +12,9 @@ export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
 export type RedBlueLevels = typeof REDBLUE_LEVELS;
 
 /**
- * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent, and
- * a server with another version of the contract is refused.
+ * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent. At
+ * a server with another version of the contract, operations that both versions have alike are served, and others fail
+ * with `UNSUPPORTED`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` for options that cannot work.
  * @example
@@ -20,11 +22,10 @@ export type RedBlueLevels = typeof REDBLUE_LEVELS;
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
  */
 export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels> {
-  const { name, hash } = contract;
   return bindConnection({
     name: 'redblue',
     levels: REDBLUE_LEVELS,
-    connection: connect(options, { levels: REDBLUE_LEVELS, contract: { name, hash } }),
+    connection: connect(options, { levels: REDBLUE_LEVELS, contract: ownContract(contract) }),
     sessions: true,
     supports: (operation) => isListed(contract, operation),
     check: (operation) => checkOperation(contract, operation),

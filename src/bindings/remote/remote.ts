@@ -2,6 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
 import type { ConnectionOptions } from '../../transport/options.ts';
@@ -11,8 +12,9 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   /** The levels of the store behind the gateway, weakest first: must be the same there. */
   readonly levels: L;
   /**
-   * The operations of the store with their schemas, made by `defineContract`, the same as at the gateway: arguments are
-   * checked before anything is sent, and a gateway with another version of it is refused.
+   * The operations of the store with their schemas, made by `defineContract`: arguments are checked before anything is
+   * sent. At a gateway with another version of it, operations that both versions have alike are served, and others fail
+   * with `UNSUPPORTED`.
    */
   readonly contract?: Catalogue | undefined;
   /**
@@ -41,7 +43,7 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
     levels,
     connection: connect(rest, {
       levels: checkedLevels(levels),
-      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
+      ...(contract !== undefined && { contract: ownContract(contract) }),
     }),
     sessions,
     supports: (operation) => {

@@ -9,8 +9,9 @@ import type { Binding, BindingSession, InvocationContext, Sink } from '../../cor
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
-import { parseArgs } from '../../protocol/contract.ts';
+import { parseArgs } from '../../protocol/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
+import { inputOf } from '../../protocol/parse-args.ts';
 import { sentCopy } from '../../protocol/sent-copy.ts';
 import { isWellFormed } from '../../protocol/value-domain.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
@@ -89,6 +90,7 @@ class SiteSession implements BindingSession {
  */
 export class SiteBinding implements Binding<RedBlueLevels> {
   readonly name: string;
+  readonly executesOnce = true;
   readonly #site: SubmissionPort;
 
   constructor(siteName: string, site: SubmissionPort) {
@@ -137,7 +139,8 @@ export class SiteBinding implements Binding<RedBlueLevels> {
   }
 
   #argsOf(operation: Operation): unknown {
-    return parseArgs(this.#site.contract, { ...operation, args: sentCopy(operation.args, 'args') });
+    const { name, effect } = operation;
+    return parseArgs(this.#site.contract, { name, effect, args: sentCopy(inputOf(operation), 'args') });
   }
 
   #sessionOf({ session }: InvocationContext): SiteSession | undefined {

@@ -8,6 +8,7 @@ import { Submission, type Outlet } from '../../../src/server/gateway/submission.
 
 class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
+  isFull = false;
   ends = 0;
 
   push(row: ServerRow): void {
@@ -23,7 +24,10 @@ class OutletDouble implements Outlet {
   }
 }
 
-function start(strongest = 2): { submission: Submission; outlet: OutletDouble; anomalies: string[] } {
+function start(
+  strongest = 2,
+  effect: 'read' | 'update' = 'update',
+): { submission: Submission; outlet: OutletDouble; anomalies: string[] } {
   const outlet = new OutletDouble();
   const anomalies: string[] = [];
   const owner = {
@@ -31,9 +35,19 @@ function start(strongest = 2): { submission: Submission; outlet: OutletDouble; a
     acknowledged: 0,
     codec: jsonCodec,
     levels: ['tentative', 'causal', 'strong'],
+    resultBytesMax: 1_000,
+    take: () => true,
+    give: () => {},
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
   };
-  const parts = { id: 7, name: 'put', strongest, deadlineAt: undefined, trace: undefined };
+  const parts = {
+    id: 7,
+    name: 'put',
+    isUpdate: effect === 'update',
+    strongest,
+    deadlineAt: undefined,
+    trace: undefined,
+  };
   return { submission: new Submission(owner, parts, outlet), outlet, anomalies };
 }
 
@@ -165,11 +179,41 @@ describe('submission', () => {
     expect(outlet.rows).toEqual([[7, 'view', 2, 0, value]]);
   });
 
-  test('scalar that cannot be sent → the operation fails', () => {
-    const { submission, outlet } = start();
-    submission.update(Number.NaN, 'strong');
-    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'INVALID_VALUE']);
+  test.each([
+    ['read', Number.NaN, 'INVALID_VALUE'],
+    ['update', Number.NaN, 'UNKNOWN'],
+    ['read', { at: new Map() }, 'INVALID_VALUE'],
+    ['update', { at: new Map() }, 'UNKNOWN'],
+    ['read', 'x'.repeat(2_000), 'INVALID_VALUE'],
+    ['update', 'x'.repeat(2_000), 'UNKNOWN'],
+  ] as const)('final of a %s that cannot be sent: %s → %s, which says why', (effect, value, code) => {
+    const { submission, outlet } = start(2, effect);
+    submission.update(value, 'strong');
+    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
+    expect(outlet.rows[0]?.[3]).toMatch(/^(the update took effect, but its result cannot be told: )?value/);
     expect(outlet.ends).toBe(1);
+  });
+
+  test.each(['read', 'update'] as const)(
+    'preliminary of a %s that cannot be sent → that level fails alone',
+    (effect) => {
+      const { submission, outlet } = start(2, effect);
+      const seq = submission.update(Number.NaN, 'tentative');
+      submission.confirm('causal', seq);
+      submission.update('v', 'strong');
+      expect(outlet.rows.map((row) => [row[1], row[1] === 'fail' ? row[4] : row[2]])).toEqual([
+        ['fail', 0],
+        ['fail', 1],
+        ['view', 2],
+      ]);
+      expect(outlet.ends).toBe(1);
+    },
+  );
+
+  test('preliminary that could not be sent is confirmed as the final of an update → UNKNOWN: it took effect', () => {
+    const { submission, outlet } = start();
+    submission.confirm('strong', submission.update(Number.NaN, 'tentative'));
+    expect(outlet.rows.at(-1)?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
   });
 
   test('abandoned before the store looks at the signal → it is aborted already', () => {

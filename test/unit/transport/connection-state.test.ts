@@ -6,6 +6,7 @@ import { transition, type ConnectionEvent, type ConnectionState } from '../../..
 type Outcome = string;
 
 const RETRY = 'waiting: drop';
+const MOVE_ON = 'waiting: retire';
 const END = 'closed: drop fail end';
 const LEAVE = 'closing: fail farewell';
 const NOTHING = '-';
@@ -14,10 +15,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   connecting: {
     opened: 'greeting: greet',
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: NOTHING,
     elapsed: RETRY,
     goaway: NOTHING,
-    drained: NOTHING,
     lost: RETRY,
     refused: END,
     wake: NOTHING,
@@ -26,10 +27,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   greeting: {
     opened: NOTHING,
     welcomed: 'open: resume',
+    estranged: 'waiting: drop fail rename',
     heard: NOTHING,
     elapsed: RETRY,
     goaway: NOTHING,
-    drained: NOTHING,
     lost: RETRY,
     refused: END,
     wake: NOTHING,
@@ -38,10 +39,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   open: {
     opened: NOTHING,
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: NOTHING,
     elapsed: 'probing: ping',
-    goaway: 'draining:',
-    drained: NOTHING,
+    goaway: MOVE_ON,
     lost: RETRY,
     refused: END,
     wake: 'probing: ping',
@@ -50,22 +51,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   probing: {
     opened: NOTHING,
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: 'open:',
     elapsed: RETRY,
-    goaway: 'draining:',
-    drained: NOTHING,
-    lost: RETRY,
-    refused: END,
-    wake: NOTHING,
-    close: LEAVE,
-  },
-  draining: {
-    opened: NOTHING,
-    welcomed: NOTHING,
-    heard: NOTHING,
-    elapsed: RETRY,
-    goaway: NOTHING,
-    drained: RETRY,
+    goaway: MOVE_ON,
     lost: RETRY,
     refused: END,
     wake: NOTHING,
@@ -74,10 +63,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   waiting: {
     opened: NOTHING,
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: NOTHING,
     elapsed: 'connecting: connect',
     goaway: NOTHING,
-    drained: NOTHING,
     lost: NOTHING,
     refused: END,
     wake: 'connecting: connect',
@@ -86,10 +75,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   closing: {
     opened: NOTHING,
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: NOTHING,
     elapsed: 'closed: drop end',
     goaway: NOTHING,
-    drained: NOTHING,
     lost: 'closed: drop end',
     refused: 'closed: drop end',
     wake: NOTHING,
@@ -98,10 +87,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   closed: {
     opened: NOTHING,
     welcomed: NOTHING,
+    estranged: NOTHING,
     heard: NOTHING,
     elapsed: NOTHING,
     goaway: NOTHING,
-    drained: NOTHING,
     lost: NOTHING,
     refused: NOTHING,
     wake: NOTHING,

@@ -2,37 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 import { neverReconnect } from '../../../src/transport/backoff.ts';
-import { connect, type Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions } from '../../../src/transport/options.ts';
-import { LEVELS, quietContext, readX, SinkDouble, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
-import { FakePlatform, settled } from './fake-platform.ts';
-import { connectBy, LIMITS, welcome } from './set-up.ts';
-
-interface Fixture {
-  readonly platform: FakePlatform;
-  readonly connection: Connection;
-  readonly states: string[];
-}
-
-function start(options: Partial<ConnectionOptions> = {}): Fixture {
-  const platform = new FakePlatform();
-  const states: string[] = [];
-  const connection = connectBy(platform, { onStateChange: (state) => states.push(state), ...options });
-  return { platform, connection, states };
-}
-
-async function startOpen(options: Partial<ConnectionOptions> = {}): Promise<Fixture> {
-  const fixture = start(options);
-  await welcome(fixture.platform);
-  expect(fixture.connection.state).toBe('open');
-  return fixture;
-}
-
-function submit(connection: Connection, operation = readX, context = quietContext()): SinkDouble {
-  const sink = new SinkDouble();
-  connection.submit(operation, ['weak', 'strong'], sink, context);
-  return sink;
-}
+import { connect } from '../../../src/transport/connection.ts';
+import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
+import { settled, type FakePlatform } from './fake-platform.ts';
+import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
 
 describe('connection: greeting', () => {
   test('socket opens → says hello with version, levels, client and token; ready on welcome', async () => {
@@ -45,13 +18,26 @@ describe('connection: greeting', () => {
     await expect(connection.ready).resolves.toBeUndefined();
   });
 
-  test('no token can be had → UNAUTHENTICATED, closed', async () => {
-    const { platform, connection } = start({ token: () => Promise.reject(new Error('expired')) });
+  test('no token can be had → waits and asks again, at the same site; the reason is told', async () => {
+    const told: unknown[] = [];
+    let asked = 0;
+    const { platform, connection } = start({
+      url: ['ws://server.test/irl', 'ws://server.test/frk'],
+      token: () => (++asked < 3 ? Promise.reject(new Error('fetch failed')) : 'fresh'),
+      onStateChange: (state, reason) => told.push([state, reason?.code, reason?.message]),
+    });
     const sink = submit(connection);
-    platform.socket.open();
-    await expect(connection.ready).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect(await sink.failure(0)).toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect(connection.state).toBe('closed');
+    for (const delayMs of [50, 100]) {
+      platform.socket.open();
+      await settled();
+      expect(told.at(-1)).toEqual(['waiting', 'UNAUTHENTICATED', 'token: no token could be had: fetch failed']);
+      platform.advance(delayMs);
+    }
+    expect(platform.sockets.map(({ url }) => url)).toEqual(Array.from({ length: 3 }, () => 'ws://server.test/irl'));
+    await welcome(platform);
+    expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'fresh' }]]);
+    platform.socket.receive([1, 'view', 1, 0, 'v']);
+    expect(await sink.call(0)).toMatchObject({ value: 'v' });
   });
 
   test('other levels in the welcome → PROTOCOL, no operation sent, no further attempt', async () => {
@@ -281,17 +267,31 @@ describe('connection: loss and return', () => {
     expect(await sink.failure(1)).toMatchObject({ code: 'PROTOCOL' });
   });
 
-  test('repetition of an update refused for overload → UNKNOWN: the first may have been executed', async () => {
+  test.each(['OVERLOADED', 'UNSUPPORTED', 'INVALID_ARGUMENT', 'FORBIDDEN'])(
+    'repetition of an update refused with %s by a server with another memory → UNKNOWN: the first may have been executed',
+    async (code) => {
+      const { platform, connection } = await startOpen();
+      const update = submit(connection, writeX);
+      const read = submit(connection, readX);
+      platform.tick();
+      platform.socket.lose();
+      platform.advance(100);
+      await welcome(platform, { memory: 'another' });
+      platform.socket.receive([1, 'fail', code, 'no'], [2, 'fail', code, 'no']);
+      expect(await update.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      expect(await read.failure(0)).toMatchObject({ code });
+    },
+  );
+
+  test('repetition of an update refused by a server that has remembered the client ever since → it was not executed', async () => {
     const { platform, connection } = await startOpen();
     const update = submit(connection, writeX);
-    const read = submit(connection, readX);
     platform.tick();
     platform.socket.lose();
     platform.advance(100);
     await welcome(platform);
-    platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy'], [2, 'fail', 'OVERLOADED', 'busy']);
-    expect(await update.failure(0)).toMatchObject({ code: 'UNKNOWN' });
-    expect(await read.failure(0)).toMatchObject({ code: 'OVERLOADED' });
+    platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy']);
+    expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
   });
 
   test('first submission of an update refused for overload → OVERLOADED: it was not executed', async () => {

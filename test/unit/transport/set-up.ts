@@ -1,16 +1,21 @@
 /** A connection whose socket, time and ticks the test drives by hand. */
+import { expect } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 import { connect, type Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions } from '../../../src/transport/options.ts';
-import { LEVELS } from '../../support/wire.ts';
-import { settled, type FakePlatform } from './fake-platform.ts';
+import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/options.ts';
+import { LEVELS, quietContext, readX, SinkDouble } from '../../support/wire.ts';
+import { FakePlatform, settled } from './fake-platform.ts';
 
 export const LIMITS = { frameBytesMax: 1 << 20, inFlightMax: 100 };
 
-export function connectBy(platform: FakePlatform, options: Partial<ConnectionOptions> = {}): Connection {
+export function connectBy(
+  platform: FakePlatform,
+  options: Partial<ConnectionOptions> = {},
+  target: Partial<ConnectionTarget> = {},
+): Connection {
   const { WebSocket } = platform;
   const byHand = { codec: 'json', WebSocket, scheduling: platform, random: () => 0 } as const;
-  return connect({ url: 'ws://server.test/irl', ...byHand, ...options }, { levels: LEVELS });
+  return connect({ url: 'ws://server.test/irl', ...byHand, ...options }, { levels: LEVELS, ...target });
 }
 
 /** The server lets the connection in; `more` joins what it says then. */
@@ -23,4 +28,31 @@ export async function welcome(platform: FakePlatform, more: object = {}): Promis
     { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, ...more },
   ]);
   platform.tick();
+}
+
+/** A client, its platform and the states that it went through. */
+export interface Fixture {
+  readonly platform: FakePlatform;
+  readonly connection: Connection;
+  readonly states: string[];
+}
+
+export function start(options: Partial<ConnectionOptions> = {}): Fixture {
+  const platform = new FakePlatform();
+  const states: string[] = [];
+  const connection = connectBy(platform, { onStateChange: (state) => states.push(state), ...options });
+  return { platform, connection, states };
+}
+
+export async function startOpen(options: Partial<ConnectionOptions> = {}): Promise<Fixture> {
+  const fixture = start(options);
+  await welcome(fixture.platform);
+  expect(fixture.connection.state).toBe('open');
+  return fixture;
+}
+
+export function submit(connection: Connection, operation = readX, context = quietContext()): SinkDouble {
+  const sink = new SinkDouble();
+  connection.submit(operation, ['weak', 'strong'], sink, context);
+  return sink;
 }

@@ -14,19 +14,19 @@ test('sites: first attempt fails → the next, around and around', () => {
 
 test('sites: open connection lost → once more the same, then the next', () => {
   const sites = new SiteRing(['a', 'b']);
-  sites.opened();
+  sites.held();
   sites.failed(true);
   expect(sites.url).toBe('a');
   sites.failed(false);
   expect(sites.url).toBe('b');
-  sites.opened();
+  sites.held();
   sites.failed(true);
   expect(sites.url).toBe('b');
 });
 
 test('sites: site says that it goes → the next at once', () => {
   const sites = new SiteRing(['a', 'b']);
-  sites.opened();
+  sites.held();
   sites.leaving();
   sites.failed(true);
   expect(sites.url).toBe('b');

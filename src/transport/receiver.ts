@@ -1,0 +1,72 @@
+/** What a server's rows lead to: answers go to the operations that wait for them on that line, the rest to the connection. */
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Codec, Encoded } from '../protocol/codec.ts';
+import type { FailRow } from '../protocol/fail.ts';
+import type { ServerRow } from '../protocol/rows.ts';
+import type { Welcome } from '../protocol/welcome.ts';
+import { errorOf } from '../protocol/wire-errors.ts';
+import type { InFlight } from './in-flight.ts';
+import { readFrame, type InboundHandler } from './inbound.ts';
+import type { Line } from './line.ts';
+
+/** Malformed rows of a server before its line is given up. */
+const MALFORMED_MAX = 8;
+
+/** What concerns a line as a whole. */
+export interface ReceiverEvents {
+  welcome(line: Line, welcome: Welcome): void;
+  renewed(line: Line, expiresInMs: number | undefined): void;
+  goaway(line: Line, drainMs: number): void;
+  /** The server sends nothing but nonsense. */
+  spoiled(line: Line, error: CorrectableError): void;
+}
+
+/** Reads the frames of all lines of a client. */
+export class Receiver implements InboundHandler<Line> {
+  readonly #codec: Codec;
+  readonly #inFlight: InFlight;
+  readonly #events: ReceiverEvents;
+
+  constructor(codec: Codec, inFlight: InFlight, events: ReceiverEvents) {
+    this.#codec = codec;
+    this.#inFlight = inFlight;
+    this.#events = events;
+  }
+
+  receive(line: Line, frame: Encoded): void {
+    readFrame(this.#codec, frame, this, line);
+  }
+
+  row(row: ServerRow, line: Line): void {
+    switch (row[1]) {
+      case 'view':
+        return this.#inFlight.view(row, line);
+      case 'confirm':
+        return this.#inFlight.confirm(row, line);
+      case 'fail':
+        return this.#fail(row, line);
+      case 'welcome':
+        if (line.welcome === undefined) return this.#events.welcome(line, row[2]);
+        return this.malformed(0, 'the server welcomed the client twice', line);
+      case 'renewed':
+        return this.#events.renewed(line, row[2] ?? undefined);
+      case 'goaway':
+        return this.#events.goaway(line, row[2]);
+      case 'ping':
+        return line.push([row[0], 'pong']);
+      case 'pong':
+        return undefined;
+    }
+  }
+
+  malformed(id: number, message: string, line: Line): void {
+    const error = new CorrectableError('PROTOCOL', message);
+    this.#inFlight.spoiled(id, error, line);
+    if (++line.malformed >= MALFORMED_MAX) this.#events.spoiled(line, error);
+  }
+
+  #fail(row: FailRow, line: Line): void {
+    if (row[0] > 0) this.#inFlight.fail(row, line);
+    else line.explanation = errorOf(row);
+  }
+}

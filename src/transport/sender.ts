@@ -1,0 +1,168 @@
+/**
+ * Operations on their way out: each is submitted on the line that is open when it comes, waits for one where there is
+ * none, and is submitted again where a line went without having answered.
+ */
+import type { InvocationContext, Sink } from '../correctable/binding.ts';
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { submitFields } from '../protocol/submit-fields.ts';
+import { Cancellation } from './cancellation.ts';
+import { InFlight } from './in-flight.ts';
+import { InFlightOperation } from './in-flight-operation.ts';
+import type { Line } from './line.ts';
+import type { ConnectionSettings } from './options.ts';
+import type { Outage } from './outage.ts';
+import { RetiringLines } from './retiring-lines.ts';
+import { submitRow } from './submit-row.ts';
+
+/** What the sender reports. */
+export interface SenderEvents {
+  /** An operation was submitted on the open line. */
+  expectAnswer(): void;
+  /** A line that was kept for its answers has gone. */
+  retired(): void;
+}
+
+/** The operations of one client, and the lines that they are on. */
+export class Sender {
+  readonly inFlight: InFlight;
+  readonly #settings: ConnectionSettings;
+  readonly #levels: readonly string[];
+  readonly #outage: Outage;
+  readonly #events: SenderEvents;
+  readonly #cancellation: Cancellation;
+  readonly #retiring: RetiringLines;
+  /** Where operations are submitted. */
+  #line: Line | undefined;
+  #tickAtMs: number | undefined;
+
+  constructor(settings: ConnectionSettings, levels: readonly string[], outage: Outage, events: SenderEvents) {
+    this.#settings = settings;
+    this.#levels = levels;
+    this.#outage = outage;
+    this.#events = events;
+    this.inFlight = new InFlight(levels);
+    this.#cancellation = new Cancellation(this.inFlight, settings.scheduling, (operation) =>
+      this.#cancelled(operation),
+    );
+    this.#retiring = new RetiringLines(settings.scheduling, (line) => this.#unbind(line));
+  }
+
+  /** Whether answers may still come on lines that nothing is submitted on any more. */
+  get awaitsRetired(): boolean {
+    return this.#retiring.size > 0;
+  }
+
+  /** Throws why the operation cannot be submitted at all. */
+  submit(operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext): void {
+    const submitted = this.#register(operation, levels, sink, context);
+    context.whereabouts = submitted;
+    if (this.#line === undefined) return this.#cancellation.listen(submitted);
+    this.#send(submitted, this.#line);
+    this.#cancellation.expect();
+  }
+
+  /** From now on operations go out on `line`, first those that wait, under the numbers that they have. */
+  resume(line: Line): void {
+    this.#line = line;
+    this.acknowledge();
+    for (const operation of this.inFlight.unsubmitted()) {
+      // The end of one may have led to the end of others, or of the line.
+      if (this.#line !== line) return;
+      if (this.inFlight.has(operation) && operation.line === undefined) this.#send(operation, line);
+    }
+  }
+
+  /** Tells the server which updates have ended. */
+  acknowledge(): void {
+    this.#line?.acknowledge(this.inFlight.watermark);
+  }
+
+  /** Submits nothing more on `line`, but keeps it for its answers. */
+  retire(line: Line): void {
+    this.#leave(line);
+    this.#retiring.add(line, line.drainMs + this.#settings.pongTimeoutMs);
+  }
+
+  /** The line is to be closed without waiting for its peer. */
+  drop(line: Line): void {
+    this.#leave(line);
+    line.drop();
+    this.#unbind(line);
+  }
+
+  /** A line that was kept for its answers has closed. */
+  lost(line: Line): void {
+    this.#retiring.end(line);
+  }
+
+  /** What arrived on `line` has been dealt with. */
+  received(line: Line): void {
+    if (this.#retiring.has(line)) this.#retiring.endIfAnswered(line);
+  }
+
+  /** Ends all operations. */
+  abandonAll(reason: CorrectableError): void {
+    this.inFlight.abandonAll(reason);
+    this.#retiring.endAll();
+  }
+
+  stop(): void {
+    this.#cancellation.stop();
+  }
+
+  #register(
+    operation: Operation,
+    levels: readonly string[],
+    sink: Sink,
+    context: InvocationContext,
+  ): InFlightOperation {
+    const { inFlightMax, codec } = this.#settings;
+    if (this.inFlight.size >= inFlightMax) {
+      const message = `${inFlightMax} operations are under way on this connection already`;
+      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
+    }
+    let bits = 0;
+    for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
+    const id = this.inFlight.nextId();
+    const row = submitRow({ id, operation, levels: bits, context, nowMs: this.#tickAt() });
+    const { name, effect } = operation;
+    const parts = { id, name, effect, strongest: 31 - Math.clz32(bits), sink, context };
+    const submitted = new InFlightOperation(parts, codec.encodeRow(row, submitFields), this.#outage);
+    this.inFlight.add(submitted);
+    return submitted;
+  }
+
+  /** The time of the running stretch of code, read once for all operations that are submitted together. */
+  #tickAt(): number {
+    if (this.#tickAtMs === undefined) {
+      this.#tickAtMs = this.#settings.scheduling.now();
+      queueMicrotask(() => (this.#tickAtMs = undefined));
+    }
+    return this.#tickAtMs;
+  }
+
+  #send(operation: InFlightOperation, line: Line): void {
+    const refusal = line.submit(operation);
+    if (refusal !== undefined) return this.inFlight.abandon(operation, refusal);
+    this.#events.expectAnswer();
+    if (line.isAckDue) this.acknowledge();
+  }
+
+  #cancelled(operation: InFlightOperation): void {
+    const { id, effect, line, mayHaveLeft } = operation;
+    operation.cancelled = true;
+    if (effect === 'read' || !mayHaveLeft) this.inFlight.remove(operation);
+    line?.push([id, 'cancel']);
+  }
+
+  #leave(line: Line): void {
+    if (this.#line === line) this.#line = undefined;
+  }
+
+  #unbind(line: Line): void {
+    this.inFlight.unbind(line);
+    if (this.#line !== undefined) this.resume(this.#line);
+    this.#events.retired();
+  }
+}

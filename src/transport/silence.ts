@@ -1,0 +1,51 @@
+/**
+ * How long a server may be silent before it is asked whether it is there: while nothing is awaited, as long as the
+ * heartbeat; while operations wait for their answers, a fifth of that, so that a site that has fallen silent is left long
+ * before they give up. An operation that just takes long costs few pings: the time doubles with each one answered.
+ */
+const SHARE_WHEN_AWAITED = 5;
+
+/** The silence on the present line. */
+export class Silence {
+  readonly #heartbeatMs: number;
+  readonly #awaitedMs: number;
+  #limitMs: number;
+  #since = 0;
+
+  constructor(heartbeatMs: number) {
+    this.#heartbeatMs = heartbeatMs;
+    this.#awaitedMs = heartbeatMs / SHARE_WHEN_AWAITED;
+    this.#limitMs = heartbeatMs;
+  }
+
+  /** The server said something. */
+  heard(nowMs: number): void {
+    this.#since = nowMs;
+  }
+
+  /** The server answered when it was asked. */
+  answered(): void {
+    this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatMs);
+  }
+
+  /** Nothing is awaited. */
+  relax(): void {
+    this.#limitMs = this.#heartbeatMs;
+  }
+
+  /** Whether an answer that is awaited from now on makes the time shorter. */
+  get isShortened(): boolean {
+    return this.#limitMs > this.#awaitedMs;
+  }
+
+  /** An answer is awaited from now on. */
+  shorten(nowMs: number): void {
+    this.#limitMs = this.#awaitedMs;
+    this.#since = nowMs;
+  }
+
+  /** How long it may still last. */
+  leftMs(nowMs: number): number {
+    return this.#limitMs - (nowMs - this.#since);
+  }
+}

@@ -1,0 +1,127 @@
+/** Operations that their caller gives up on before they were sent, and what is said of where they are. */
+import { describe, expect, test } from 'vitest';
+import type { InvocationContext } from '../../../src/correctable/binding.ts';
+import { quietContext, readX, writeX } from '../../support/wire.ts';
+import { start, startOpen, submit, welcome } from './set-up.ts';
+
+function cancellable(): { readonly context: InvocationContext; readonly cancel: () => void } {
+  const controller = new AbortController();
+  return { context: quietContext({ signal: controller.signal }), cancel: () => controller.abort() };
+}
+
+describe('given up before it was sent', () => {
+  test.each([
+    ['update', writeX],
+    ['read', readX],
+  ])('%s → never sent later, and counts no more', async (_, operation) => {
+    const { platform, connection } = start({ inFlightMax: 1 });
+    const { context, cancel } = cancellable();
+    submit(connection, operation, context);
+    expect(context.whereabouts?.mayHaveLeft).toBe(false);
+    cancel();
+    const next = submit(connection, { ...writeX, args: 'next' });
+    await welcome(platform);
+    expect(platform.socket.rows('submit').map((row) => row[5])).toEqual(['next']);
+    expect(platform.socket.rows('cancel')).toEqual([]);
+    expect(next.calls).toEqual([]);
+  });
+
+  test('at the very moment that the connection opens → not sent', async () => {
+    const { platform, connection } = start();
+    const { context, cancel } = cancellable();
+    submit(connection, writeX, context);
+    cancel();
+    await welcome(platform);
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+
+  test('cancelled before it was submitted → not sent', async () => {
+    const { platform, connection } = start();
+    submit(connection, writeX, quietContext({ signal: AbortSignal.abort() }));
+    await welcome(platform);
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+});
+
+describe('where an operation is', () => {
+  test('sent, lost, sent again → it may have left from the first time on', async () => {
+    const { platform, connection } = start();
+    const context = quietContext();
+    submit(connection, writeX, context);
+    const seen = [context.whereabouts?.mayHaveLeft];
+    await welcome(platform);
+    seen.push(context.whereabouts?.mayHaveLeft);
+    expect(context.whereabouts?.obstacle).toBeUndefined();
+    platform.socket.lose();
+    seen.push(context.whereabouts?.mayHaveLeft);
+    expect(context.whereabouts?.obstacle).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(seen).toEqual([false, true, true]);
+  });
+
+  test('no connection → says to where, since when, after how many attempts and why', () => {
+    const { platform, connection } = start();
+    const context = quietContext();
+    submit(connection, readX, context);
+    expect(context.whereabouts?.obstacle?.message).toBe(
+      'no connection to ws://server.test/irl for 0.0 s (1 attempt): no attempt has ended yet',
+    );
+    for (let n = 0; n < 3; n++) {
+      platform.socket.onerror?.({ message: 'connect ECONNREFUSED 127.0.0.1:1' } as never);
+      platform.socket.lose();
+      platform.advance(5_000);
+    }
+    expect(context.whereabouts?.obstacle?.message).toBe(
+      'no connection to ws://server.test/irl for 15.0 s (4 attempts): connect ECONNREFUSED 127.0.0.1:1 (1006)',
+    );
+  });
+
+  test('connection lost after a while → the time counts from then', async () => {
+    const { platform, connection } = await startOpen();
+    platform.advance(10_000);
+    const context = quietContext();
+    platform.socket.lose(1001, 'the server is shutting down');
+    submit(connection, readX, context);
+    platform.advance(2_000);
+    expect(context.whereabouts?.obstacle?.message).toMatch(
+      /^no connection to ws:.* for 2\.0 s \(1 attempt\): the server is shutting down \(1001\)$/,
+    );
+  });
+
+  test.each([
+    ['Unexpected server response: 404', { message: 'Unexpected server response: 404' }],
+    ['connect ECONNREFUSED ::1:1', { message: '', error: { errors: [{ message: 'connect ECONNREFUSED ::1:1' }] } }],
+    ['ECONNREFUSED', { message: '', error: { code: 'ECONNREFUSED' } }],
+    ['closed with 1006', {}],
+  ])('the platform says %s in one way or another → so does the reason', (reason, event) => {
+    const { platform, connection } = start();
+    const context = quietContext();
+    submit(connection, readX, context);
+    platform.socket.onerror?.(event as never);
+    platform.socket.lose();
+    expect(context.whereabouts?.obstacle?.message).toContain(`: ${reason}`);
+  });
+
+  test.each([
+    ['not open within 1000 ms', () => {}],
+    ['no token within 1000 ms', (platform: ReturnType<typeof start>['platform']) => platform.socket.open()],
+  ])('nothing happens in time → %s', (why, act) => {
+    const { platform, connection } = start({ connectTimeoutMs: 1_000, token: () => new Promise<string>(() => {}) });
+    const context = quietContext();
+    submit(connection, readX, context);
+    act(platform);
+    platform.advance(1_000);
+    expect(context.whereabouts?.obstacle?.message).toContain(why);
+  });
+});
+
+describe('closed by the application', () => {
+  test('under way → failures that name the operation', async () => {
+    const { connection } = start();
+    const sink = submit(connection, writeX);
+    await connection.close();
+    expect(await sink.failure(0)).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'put: the connection was closed by the application',
+    });
+  });
+});

@@ -1,0 +1,197 @@
+/** Servers that lie, or speak nonsense: the client does not fall over, keeps nothing for them, and tells no untruth. */
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isCorrectableError } from '../../../src/correctable/errors.ts';
+import { WireSession } from '../../../src/transport/wire-session.ts';
+import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
+import { settled } from './fake-platform.ts';
+import { start, startOpen, submit, welcome } from './set-up.ts';
+
+const reported: unknown[] = [];
+
+beforeEach(() => {
+  reported.length = 0;
+  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void reported.push(warning));
+});
+afterEach(() => void vi.restoreAllMocks());
+
+describe('answers that make no sense', () => {
+  test.each([
+    ['malformed', [1, 'view', 'strong', 0, 'v']],
+    ['at a level that does not exist', [1, 'view', 30, 0, 'v']],
+    ['a confirmation of nothing', [1, 'confirm', 1, 0]],
+    ['a confirmation at a level that does not exist', [1, 'confirm', 7, 0]],
+  ])('%s → the read fails with PROTOCOL, the update with UNKNOWN: it may have been executed', async (_, row) => {
+    for (const [operation, code] of [
+      [readX, 'PROTOCOL'],
+      [writeX, 'UNKNOWN'],
+    ] as const) {
+      const { platform, connection } = await startOpen();
+      const sink = submit(connection, operation);
+      const neighbour = submit(connection, operation);
+      platform.tick();
+      platform.socket.receive(row, [2, 'view', 1, 0, 'v']);
+      expect(await sink.failure(0)).toMatchObject({ code });
+      expect(await neighbour.call(0)).toMatchObject({ value: 'v' });
+    }
+  });
+
+  test('a view far beyond the others, then a confirmation of one in between → never a guess', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection, readX);
+    platform.tick();
+    platform.socket.receive(
+      [1, 'view', 0, 0, 'a'],
+      [1, 'view', 0, Number.MAX_SAFE_INTEGER, 'b'],
+      [1, 'confirm', 1, 1024],
+    );
+    expect(await sink.failure(2)).toMatchObject({ code: 'PROTOCOL' });
+  });
+
+  test('the same view is confirmed whatever its number', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection, readX);
+    platform.tick();
+    platform.socket.receive([1, 'view', 0, 5_000, 'a'], [1, 'confirm', 1, 5_000]);
+    expect(sink.calls).toMatchObject([{ kind: 'update' }, { kind: 'confirm', seq: 0 }]);
+  });
+
+  test.each(['toString', '__proto__', 'NO_SUCH_CODE'])('the code %s → FINAL_FAILED', async (code) => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection, readX);
+    platform.tick();
+    platform.socket.receive([1, 'fail', code, 'why']);
+    expect(await sink.failure(0)).toMatchObject({ code: 'FINAL_FAILED' });
+  });
+
+  test('a token for each view → no more are kept than can be sent', () => {
+    const session = new WireSession();
+    for (let n = 0; n < 10_000; n++) session.learn(`${n}.x`);
+    expect(session.tokens).toHaveLength(64);
+  });
+});
+
+describe('out of turn', () => {
+  test('welcomed before the client said hello → it does not count', async () => {
+    const { platform, connection } = start({ token: () => new Promise<string>(() => {}) });
+    submit(connection, writeX);
+    await welcome(platform);
+    expect(connection.state).toBe('greeting');
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+
+  test('welcomed twice, by another site → nothing changes', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, writeX);
+    platform.tick();
+    await welcome(platform, { principal: 'eve', memory: 'n', expiresInMs: 1 });
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+    expect(connection.state).toBe('open');
+  });
+
+  test('goes away for ever → the socket is kept for its answers, but not beyond the end of the client', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([0, 'goaway', Number.MAX_SAFE_INTEGER]);
+    const first = platform.socket;
+    await connection.close();
+    expect(first.closedByClient).toBe(true);
+    expect(platform.timers).toBe(0);
+  });
+
+  test('nothing but nonsense on a connection that is kept for its answers → it goes, the client stays', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, writeX);
+    platform.tick();
+    const old = platform.socket;
+    old.receive([0, 'goaway', 30_000]);
+    platform.advance(0);
+    await welcome(platform);
+    for (let n = 0; n < 8; n++) old.receiveText('{');
+    expect(old.closedByClient).toBe(true);
+    platform.tick();
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+    expect(connection.state).toBe('open');
+  });
+
+  test('says why it closes, and closes for good → that is the reason', async () => {
+    const { platform, connection } = await startOpen();
+    const sink = submit(connection, readX);
+    platform.socket.receive([0, 'fail', 'FORBIDDEN', 'not on Sundays']);
+    platform.socket.lose(4403, 'no');
+    expect(await sink.failure(0)).toMatchObject({ code: 'FORBIDDEN', message: 'get: not on Sundays' });
+  });
+});
+
+const id = fc.oneof(fc.integer({ min: -1, max: 6 }), fc.constantFrom<unknown>(null, 'x', 2 ** 53, 1.5));
+const small = fc.oneof(fc.integer({ min: -1, max: 3 }), fc.constantFrom<unknown>(30, 31, 2 ** 40, null, 'weak'));
+const text = fc.constantFrom<unknown>('OVERLOADED', 'UNAVAILABLE', 'ABORTED', 'UNKNOWN', 'constructor', '', 7);
+const welcomes = fc.record(
+  {
+    version: fc.constantFrom<unknown>(4, 3),
+    levels: fc.constantFrom<unknown>(['weak', 'strong'], ['one']),
+    memory: fc.constantFrom<unknown>('m', 'n', 5),
+    principal: fc.constantFrom('p', 'q'),
+    expiresInMs: fc.constantFrom(0, 1, 2 ** 40),
+    limits: fc.constantFrom({ frameBytesMax: 1 << 20, inFlightMax: 9 }, { frameBytesMax: 0, inFlightMax: 0 }),
+  },
+  { requiredKeys: ['version', 'levels', 'memory', 'limits'] },
+);
+const row = fc.oneof(
+  fc.tuple(id, fc.constant('view'), small, small, fc.anything(), fc.jsonValue(), fc.jsonValue()),
+  fc.tuple(id, fc.constant('view'), small, small, fc.jsonValue()),
+  fc.tuple(id, fc.constant('confirm'), small, small),
+  fc.tuple(id, fc.constant('fail'), text, text, small),
+  fc.tuple(fc.constant(0), fc.constant('goaway'), small),
+  fc.tuple(fc.constant(0), fc.constant('renewed'), small),
+  fc.tuple(small, fc.constantFrom('ping', 'pong')),
+  fc.tuple(fc.constant(0), fc.constant('welcome'), welcomes),
+  fc.anything(),
+);
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ rows: fc.array(row, { maxLength: 4 }), socket: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ welcome: fc.constantFrom({}, { memory: 'n' }, { principal: 'p' }) }) },
+  { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(0, 100, 6_000, 40_000) }) },
+  { weight: 1, arbitrary: fc.record({ lose: fc.constantFrom(1006, 1001, 4402, 4429) }) },
+);
+
+test('anything, in any order → nothing is thrown, each operation ends once, no timer and no socket is left', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'], token: () => 't' });
+      const sinks: SinkDouble[] = [];
+      const ask = (): void => {
+        for (const operation of [readX, writeX]) {
+          const sink = new SinkDouble();
+          sinks.push(sink);
+          connection.submit(operation, ['weak', 'strong'], sink, quietContext());
+        }
+        platform.tick();
+      };
+      for (const one of steps) {
+        ask();
+        const { socket } = platform;
+        if ('rows' in one) {
+          const of = platform.sockets.at(-1 - one.socket);
+          if (of !== undefined && !of.closedByClient) of.receiveText(JSON.stringify(one.rows) ?? '');
+        } else if ('welcome' in one) await welcome(platform, one.welcome);
+        else if ('lose' in one) socket.lose(one.lose);
+        else platform.advance(one.waitMs);
+        await settled();
+      }
+      const closing = connection.close();
+      platform.advance(1_000);
+      await closing;
+      expect(reported).toEqual([]);
+      expect(platform.timers).toBe(0);
+      for (const [index, { calls }] of sinks.entries()) {
+        const failures = calls.filter(({ kind, level }) => kind === 'fail' && level === undefined);
+        const finals = calls.filter(({ kind, level }) => kind !== 'fail' && level === 'strong');
+        expect(failures.length + finals.length, `operation ${index}`).toBe(1);
+        for (const call of failures) expect(isCorrectableError(call.kind === 'fail' && call.error)).toBe(true);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

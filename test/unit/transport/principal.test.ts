@@ -1,0 +1,118 @@
+/** Another principal than before: nothing that one submitted may run under another. */
+import { describe, expect, test } from 'vitest';
+import { readX, writeX } from '../../support/wire.ts';
+import { settled, type FakePlatform } from './fake-platform.ts';
+import { start, submit, welcome } from './set-up.ts';
+
+function helloOf(platform: FakePlatform): { readonly client: string; readonly attempt: number } {
+  return platform.socket.rows('hello')[0]?.[2] as { client: string; attempt: number };
+}
+
+describe('another principal', () => {
+  test('after a reconnect → what was under way fails with the truth, the client takes a new id, nothing is submitted before', async () => {
+    const { platform, connection, states } = start();
+    await welcome(platform, { principal: 'guest' });
+    const guest = helloOf(platform);
+    const sent = [submit(connection, writeX), submit(connection, readX)];
+    platform.tick();
+    platform.socket.lose();
+    const unsent = submit(connection, writeX);
+    platform.advance(100);
+    await welcome(platform, { principal: 'ann' });
+    expect(await Promise.all([...sent, unsent].map((sink) => sink.failure(0)))).toMatchObject([
+      { code: 'UNKNOWN', retryable: false },
+      { code: 'UNAVAILABLE', retryable: true, message: 'get: the principal has changed; nothing was done' },
+      { code: 'UNAVAILABLE', retryable: true, message: 'put: the principal has changed; nothing was done' },
+    ]);
+    expect(platform.socket.closedByClient).toBe(true);
+    expect(platform.socket.rows('submit')).toEqual([]);
+    const later = submit(connection, writeX);
+    platform.advance(100);
+    await welcome(platform, { principal: 'ann' });
+    expect(helloOf(platform).client).not.toBe(guest.client);
+    expect(helloOf(platform).client).toMatch(/^[0-9a-f]{32}$/);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+    platform.socket.receive([4, 'view', 1, 0, 'v']);
+    expect(await later.call(0)).toMatchObject({ value: 'v' });
+    expect(states.at(-1)).toBe('open');
+  });
+
+  test.each([
+    ['the same', 'ann', 'ann'],
+    ['nobody authenticates', undefined, undefined],
+  ])('%s → goes on under the same id', async (_, before, after) => {
+    const { platform, connection } = start();
+    await welcome(platform, { principal: before });
+    const sink = submit(connection, writeX);
+    platform.tick();
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform, { principal: after });
+    expect(sink.calls).toEqual([]);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+  });
+
+  test.each([
+    [undefined, 'ann'],
+    ['ann', undefined],
+  ])('from %s to %s → another', async (before, after) => {
+    const { platform, connection } = start();
+    await welcome(platform, { principal: before });
+    const sink = submit(connection, writeX);
+    platform.tick();
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform, { principal: after });
+    expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN' });
+  });
+
+  test('the caller tries again as soon as it is told → under the new id, once', async () => {
+    const { platform, connection } = start();
+    await welcome(platform, { principal: 'guest' });
+    platform.socket.lose();
+    let tries = 0;
+    const sink = submit(connection, readX);
+    const { fail } = sink;
+    sink.fail = (error, level) => {
+      fail.call(sink, error, level);
+      if (++tries < 100) submit(connection, readX);
+    };
+    platform.advance(100);
+    await welcome(platform, { principal: 'ann' });
+    platform.advance(100);
+    await welcome(platform, { principal: 'ann' });
+    expect(tries).toBe(1);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+  });
+
+  test('an old connection still answers → not any more: it is another’s', async () => {
+    const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
+    await welcome(platform, { principal: 'guest' });
+    const sink = submit(connection, writeX);
+    platform.tick();
+    const old = platform.socket;
+    old.receive([0, 'goaway', 30_000]);
+    platform.advance(0);
+    await welcome(platform, { principal: 'ann' });
+    expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN' });
+    expect(old.closedByClient).toBe(true);
+    old.receive([1, 'view', 1, 0, 'late']);
+    expect(sink.calls).toHaveLength(1);
+  });
+
+  test('a server that names another each time → ever longer pauses', async () => {
+    const { platform } = start();
+    const pauses: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      await welcome(platform, { principal: `p${n}` });
+      const { length } = platform.sockets;
+      const from = platform.now();
+      while (n > 0 && platform.sockets.length === length) platform.advance(10);
+      if (n > 0) pauses.push(platform.now() - from);
+      else platform.socket.lose();
+      if (n === 0) platform.advance(50);
+      await settled();
+    }
+    expect(pauses).toEqual([100, 200, 400, 800]);
+  });
+});

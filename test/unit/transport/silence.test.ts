@@ -1,0 +1,107 @@
+/** Sites that fall silent, with sockets and time driven by hand. */
+import { describe, expect, test } from 'vitest';
+import { readX } from '../../support/wire.ts';
+import type { FakePlatform } from './fake-platform.ts';
+import { startOpen, submit, welcome, type Fixture } from './set-up.ts';
+
+const TWO = ['ws://one.test/', 'ws://two.test/'];
+
+/** How long it takes until another socket is opened. */
+function untilNextSocket(platform: FakePlatform): number {
+  const { length } = platform.sockets;
+  const from = platform.now();
+  while (platform.sockets.length === length) platform.advance(10);
+  return platform.now() - from;
+}
+
+describe('a site that falls silent', () => {
+  test('operations wait → the next site, within 10 s by the defaults', async () => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    submit(connection, readX);
+    platform.tick();
+    expect(untilNextSocket(platform)).toBeLessThanOrEqual(10_000);
+    expect(platform.socket.url).toBe('ws://two.test/');
+    await welcome(platform);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
+  });
+
+  test('operations come all the time → the same', async () => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    platform.advance(14_000);
+    const from = platform.now();
+    while (platform.sockets.length === 1) {
+      submit(connection, readX);
+      platform.advance(200);
+    }
+    expect(platform.now() - from).toBeLessThanOrEqual(10_000);
+    expect(platform.socket.url).toBe('ws://two.test/');
+  });
+
+  test('heard late in the period of the heartbeat → asked a heartbeat after that, not two periods later', async () => {
+    const { platform } = await startOpen({ heartbeatMs: 10_000, pongTimeoutMs: 1_000 });
+    platform.advance(1_000);
+    platform.socket.receive([1, 'pong']);
+    platform.advance(9_990);
+    expect(platform.socket.rows('ping')).toEqual([]);
+    platform.advance(20);
+    expect(platform.socket.rows('ping')).toHaveLength(1);
+  });
+
+  test('no operation waits → left in peace for the whole heartbeat, then the same site is left too', async () => {
+    const { platform } = await startOpen({ url: TWO });
+    platform.advance(14_990);
+    expect(platform.socket.rows('ping')).toEqual([]);
+    expect(untilNextSocket(platform)).toBeLessThanOrEqual(5_200);
+    expect(platform.socket.url).toBe('ws://two.test/');
+  });
+
+  test('only one site → that one again', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, readX);
+    untilNextSocket(platform);
+    expect(platform.socket.url).toBe('ws://server.test/irl');
+  });
+});
+
+describe('a site that is slow', () => {
+  async function slow(): Promise<Fixture> {
+    const fixture = await startOpen();
+    submit(fixture.connection, readX);
+    fixture.platform.tick();
+    return fixture;
+  }
+
+  /** Answers pings for a while; returns when they came. */
+  function answerPings(platform: FakePlatform, forMs: number): number[] {
+    const from = platform.now();
+    const at: number[] = [];
+    const before = platform.socket.rows('ping').length;
+    while (platform.now() - from < forMs) {
+      platform.advance(100);
+      if (platform.socket.rows('ping').length === before + at.length) continue;
+      at.push(platform.now() - from);
+      platform.socket.receive([1, 'pong']);
+    }
+    return at;
+  }
+
+  test('one operation takes a minute → few pings: the pauses grow to the heartbeat', async () => {
+    const { platform } = await slow();
+    expect(answerPings(platform, 60_000)).toEqual([3_000, 9_000, 21_000, 36_000, 51_000]);
+    expect(platform.sockets).toHaveLength(1);
+  });
+
+  test('another operation comes then → the silence may be short again', async () => {
+    const { platform, connection } = await slow();
+    answerPings(platform, 40_000);
+    submit(connection, readX);
+    expect(answerPings(platform, 5_000)).toHaveLength(1);
+  });
+
+  test('answered → the heartbeat again', async () => {
+    const { platform } = await slow();
+    platform.socket.receive([1, 'view', 1, 0, 'v']);
+    platform.advance(14_000);
+    expect(platform.socket.rows('ping')).toEqual([]);
+  });
+});
