@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cached } from '../../../src/bindings/cache/index.ts';
+import { memory } from '../../../src/bindings/memory/index.ts';
 import { createClient } from '../../../src/correctable/client.ts';
 import type { Client } from '../../../src/correctable/client.ts';
 import { all } from '../../../src/correctable/join.ts';
@@ -179,6 +180,12 @@ describe('embedded: many clients of one site', () => {
     await phone.close();
     await deposit(irl, 1);
     await deposit(createClient(deployments[0]!.site('irl')), 1);
+  });
+
+  test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
+    start(bankService());
+    expect(cached(deployments[0]!.site('irl'))).toMatchObject({ executesOnce: true });
+    expect(cached(memory())).toMatchObject({ executesOnce: false });
   });
 
   test('two of one site, joined → level by level', async () => {
