@@ -6,6 +6,7 @@ export type {
   Sink,
   SubmissionOrigin,
   ViewDetails,
+  Whereabouts,
 } from './correctable/binding.ts';
 export { boxed, getSnapshot } from './correctable/boundary.ts';
 export type { Boxed, Snapshot } from './correctable/boundary.ts';

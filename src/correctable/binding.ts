@@ -105,6 +105,12 @@ export interface InvocationContext {
  */
 export interface Binding<L extends Levels = Levels> {
   readonly name: string;
+  /**
+   * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
+   * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an
+   * update was executed answers `UNKNOWN` rather than submit it again.
+   */
+  readonly executesOnce?: boolean | undefined;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */
@@ -128,6 +134,12 @@ export interface Binding<L extends Levels = Levels> {
    * as not comparable, thus never as older.
    */
   isOlder?(version: unknown, than: unknown): boolean;
+  /**
+   * A handle of its own on what stands behind this binding, for one client: closing the handle ends what was submitted
+   * through it and nothing else. `createClient`, and whatever puts itself in front of a binding, takes one. Absent where
+   * the binding belongs to whoever closes it.
+   */
+  share?(): Binding<L>;
   /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**

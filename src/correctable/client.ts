@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts';
 import { bindSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 import type { SourceOptions } from './source.ts';
-import { closeAfter, extrasOf, onClose, Source } from './source.ts';
+import { abandon, closeAfter, extrasOf, onClose, outcome, Source } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -84,7 +84,10 @@ export interface Client<L extends Levels> extends AsyncDisposable {
   ): CorrectableAt<T, L, readonly [Strongest<L>]>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one. */
   session(options?: SessionOptions): Session;
-  /** Closes the binding; operations under way fail. */
+  /**
+   * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
+   * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
+   */
   close(): Promise<void>;
 }
 
@@ -105,7 +108,7 @@ export interface AnyClient extends AsyncDisposable {
 }
 
 /**
- * A client of the store behind `binding`.
+ * A client of the store behind a binding.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for options out of range.
  * @example
@@ -113,9 +116,10 @@ export interface AnyClient extends AsyncDisposable {
  * await store.invoke(put('greeting', 'hello'));
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
-export function createClient<const L extends Levels>(binding: Binding<L>, options: ClientOptions = {}): Client<L> {
+export function createClient<const L extends Levels>(given: Binding<L>, options: ClientOptions = {}): Client<L> {
+  const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
-  const ladder = declareLevels(levels, binding);
+  const ladder = declareLevels(levels, given);
   const weakest = ladder.all[0]!;
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);
@@ -131,6 +135,7 @@ export function createClient<const L extends Levels>(binding: Binding<L>, option
     const source = new Source<T>(ladder, environment, { equals, isOlder });
     try {
       check(operation);
+      source.name = operation.name;
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) source.session = open(how.session);
@@ -202,7 +207,9 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
     if (limitMs === undefined) continue;
     const onTime = (): void => {
       if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
-      source.fail(new CorrectableError('TIMEOUT', `No view at level "${level}" in time`, { level }), level);
+      const error = outcome(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
+      source.fail(error, level);
+      abandon(source, error);
     };
     const timer = environment.clock.setTimer(onTime, limitMs);
     onClose(source, () => timer.cancel());

@@ -9,7 +9,7 @@ export interface Timer {
 
 /** Where the time comes from. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, whole ones; never goes back, whatever is set meanwhile. */
   now(): number;
   /** Calls `fire` once, `delayMs` from now. */
   setTimer(fire: () => void, delayMs: number): Timer;
@@ -21,9 +21,9 @@ const DELAY_MS_MAX = 2 ** 31 - 1;
 /** What Node's timers have; a browser's are numbers. */
 type Handle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
 
-/** The clock of the running process. */
+/** The clock of the running process: the epoch by the wall clock of its start, then as time passes, as timers count it. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => Math.floor(performance.timeOrigin + performance.now()),
   setTimer(fire, delayMs) {
     let handle: Handle;
     const arm = (leftMs: number): void => {

@@ -7,7 +7,7 @@ import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, sameNames } from './ladder.ts';
 import type { Levels, Strongest } from './level.ts';
-import { Source } from './source.ts';
+import { failByPart, Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { AnyView } from './view.ts';
 
@@ -69,7 +69,7 @@ function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
         ladder.all[weakest]!,
       );
     };
-    observe(source, joined, take);
+    observe(source, joined, take, (error) => failByPart(joined, error, source));
   }
   return joined;
 }

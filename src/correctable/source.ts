@@ -7,7 +7,7 @@
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
 import { attach, deliver } from './audience.ts';
-import type { BindingSession, InvocationContext, Sink, ViewDetails } from './binding.ts';
+import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { DeadlineList } from './deadlines.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
@@ -34,6 +34,8 @@ interface Extras extends AudienceExtras {
   /** Values that the binding gave, by number, for later confirmations (C7). */
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
+  /** What it is made of: an update among them may take effect whatever becomes of what was made of it. */
+  parts?: Source<unknown>[] | undefined;
   /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
   answeredEarly?: boolean;
 }
@@ -65,11 +67,15 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   deadlineAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
+  /** The operation's, for the messages of errors. */
+  name = 'operation';
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
   mayTakeEffect = false;
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
   declare trace: unknown;
+  /** There where the binding says. */
+  declare whereabouts: Whereabouts | undefined;
 
   constructor(ladder: Ladder, environment: Environment, options: SourceOptions<T>) {
     this.ladder = ladder;
@@ -102,7 +108,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   }
 
   expire(): void {
-    close(this, 'TIMEOUT', `No final view in time${caveat(this)}`, { retryable: !this.mayTakeEffect });
+    closeWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
@@ -151,9 +157,17 @@ export function extrasOf<T>(source: Source<T>): Extras {
 /** Closes with an error of this library, and tells the binding that nobody waits any more. */
 export function close<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
   if (source.state !== 'updating') return;
-  const error = withFacts(source, code, message, details);
+  closeWith(source, withFacts(source, code, message, details));
+}
+
+function closeWith<T>(source: Source<T>, error: CorrectableError): void {
   failWith(source, error);
-  source.extras?.controller?.abort(error);
+  abandon(source, error);
+}
+
+/** Tells the binding that nobody waits any more. */
+export function abandon<T>({ state, extras }: Source<T>, error: CorrectableError): void {
+  if (state === 'error') extras?.controller?.abort(error);
 }
 
 export function failWith<T>(source: Source<T>, error: CorrectableError): void {
@@ -167,10 +181,47 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
 
 /** Ends the operation for its consumers (C10). */
 export function cancel<T>(source: Source<T>, cause?: unknown): void {
-  close(source, source.mayTakeEffect ? 'UNKNOWN' : 'ABORTED', `Cancelled${caveat(source)}`, { cause });
+  closeWith(source, outcome(source, 'ABORTED', 'cancelled', { cause }));
 }
 
-/** Closes with `TIMEOUT` unless another end comes within `limitMs`. */
+/**
+ * What is true of an operation that its client gives up (C10, C14): an update that may have taken effect is `UNKNOWN`; a
+ * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent.
+ */
+export function outcome<T>(
+  source: Source<T>,
+  code: 'TIMEOUT' | 'ABORTED',
+  what: string,
+  { level, cause }: ErrorDetails = {},
+): CorrectableError {
+  const { name, whereabouts, mayTakeEffect: isUpdate } = source;
+  const obstacle = whereabouts?.obstacle;
+  const isUnknown = whereabouts?.mayHaveLeft !== false && mayTakeEffect(source);
+  const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
+  const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : '';
+  return withFacts(
+    source,
+    isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
+    `${name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
+    { level, cause: cause ?? obstacle },
+  );
+}
+
+const CAVEAT = '; the update may take effect all the same';
+
+/** Whether an update may take effect: this one, or one of its parts other than `except`. */
+function mayTakeEffect<T>(source: Source<T>, except?: Source<unknown>): boolean {
+  return source.mayTakeEffect || !!source.extras?.parts?.some((part) => part !== except && mayTakeEffect(part));
+}
+
+/** Fails what `part` is a part of: who is told to ask again must not do another part's update twice. */
+export function failByPart<T>(source: Source<T>, error: unknown, part: Source<unknown> | undefined): void {
+  const isUnknown =
+    isCorrectableError(error) && (error.retryable || error.code === 'ABORTED') && mayTakeEffect(source, part);
+  source.fail(isUnknown ? withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error }) : error);
+}
+
+/** Gives up unless another end comes within `limitMs`. */
 export function limit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
@@ -178,10 +229,6 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   source.deadlineAt = source.environment.tickAt() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
-}
-
-function caveat<T>({ mayTakeEffect }: Source<T>): string {
-  return mayTakeEffect ? '; the update may take effect all the same' : '';
 }
 
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
@@ -288,7 +335,10 @@ function end<T>(source: Source<T>, state: 'final' | 'error'): void {
 function tidyUp<T>(source: Source<T>): void {
   const { extras, cleanUps = [], deadlines } = source;
   source.cleanUps = undefined;
-  if (extras) extras.kept = undefined;
+  if (extras) {
+    source.mayTakeEffect = mayTakeEffect(source);
+    extras.kept = extras.parts = undefined;
+  }
   deadlines?.forget();
   for (const cleanUp of cleanUps) cleanUp();
 }

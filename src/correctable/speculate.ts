@@ -3,14 +3,14 @@
  * lives; a confirmed run is kept; a refuted one is undone before the next begins.
  */
 import { leave, listenToAll } from './audience.ts';
-import { derive, observe } from './derive.ts';
+import { addPart, derive, observe } from './derive.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { inOrder, Run } from './run.ts';
 import type { Source } from './source.ts';
-import { close, failWith, isEqual, limit, onClose } from './source.ts';
+import { close, failByPart, failWith, isEqual, limit, onClose } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
 import type { AnyView } from './view.ts';
@@ -97,6 +97,8 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     const given = speculation.run(view.value, run);
     const inner = sourceOf<U>(given);
     if (inner) {
+      run.inner = inner as Source<unknown>;
+      addPart(result as Source<unknown>, run.inner);
       const onInner = (value: U, { final, level }: AnyView<U>): void =>
         end(final ? { kind: 'final', value } : { kind: 'preliminary', value, level });
       const seat = listenToAll(inner, onInner, fail);
@@ -132,7 +134,7 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   if (!outcome || result.state !== 'updating') return;
   const value = outcome.value!;
   if (outcome.kind === 'error') {
-    if (input.final) fail(speculation, outcome.error);
+    if (input.final) fail(speculation, outcome.error, run.inner);
   } else if (input.final && outcome.kind === 'final') {
     const finish = (): void => void result.update(value, input.level);
     run.phase = 'committing';
@@ -155,8 +157,8 @@ function previewLevel(ladder: Ladder, input: string, own: string | undefined): s
   return ladder.requested.slice(0, -1).findLast((name) => rankOf(ladder, name) <= rank);
 }
 
-function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
-  if (passErrors) result.fail(cause);
+function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown, inner?: Source<unknown>): void {
+  if (passErrors) failByPart(result, cause, inner);
   else close(result, 'SPECULATION_FAILED', 'Failed on a confirmed input; see cause', { cause });
 }
 

@@ -1,7 +1,8 @@
 /** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
+import { inputOf, parseBy } from './parse-args.ts';
 
 /** One operation of a catalogue. `args` may be a schema of `zod` or of `zod/mini`. */
 export interface CatalogueEntry {
@@ -22,17 +23,26 @@ export function isListed(catalogue: Catalogue, operation: Operation): boolean {
   return entryOf(catalogue, operation)?.effect === operation.effect;
 }
 
-/** The operation with its arguments as the schema gives them back. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`. */
+/**
+ * The operation as it is sent, once it has been checked: with the arguments that the caller gave, since the schema's
+ * output is for whoever executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or
+ * `INVALID_ARGUMENT`.
+ */
 export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>): Operation<T> {
-  const args = checkArgs(catalogue, operation);
-  if (args === operation.args) return operation;
-  const { name, effect, key, equals } = operation;
-  // Spelt out for those that most are: spreading costs more than the check.
-  return key === undefined && equals === undefined ? { name, args, effect } : { ...operation, args };
+  parseArgs(catalogue, operation);
+  const args = inputOf(operation);
+  return args === operation.args ? operation : { ...operation, args };
 }
 
-/** The operation's arguments as the schema gives them back. Throws like `checkOperation`. */
-export function checkArgs(catalogue: Catalogue, operation: Operation): unknown {
+/**
+ * The arguments of `operation` as the schema gives them back, for whoever executes it.
+ *
+ * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
+ * path of the field that does not fit.
+ * @example
+ * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
+ */
+export function parseArgs(catalogue: Catalogue, operation: Operation): unknown {
   const entry = entryOf(catalogue, operation);
   if (entry === undefined) {
     const known = Object.keys(catalogue.operations).join(', ');
@@ -42,16 +52,9 @@ export function checkArgs(catalogue: Catalogue, operation: Operation): unknown {
     const message = `${operation.name} is a ${entry.effect}, not a ${operation.effect}: build it from the contract`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'effect' });
   }
-  const result = z.safeParse(entry.args, operation.args);
-  if (!result.success) throw invalidArgument(operation.name, result.error.issues[0]);
-  return result.data;
+  return parseBy(entry.args, inputOf(operation), operation.name);
 }
 
 function entryOf({ operations }: Catalogue, { name }: Operation): CatalogueEntry | undefined {
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
-}
-
-function invalidArgument(name: string, issue: z.core.$ZodIssue | undefined): CorrectableError {
-  const field = ['args', ...(issue?.path ?? []).map(String)].join('.');
-  return new CorrectableError('INVALID_ARGUMENT', `${name}: ${field}: ${issue?.message ?? 'invalid'}`, { field });
 }

@@ -1,5 +1,5 @@
 /** Values that can be written down and sent: those of the codecs (`codec.ts`). */
-import { OutsideDomain } from './codec.ts';
+import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
 import { toJsonValue } from './json-values.ts';
 import { isPlain, isWellFormed } from './value-domain.ts';
 
@@ -12,7 +12,7 @@ import { isPlain, isWellFormed } from './value-domain.ts';
 export function checkPortable(value: unknown, where: string, at?: number): void {
   if (isPortableScalar(value) || isFlat(value)) return;
   try {
-    toJsonValue(value);
+    toJsonValue(value, VALUE_DEPTH);
   } catch (error) {
     if (error instanceof OutsideDomain) throw error.toError([where, ...(at === undefined ? [] : [at]), ...error.path]);
     throw error;

@@ -17,6 +17,9 @@ export interface Span {
 /** Deepest nesting of arrays and objects in a row. */
 export const DEPTH_MAX = 64;
 
+/** How deep a value stands in its row: what is written on its own has to fit into one. */
+export const VALUE_DEPTH = 1;
+
 /** A field of a row that has been encoded already by `Codec.encodeValue`. */
 export class EncodedField {
   readonly data: Encoded;

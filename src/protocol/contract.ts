@@ -2,9 +2,10 @@
  * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
  * checked on both sides; it never pulls the implementation, so that a web page can import it.
  */
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
+import { parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
 
 /** A schema of `zod` or of `zod/mini`, which is a fifth of its size in a page. */
@@ -16,7 +17,7 @@ export interface OperationSpec<A extends Schema = Schema, R extends Schema = Sch
   readonly effect: Effect;
   readonly args: A;
   readonly result: R;
-  /** The object that the operation is about: used for routing, caching and ordering. */
+  /** The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. */
   key?(args: z.output<A>): string;
   /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
   equals?(a: z.output<R>, b: z.output<R>): boolean;
@@ -97,39 +98,21 @@ function builder(name: string, spec: OperationSpec): (args: unknown) => Operatio
     name,
     args,
     effect,
-    ...(key === undefined ? {} : { key: keyOf(name, key, args) }),
+    ...(key === undefined ? {} : { key: keyOf(name, { key, args: spec.args }, args) }),
     ...(equals === undefined ? {} : { equals }),
   });
 }
 
-function keyOf(name: string, key: (args: unknown) => string, args: unknown): string {
+/** What a key is made by. */
+type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
+
+/** Of the arguments as the service will see them. */
+function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string {
+  const parsed = parseBy(schema, args, name);
   try {
-    return key(args);
+    return key(parsed);
   } catch (cause) {
-    const message = `${name}: args do not fit, no key can be made of them. Pass what the contract says.`;
+    const message = `${name}: no key can be made of its args; see cause. Correct the contract.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
   }
-}
-
-/**
- * The arguments of `operation`, checked and parsed.
- *
- * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
- * path of the field that does not fit.
- * @example
- * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
- */
-export function parseArgs(contract: ContractInfo, operation: Operation): unknown {
-  const spec = Object.hasOwn(contract.operations, operation.name) ? contract.operations[operation.name] : undefined;
-  if (spec === undefined) {
-    const known = Object.keys(contract.operations).join(', ');
-    const message = `'${contract.name}' has no operation '${operation.name}'. It has: ${known}.`;
-    throw new CorrectableError('UNSUPPORTED', message);
-  }
-  const parsed = z.safeParse(spec.args, operation.args);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const path = ['args', ...(issue?.path ?? [])].join('.');
-  const message = `${operation.name}: ${path} does not fit: ${issue?.message ?? 'invalid'}. Pass what the contract says.`;
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: path, cause: parsed.error });
 }

@@ -1,6 +1,6 @@
 /** The readable codec: subprotocol `correctables.v1+json`, text frames. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { EncodedField, OutsideDomain, UndecodableRow, type Codec, type Encoded } from './codec.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Encoded } from './codec.ts';
 import { fromJsonValue, toJsonValue } from './json-values.ts';
 import { SUBPROTOCOL } from './version.ts';
 
@@ -9,14 +9,14 @@ export const jsonCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+json`,
 
   encodeValue(value, where = 'value') {
-    return stringify(value, (path) => [where, ...path]);
+    return stringify(value, VALUE_DEPTH, (path) => [where, ...path]);
   },
 
   encodeRow(row, fields = []) {
     const spliced = row.some((field) => field instanceof EncodedField);
     return spliced
       ? splice(row, fields)
-      : stringify(row, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
+      : stringify(row, 0, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
   },
 
   byteLength(encoded) {
@@ -49,14 +49,18 @@ function splice(row: readonly unknown[], fields: readonly string[]): string {
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
     else if (typeof field === 'string' && PLAIN.test(field)) text += `"${field}"`;
     else if (field instanceof EncodedField) text += field.data as string;
-    else text += stringify(field, (path) => [fields[i] ?? 'row', ...path]);
+    else text += stringify(field, VALUE_DEPTH, (path) => [fields[i] ?? 'row', ...path]);
   }
   return `${text}]`;
 }
 
-function stringify(value: unknown, locate: (path: readonly PropertyKey[]) => readonly PropertyKey[]): string {
+function stringify(
+  value: unknown,
+  depth: number,
+  locate: (path: readonly PropertyKey[]) => readonly PropertyKey[],
+): string {
   try {
-    return JSON.stringify(toJsonValue(value));
+    return JSON.stringify(toJsonValue(value, depth));
   } catch (error) {
     throw error instanceof OutsideDomain ? error.toError(locate(error.path)) : error;
   }

@@ -18,9 +18,9 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
       if (Number.isFinite(value)) return value;
       throw new OutsideDomain(messages.notFinite(value));
     case 'undefined':
-      return { $undefined: true };
+      return tag('$undefined', true, depth);
     case 'bigint':
-      return { $bigint: checkedDigits(value.toString()) };
+      return tag('$bigint', checkedDigits(value.toString()), depth);
     case 'object':
       return value === null ? null : objectToJson(value, depth);
     case 'function':
@@ -34,6 +34,12 @@ export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEPTH_MAX) throw tooDeep();
   return Array.isArray(value) ? arrayFromJson(value, depth) : objectFromJson(value as Record<string, unknown>, depth);
+}
+
+/** What JSON lacks is an object there, and nested like one. */
+function tag(name: string, content: unknown, depth: number): unknown {
+  if (depth >= DEPTH_MAX) throw tooDeep();
+  return { [name]: content };
 }
 
 function objectToJson(value: object, depth: number): unknown {

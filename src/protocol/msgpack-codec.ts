@@ -1,6 +1,6 @@
 /** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { EncodedField, OutsideDomain, UndecodableRow, type Codec, type Span } from './codec.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Span } from './codec.ts';
 import * as reader from './msgpack-reader.ts';
 import * as writer from './msgpack-writer.ts';
 import { SUBPROTOCOL } from './version.ts';
@@ -14,7 +14,7 @@ export const msgpackCodec: Codec = {
   encodeValue(value, where = 'value') {
     writer.begin();
     try {
-      writer.writeValue(value, 0);
+      writer.writeValue(value, VALUE_DEPTH);
     } catch (error) {
       throw notWritten(error, where);
     }
@@ -29,7 +29,7 @@ export const msgpackCodec: Codec = {
       for (; i < row.length; i++) {
         const field = row[i];
         if (typeof field === 'object' && field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
-        else writer.writeValue(field, 1);
+        else writer.writeValue(field, VALUE_DEPTH);
       }
     } catch (error) {
       throw notWritten(error, fields?.[i] ?? 'row');
@@ -42,7 +42,9 @@ export const msgpackCodec: Codec = {
   },
 
   frame(rows) {
-    writer.begin();
+    let bytes = writer.arrayHeadBytes(rows.length);
+    for (let i = 0; i < rows.length; i++) bytes += (rows as readonly Span[])[i]!.length;
+    writer.begin(bytes);
     writer.writeArrayHead(rows.length);
     for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Span[], i);
     return writer.written();
@@ -106,7 +108,7 @@ function readRow(): unknown {
   const row = BLANK_ROWS[length]?.slice() ?? [];
   let at = 0;
   try {
-    for (; at < length; at++) row[at] = reader.readValue(1);
+    for (; at < length; at++) row[at] = reader.readValue(VALUE_DEPTH);
     return row;
   } catch (error) {
     return undecodable(error, from, row.slice(0, at), [at]);

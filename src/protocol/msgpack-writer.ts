@@ -4,7 +4,8 @@
  * (see `json-values.ts`); bytes are `bin`.
  *
  * Everything that is written goes into one block of memory, one value after the other, and is handed out as views of it:
- * rows that are written in one tick lie side by side, so that the frame they go into is one copy.
+ * rows that are written in one tick lie side by side, so that the frame they go into is one copy. What is larger than a
+ * block gets memory of its own, which fits: whoever keeps a small value holds no more than the block that it is in.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import { DEPTH_MAX, OutsideDomain, type Span } from './codec.ts';
@@ -16,7 +17,9 @@ const SHORT_STRING = 48;
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
-let block: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
+
+let block = NO_BLOCK;
 let view: DataView = new DataView(block.buffer);
 let at = 0;
 /** Where the value being written begins. */
@@ -25,30 +28,37 @@ let start = 0;
 /** Between `begin` and what ends it. */
 let isWriting = false;
 
-/** Begins to write; what was written before stays where it is. `written`, `span` or `rewind` must follow. */
-export function begin(): void {
+/**
+ * Begins to write; what was written before stays where it is. `written`, `span` or `rewind` must follow. `bytes` says how
+ * many will be written at most, where that is known.
+ */
+export function begin(bytes = 0): void {
   // Reading a property can run code of the application, which must not write into what is being written.
   if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
   isWriting = true;
   start = at;
+  if (bytes > BLOCK_BYTES) useBlock(bytes);
 }
 
 /** What was written since `begin`. It is never written to again. */
 export function written(): Uint8Array<ArrayBuffer> {
   isWriting = false;
-  return new Uint8Array(block.buffer, start, at - start);
+  return block.length > BLOCK_BYTES ? takeLarge() : new Uint8Array(block.buffer, start, at - start);
 }
 
 /** Where that stands. */
 export function span(): Span {
   isWriting = false;
-  return { block, start, length: at - start };
+  if (block.length <= BLOCK_BYTES) return { block, start, length: at - start };
+  const large = takeLarge();
+  return { block: large, start: 0, length: large.length };
 }
 
 /** Forgets what was written since `begin`. */
 export function rewind(): void {
   isWriting = false;
   at = start;
+  if (block.length > BLOCK_BYTES) takeLarge();
 }
 
 /** How much was written since `begin`, in bytes. */
@@ -65,12 +75,27 @@ export function leaveFree(bytes: number): void {
 /** Makes room, by moving what was written since `begin` to a new block if need be. */
 function reserve(bytes: number): void {
   if (at + bytes <= block.length) return;
+  const needed = at - start + bytes;
+  // Room for what follows a large part; by doubling, so that many of them are not moved for each.
+  useBlock(needed <= BLOCK_BYTES ? BLOCK_BYTES : Math.max(needed + BLOCK_BYTES, 2 * (at - start)));
+}
+
+/** Goes on in a new block. */
+function useBlock(bytes: number): void {
   const unfinished = block.subarray(start, at);
-  block = new Uint8Array(Math.max(BLOCK_BYTES, 2 * (unfinished.length + bytes)));
+  block = new Uint8Array(bytes);
   view = new DataView(block.buffer);
   block.set(unfinished);
   start = 0;
   at = unfinished.length;
+}
+
+/** What was written, in memory that fits; nothing else will be written beside it. */
+function takeLarge(): Uint8Array<ArrayBuffer> {
+  const large = at - start === block.length ? block : block.slice(start, at);
+  block = NO_BLOCK;
+  start = at = 0;
+  return large;
 }
 
 /** Copies what has been encoded already. */
@@ -80,9 +105,14 @@ export function writeEncoded(bytes: Uint8Array): void {
   at += bytes.length;
 }
 
+/** The length of the head of an array of `length` elements. */
+export function arrayHeadBytes(length: number): number {
+  return length < 16 ? 1 : length < 0x10000 ? 3 : 5;
+}
+
 /** Writes the head of an array of `length` elements, which must follow. */
 export function writeArrayHead(length: number): void {
-  reserve(5);
+  reserve(arrayHeadBytes(length));
   if (length < 16) block[at++] = 0x90 | length;
   else writeLength(length, 0xdc, 0xdd);
 }
@@ -101,11 +131,11 @@ export function writeValue(value: unknown, depth: number): void {
     case 'object':
       return value === null ? writeNil() : writeObject(value, depth);
     case 'undefined':
-      writeTag('$undefined');
+      writeTag('$undefined', depth);
       block[at++] = 0xc3;
       return undefined;
     case 'bigint':
-      return writeBigint(value);
+      return writeBigint(value, depth);
     case 'function':
     case 'symbol':
       throw new OutsideDomain(messages.unsendable(typeof value));
@@ -118,7 +148,8 @@ function writeNil(): void {
 }
 
 /** A map of one entry, whose value must follow; leaves room for one byte of it. */
-function writeTag(tag: string): void {
+function writeTag(tag: string, depth: number): void {
+  if (depth >= DEPTH_MAX) throw new OutsideDomain(messages.tooDeep);
   reserve(1);
   block[at++] = 0x81;
   writeString(tag);
@@ -181,26 +212,34 @@ function writeString(text: string): void {
 function writeLongString(text: string): void {
   if (!isWellFormed(text)) throw new OutsideDomain(messages.loneSurrogate);
   const bytesMax = 3 * text.length;
-  reserve(bytesMax + 5);
-  const headBytes = bytesMax < 0x100 ? 2 : bytesMax < 0x10000 ? 3 : 5;
+  if (bytesMax >= BLOCK_BYTES) return writeLargeString(text);
+  reserve(bytesMax + 3);
+  const headBytes = bytesMax < 0x100 ? 2 : 3;
   const { written: bytes } = encoder.encodeInto(text, block.subarray(at + headBytes));
   if (headBytes === 2) {
     block[at] = 0xd9;
     block[at + 1] = bytes;
-  } else if (headBytes === 3) {
+  } else {
     block[at] = 0xda;
     view.setUint16(at + 1, bytes);
-  } else {
-    block[at] = 0xdb;
-    view.setUint32(at + 1, bytes);
   }
   at += headBytes + bytes;
 }
 
-function writeBigint(value: bigint): void {
+/** Encoded apart, since room for the longest that it can be would be three times what most need. */
+function writeLargeString(text: string): void {
+  const bytes = encoder.encode(text);
+  reserve(bytes.length + 5);
+  block[at] = 0xdb;
+  view.setUint32(at + 1, bytes.length);
+  block.set(bytes, at + 5);
+  at += bytes.length + 5;
+}
+
+function writeBigint(value: bigint, depth: number): void {
   const digits = value.toString();
   if (!BIGINT_PATTERN.test(digits)) throw new OutsideDomain(messages.bigintDigits);
-  writeTag('$bigint');
+  writeTag('$bigint', depth);
   writeString(digits);
 }
 
@@ -211,7 +250,7 @@ function writeObject(value: object, depth: number): void {
   if (value instanceof Uint8Array) return writeBytes(value);
   if (value instanceof Date) {
     if (!Number.isFinite(value.getTime())) throw new OutsideDomain(messages.invalidDate);
-    writeTag('$date');
+    writeTag('$date', depth);
     return writeNumber(value.getTime());
   }
   throw new OutsideDomain(messages.classInstance(nameOfClass(value)));

@@ -1,5 +1,5 @@
 /** What stays in the process is handed over as if it were sent: neither side sees what the other does to a value later. */
-import { OutsideDomain } from './codec.ts';
+import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
 import { fromJsonValue, toJsonValue } from './json-values.ts';
 
 /**
@@ -9,7 +9,7 @@ import { fromJsonValue, toJsonValue } from './json-values.ts';
  */
 export function sentCopy(value: unknown, where: string): unknown {
   try {
-    const json = toJsonValue(value);
+    const json = toJsonValue(value, VALUE_DEPTH);
     return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value;
   } catch (error) {
     throw error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;

@@ -1,5 +1,5 @@
 /** From an observable to a Correctable: its emissions become views. */
-import { map, takeWhile, type Observable, type Subscription } from 'rxjs';
+import { map, Observable, takeUntil, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -51,46 +51,61 @@ export function fromObservable<T, E, const L extends Levels>(
 ): Correctable<T, L> {
   const { view, ...rest } = options;
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
-    const subscription =
-      view === undefined
-        ? refine(levels, observable as Observable<unknown> as Observable<T>, sink)
-        : relay(levels, observable.pipe(map(view)), sink);
-    if (signal.aborted) subscription.unsubscribe();
-    else if (!subscription.closed) {
-      const leave = (): void => subscription.unsubscribe();
-      signal.addEventListener('abort', leave);
-      subscription.add(() => signal.removeEventListener('abort', leave));
-    }
+    // From the first emission on: an observable may emit all that it has, or without end, while it is subscribed to.
+    const wanted = observable.pipe(takeUntil(abortOf(signal)));
+    const guarded = { sink, signal };
+    if (view === undefined) refine(levels, wanted as Observable<unknown> as Observable<T>, guarded);
+    else relay(levels, wanted.pipe(map(view)), guarded);
   };
   return correctable<T, L>(levels, feed, { ...rest, refining: true });
 }
 
+/** Where emissions go, until the signal aborts. */
+interface Guarded<T> {
+  readonly sink: Sink<T>;
+  readonly signal: AbortSignal;
+}
+
+/** Emits once the signal has aborted. */
+function abortOf(signal: AbortSignal): Observable<void> {
+  return new Observable((subscriber) => {
+    const tell = (): void => subscriber.next();
+    if (signal.aborted) tell();
+    else signal.addEventListener('abort', tell);
+    return () => signal.removeEventListener('abort', tell);
+  });
+}
+
 /** Every emission refines the one before; the last one is final, since nothing can follow it. */
-function refine<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): Subscription {
+function refine<T>(levels: Levels, observable: Observable<T>, { sink, signal }: Guarded<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let last: { readonly value: T } | undefined;
-  return observable.subscribe({
+  observable.subscribe({
     next: (value) => {
       last = { value };
       if (levels.length > 1) sink.update(value, levels[0]);
     },
     error: (error: unknown) => sink.fail(error),
-    complete: () => (last === undefined ? sink.fail(withoutFinal()) : sink.update(last.value, strongest)),
+    complete: () => {
+      if (signal.aborted) return;
+      if (last === undefined) sink.fail(withoutFinal());
+      else sink.update(last.value, strongest);
+    },
   });
 }
 
 /** The emissions say themselves how strong they are. */
-function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): Subscription {
+function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, { sink, signal }: Guarded<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let isFinal = false;
-  return views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({
+  views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({
     next: ({ value, level, ...details }) => {
       isFinal ||= level === strongest;
       sink.update(value, level, details);
     },
     error: (error: unknown) => sink.fail(error),
     complete: () => {
-      if (!isFinal) sink.fail(withoutFinal());
+      if (!isFinal && !signal.aborted) sink.fail(withoutFinal());
     },
   });
 }

@@ -1,7 +1,9 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { createEmbedded, type EmbeddedOptions } from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import type { Authenticate, Authorise } from './gateway/host.ts';
+import type { GatewayLimits } from './gateway/limits.ts';
 import { listenGateways } from './gateway/listen.ts';
 import type { Logger } from './gateway/logger.ts';
 import type { Service } from './redblue/service.ts';
@@ -15,6 +17,12 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly port?: number | undefined;
   /** Origins of pages that may connect, beside pages of this server. */
   readonly origins?: readonly string[] | undefined;
+  /** Verifies a client's token, at all sites. Default: everybody is the same principal. */
+  readonly authenticate?: Authenticate | undefined;
+  /** Whether a principal may execute an operation. Default: yes. */
+  readonly authorise?: Authorise | undefined;
+  /** Bounds of each site's gateway. */
+  readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens also on addresses that others can reach, although everybody is let in. */
   readonly allowUnauthenticated?: boolean | undefined;
   /** How long the thread stays awake after an answer, in microseconds: see `listenGateways`. Default 0. */
@@ -47,26 +55,17 @@ export interface RunningServer<N extends string = string> {
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
-  const { service, page, host, port, origins, logger, allowUnauthenticated, idlePollUs } = options;
+  const { service, page, host, port, allowUnauthenticated, idlePollUs, logger } = options;
+  const { origins, authenticate, authorise, limits } = options;
   const backend = createEmbedded(service, options);
-  const gateways: Record<string, Gateway> = {};
-  for (const name of backend.sites) {
-    gateways[name] = createGateway({
-      site: name,
-      binding: backend.site(name),
-      contract: service.contract,
-      origins,
-      logger,
-    });
-  }
-  const server = createServer();
+  const sites: Record<string, Gateway> = {};
   try {
-    const listener = await listenGateways({ sites: gateways, server, host, port, allowUnauthenticated, idlePollUs });
-    server.on('request', (request, response) => {
-      if (listener.handleHttp(request, response)) return;
-      if (page === undefined) response.writeHead(404).end();
-      else page(request, response);
-    });
+    for (const site of backend.sites) {
+      const binding = backend.site(site);
+      const { contract } = service;
+      sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorise, limits, logger });
+    }
+    const listener = await listenGateways({ sites, host, port, allowUnauthenticated, idlePollUs, page, logger });
     return {
       sites: backend.sites,
       url: listener.url,
@@ -74,13 +73,10 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       close: async (closing) => {
         await listener.close(closing);
         await backend.close();
-        const closed = new Promise((resolve) => server.close(resolve));
-        server.closeAllConnections();
-        await closed;
       },
     };
   } catch (error) {
-    await Promise.all(Object.values(gateways).map((gateway) => gateway.close()));
+    await Promise.all(Object.values(sites).map((gateway) => gateway.close()));
     await backend.close();
     throw error;
   }

@@ -70,6 +70,7 @@ describe('over two gateways', () => {
 
   test('back at a site where the first request never ended → submitted again, and only the second is answered', async () => {
     const store = new StoreDouble();
+    store.executesOnce = true;
     const listener = await listenGateways({ sites: { irl: createGateway({ binding: store }) } });
     const irl = await speak(listener.siteUrl('irl'), 'c'.repeat(32), ['weak', 'strong']);
     const put = [1, 'submit', 'put', 'update', 2, { key: 'k' }];

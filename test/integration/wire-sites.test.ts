@@ -74,6 +74,7 @@ describe('several sites', () => {
 
   test('back at a site that still works on it → asked anew there, under the higher hop', async () => {
     const stores = [new StoreDouble(), new StoreDouble()] as const;
+    for (const store of stores) store.executesOnce = true;
     await using irl = await startGateway({ store: stores[0], site: 'irl' });
     await using frk = await startGateway({ store: stores[1], site: 'frk' });
     await using one = await greeted(irl.url, 1);

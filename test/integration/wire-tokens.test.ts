@@ -45,14 +45,15 @@ describe('tokens', () => {
   });
 
   test.each([
-    ['refused', 'nobody'],
-    ["somebody else's", 'eve:60000'],
-  ])('fresh token is %s → closed with 4401', async (_, token) => {
+    ['refused', 'nobody', 4401],
+    ["somebody else's", 'eve:60000', 4402],
+    ['over', 'ada:-1', 4402],
+  ])('fresh token is %s → closed with %s', async (_, token, code) => {
     await using server = await startGateway({ authenticate });
     await using client = new RawClient(server.url);
     await client.greet({ token: 'ada:60000' });
     client.send([0, 'renew', token]);
-    expect((await client.closed).code).toBe(4401);
+    expect((await client.closed).code).toBe(code);
   });
 
   test('client with a token function → asks it again in time, over one connection', async () => {

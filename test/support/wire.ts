@@ -21,6 +21,8 @@ export interface Submitted {
 /** A binding whose answers the test gives by hand. */
 export class StoreDouble implements Binding<TestLevels> {
   readonly name = 'double';
+  /** Whether it says that it executes an update once however often it is submitted. */
+  executesOnce = false;
   readonly submitted: Submitted[] = [];
   /** Answers at once where given. */
   answer: ((submitted: Submitted) => void) | undefined;

@@ -39,7 +39,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   #isRestoring = false;
   #closing: Promise<void> | undefined;
 
-  constructor(inner: Binding<L>, options: CacheOptions<L>) {
+  constructor(given: Binding<L>, options: CacheOptions<L>) {
+    const inner = given.share?.() ?? given;
     const levels = inner.consistencyLevels();
     const onError = reporter(options.onError);
     this.name = `cache(${inner.name})`;

@@ -1,5 +1,5 @@
 /** The circumstances of a submission as the store behind sees them: with its own session instead of the cache's. */
-import type { BindingSession, InvocationContext, SubmissionOrigin } from '../../correctable/binding.ts';
+import type { BindingSession, InvocationContext, SubmissionOrigin, Whereabouts } from '../../correctable/binding.ts';
 
 export class InnerContext implements InvocationContext {
   readonly #outer: InvocationContext;
@@ -29,5 +29,13 @@ export class InnerContext implements InvocationContext {
 
   get origin(): SubmissionOrigin | undefined {
     return this.#outer.origin;
+  }
+
+  get whereabouts(): Whereabouts | undefined {
+    return this.#outer.whereabouts;
+  }
+
+  set whereabouts(whereabouts: Whereabouts | undefined) {
+    this.#outer.whereabouts = whereabouts;
   }
 }

@@ -1,36 +1,37 @@
 /** Ends a connection when its token does, unless that was renewed. */
+import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Principal } from './host.ts';
-
-/** Longer delays than this overflow a timer. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+import { hasEnded } from './principal.ts';
 
 /** One timer, set anew with every token. */
 export class ClientExpiry {
   readonly #onExpired: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #principal: Principal | undefined;
+  #endsAt = Infinity;
+  #timer: Timer | undefined;
 
   constructor(onExpired: () => void) {
     this.#onExpired = onExpired;
   }
 
   /** Waits for the end of this principal's token; returns how long that is, `undefined` if for ever. */
-  expect({ expiresAt }: Principal): number | undefined {
+  expect(principal: Principal): number | undefined {
     this.stop();
-    if (expiresAt === undefined || expiresAt === Infinity) return undefined;
-    const leftMs = Math.max(0, Math.floor(expiresAt - Date.now()));
-    this.#wait(leftMs);
+    this.#principal = principal;
+    const leftMs = Math.max(0, Math.floor((principal.expiresAt ?? Infinity) - Date.now()));
+    this.#endsAt = systemClock.now() + leftMs;
+    if (!Number.isSafeInteger(leftMs)) return undefined;
+    this.#timer = systemClock.setTimer(this.#onExpired, leftMs);
     return leftMs;
   }
 
-  stop(): void {
-    clearTimeout(this.#timer);
+  /** Whether the token has ended, by either clock: the timer may be late, and the day may have been set anew. */
+  get hasEnded(): boolean {
+    if (this.#endsAt === Infinity) return false;
+    return systemClock.now() >= this.#endsAt || (this.#principal !== undefined && hasEnded(this.#principal));
   }
 
-  #wait(leftMs: number): void {
-    const stepMs = Math.min(leftMs, TIMER_MS_MAX);
-    this.#timer = setTimeout(() => {
-      if (leftMs > stepMs) this.#wait(leftMs - stepMs);
-      else this.#onExpired();
-    }, stepMs);
+  stop(): void {
+    this.#timer?.cancel();
   }
 }

@@ -1,6 +1,7 @@
 /** Schemas as generated code: validation at a small share of a server's time, with one schema as the truth. */
 import * as z from 'zod/mini';
 import type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
+import { operationHashes } from '../../protocol/schema-hash.ts';
 
 /** Compiles a schema. Strict: one that cannot be compiled is a mistake to be seen when the server starts. */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
@@ -11,6 +12,8 @@ export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
 export interface CompiledCatalogue extends Catalogue {
   /** The operations as they were given. */
   readonly given: Catalogue['operations'];
+  /** The fingerprint of each operation. */
+  readonly operationHashes: Readonly<Record<string, string>>;
 }
 
 /** The same catalogue, with schemas compiled where they can be: those of applications may hold what cannot. */
@@ -19,5 +22,5 @@ export function compileCatalogue({ name, hash, operations }: Catalogue): Compile
   for (const [operation, { effect, args }] of Object.entries(operations)) {
     compiled[operation] = { effect, args: z.compile(args) };
   }
-  return { name, hash, operations: compiled, given: operations };
+  return { name, hash, operations: compiled, given: operations, operationHashes: operationHashes(operations) };
 }

@@ -1,32 +1,36 @@
 /** One client's connection, from `hello` to the close. */
+import { systemClock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { clientKinds } from '../../protocol/client-kinds.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 import type { Codec, Encoded, EncodedRow } from '../../protocol/codec.ts';
 import type { Hello } from '../../protocol/hello.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
-import { Outbox } from '../../protocol/outbox.ts';
-import { isPlainSubmit } from '../../protocol/plain-rows.ts';
-import { createRowCheck } from '../../protocol/row-check.ts';
 import type { ClientRow, ServerRow } from '../../protocol/rows.ts';
 import { fieldsOf } from '../../protocol/server-kinds.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
-import { PROTOCOL_VERSION } from '../../protocol/version.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
-import { compileSchema } from './compile-schema.ts';
-import type { ClientConnection, ClientRecord } from './client-table.ts';
-import type { GatewayHost, Peer, Principal } from './host.ts';
+import { AdmissionQueue } from './admission-queue.ts';
 import { ClientExpiry } from './client-expiry.ts';
+import { ClientOwner } from './client-owner.ts';
+import type { ClientConnection, ClientRecord } from './client-record.ts';
+import type { Guest, GuestOutlet } from './guest.ts';
+import { HookTimeout } from './hooks.ts';
+import type { GatewayHost, Peer, Principal } from './host.ts';
+import { Inbox, type RowReader } from './inbox.ts';
+import { SEND_BUFFER_OVERRUN } from './limits.ts';
+import { hasEnded } from './principal.ts';
 import { RateLimit } from './rate-limit.ts';
 import { refuseHello } from './refuse-hello.ts';
+import { Renewals } from './renewals.ts';
+import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
-import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
-import { submit, type Guest } from './submit.ts';
-
-const checkRow = createRowCheck(clientKinds, { compile: compileSchema, isPlain: isPlainSubmit });
+import type { Submission } from './submission.ts';
+import { submit } from './submit.ts';
+import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
+const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
 type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
 
@@ -38,46 +42,24 @@ export interface ConnectionParts {
   readonly host: GatewayHost;
 }
 
-/** A class, since a literal with a getter would be of another shape for each connection. */
-class ClientOwner implements SubmissionOwner {
-  readonly key: string;
-  readonly codec: Codec;
-  readonly levels: readonly string[];
-  readonly #record: ClientRecord;
-  readonly #host: GatewayHost;
-
-  constructor(record: ClientRecord, codec: Codec, host: GatewayHost) {
-    this.key = record.key;
-    this.codec = codec;
-    this.levels = host.levels;
-    this.#record = record;
-    this.#host = host;
-  }
-
-  get acknowledged(): number {
-    return this.#record.acked;
-  }
-
-  onAnomaly(operation: string, what: string, error?: unknown): void {
-    this.#host.report(operation, what, error);
-  }
-}
-
 /** The server's end of one websocket. */
-export class GatewayConnection implements ClientConnection, Outlet {
+export class GatewayConnection implements ClientConnection, GuestOutlet, RowReader {
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
   readonly #host: GatewayHost;
-  readonly #outbox: Outbox;
+  readonly #inbox: Inbox;
+  readonly #sender: Sender;
   readonly #running = new NumberedTable<Submission>();
-  readonly #helloTimer: NodeJS.Timeout;
+  readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
+  readonly #helloTimer;
+  readonly #expiry: ClientExpiry;
+  readonly #renewals: Renewals;
   #phase: Phase = 'greeting';
   #guest: Guest | undefined;
-  readonly #expiry: ClientExpiry;
   #malformed = 0;
   #heard = true;
-  /** When the frame being read arrived, in milliseconds since the epoch. */
+  /** When the frame being read arrived. */
   #receivedAt = 0;
   #leaving = false;
   attempt = 0;
@@ -87,17 +69,25 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
-    // Before anything else is read: what a frame leads to at once is answered by one frame.
-    this.#outbox = new Outbox(
+    const { frameBytesMax, stallTimeoutMs, helloTimeoutMs } = host.limits;
+    this.#inbox = new Inbox(codec, this);
+    this.#sender = new Sender({
       codec,
-      (flush) => process.nextTick(flush),
-      (frame) => this.#send(frame),
-    );
-    this.#outbox.frameBytesMax = host.limits.frameBytesMax;
-    this.#expiry = new ClientExpiry(() => this.close(CloseCode.expired, 'the token has expired'));
-    this.#helloTimer = setTimeout(() => {
-      this.close(CloseCode.helloTimeout, `no hello within ${host.limits.helloTimeoutMs} ms`);
-    }, host.limits.helloTimeoutMs);
+      socket,
+      frameBytesMax,
+      stallTimeoutMs,
+      onMoved: () => this.#guarded(() => this.#moved()),
+      onStalled: () => this.#stalled(),
+    });
+    this.#expiry = new ClientExpiry(() => this.#expire());
+    this.#renewals = new Renewals({
+      identify: (token) => host.identify(token, peer),
+      accepted: (principal) => this.#guarded(() => this.#renewed(principal)),
+      refused: (error) => this.#guarded(() => this.#notRenewed(error)),
+    });
+    this.#helloTimer = systemClock.setTimer(() => {
+      this.close(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
+    }, helloTimeoutMs);
     socket.listen({
       received: (frame) => this.#guarded(() => this.#receive(frame)),
       alive: () => (this.#heard = true),
@@ -106,13 +96,25 @@ export class GatewayConnection implements ClientConnection, Outlet {
   }
 
   get inFlight(): number {
-    return this.#running.size;
+    return this.#running.size + this.#admissions.size;
   }
 
-  /** Closes with a code from `CloseCode`, after what was said has been sent. */
+  get waitingBytes(): number {
+    return this.#sender.waitingBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.limits.sendBufferBytesMax;
+  }
+
+  get mayRead(): boolean {
+    return !this.#isClosed() && !this.isFull;
+  }
+
+  /** Closes with a code from `CloseCode`, after what was said has been sent, as far as the client takes it. */
   close(code: number, reason: string): void {
     if (this.#phase === 'closed') return;
-    this.#outbox.flush();
+    this.#sender.flush();
     this.#socket.close(code, reason);
     this.#leave();
   }
@@ -121,14 +123,17 @@ export class GatewayConnection implements ClientConnection, Outlet {
     this.close(CloseCode.replaced, 'a newer connection of this client took over');
   }
 
-  /** Cuts a connection that said nothing since the last call; asks the others for a sign of life. */
+  /**
+   * Cuts a connection that said nothing since the last call; asks the others for a sign of life. Where something waits
+   * to be sent, the question waits behind it: then it counts whether that moves.
+   */
   checkAlive(): void {
-    if (!this.#heard) return this.#socket.terminate();
+    if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#heard = false;
     this.#socket.ping();
   }
 
-  /** Takes no more submissions, and closes once those under way have ended. */
+  /** Takes no more submissions, and closes once those under way have ended and were sent. */
   drain(drainMs: number): void {
     if (this.#phase !== 'serving') return this.close(CloseCode.goingAway, 'the server is shutting down');
     this.#leaving = true;
@@ -142,22 +147,37 @@ export class GatewayConnection implements ClientConnection, Outlet {
   }
 
   push(row: ServerRow): void {
+    let encoded: EncodedRow;
     try {
-      this.#outbox.push(this.#codec.encodeRow(row, fieldsOf(row)));
+      encoded = this.#codec.encodeRow(row, fieldsOf(row));
     } catch (error) {
-      // Only a version or meta outside the value domain gets here: the store's fault, and the end of the operation.
       this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
-      this.#outbox.push(this.#codec.encodeRow(failRow(row[0], error)));
+      encoded = this.#codec.encodeRow(failRow(row[0], undefined));
     }
+    this.pushEncoded(encoded);
   }
 
   pushEncoded(row: EncodedRow): void {
-    this.#outbox.push(row);
+    if (!this.#isClosed()) this.#sender.push(row);
   }
 
   ended(submission: Submission): void {
     this.#running.delete(submission.id);
     this.#closeIfDrained();
+  }
+
+  row(row: ClientRow): void {
+    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
+    if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
+    return this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');
+  }
+
+  malformed(id: number, error: unknown): void {
+    this.#host.counters.malformed++;
+    this.push(failRow(id, error));
+    if (++this.#malformed >= this.#host.limits.malformedMax) {
+      this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
+    }
   }
 
   /** A mistake of ours, or of a hook, costs this connection, never the process. */
@@ -173,17 +193,28 @@ export class GatewayConnection implements ClientConnection, Outlet {
   #receive(frame: Encoded): void {
     this.#heard = true;
     if (this.#phase === 'closed') return;
-    this.#receivedAt = Date.now();
-    let rows: unknown[];
-    try {
-      rows = this.#codec.decode(frame);
-    } catch (error) {
-      return this.#countMalformed(0, error);
+    this.#receivedAt = systemClock.now();
+    this.#inbox.receive(frame);
+    if (this.#inbox.isWaiting) this.#socket.pause();
+  }
+
+  /** The client has taken some of what waited for it. */
+  #moved(): void {
+    this.#heard = true;
+    if (this.#phase === 'closed') return;
+    if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
+      this.#receivedAt = systemClock.now();
+      this.#inbox.resume();
+      if (!this.#inbox.isWaiting) this.#socket.resume();
     }
-    for (const row of rows) {
-      this.#receiveRow(row);
-      if (this.#isClosed()) return;
-    }
+    this.#closeIfDrained();
+  }
+
+  #stalled(): void {
+    this.#host.logger.warn({ ...this.#peer, waitingBytes: this.waitingBytes }, 'cut off a client that takes nothing');
+    this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
+    // It may still learn why, if it begins to read again.
+    systemClock.setTimer(() => this.#socket.terminate(), this.#host.limits.stallTimeoutMs).hold?.(false);
   }
 
   // A method, since the checker believes that `#phase` cannot change during a call.
@@ -191,24 +222,12 @@ export class GatewayConnection implements ClientConnection, Outlet {
     return this.#phase === 'closed';
   }
 
-  #receiveRow(received: unknown): void {
-    const problem = checkRow(received);
-    if (problem !== undefined) {
-      const { id, field, reason } = problem;
-      return this.#countMalformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
-    }
-    const row = received as ClientRow;
-    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
-    if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
-    this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');
-  }
-
   #serve(row: ClientRow, guest: Guest): void {
     switch (row[1]) {
       case 'submit':
         return this.#submit(row, guest);
       case 'renew':
-        return this.#renew(row[2], guest);
+        return this.#renewals.check(row[2]);
       case 'cancel':
         return this.#cancel(row[0], guest);
       case 'ack':
@@ -222,32 +241,15 @@ export class GatewayConnection implements ClientConnection, Outlet {
     }
   }
 
-  #renew(token: string, guest: Guest): void {
-    Promise.resolve()
-      .then(() => this.#host.authenticate(token, this.#peer))
-      .then(
-        (principal) => {
-          if (this.#isClosed()) return;
-          if (principal.id !== guest.principal.id) {
-            this.close(CloseCode.unauthenticated, 'the fresh token is of somebody else');
-            return;
-          }
-          guest.principal = principal;
-          this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
-        },
-        (error: unknown) => {
-          this.#host.logger.info({ err: error, ...this.#peer }, 'a fresh token was refused');
-          this.close(CloseCode.unauthenticated, 'the token was refused');
-        },
-      );
-  }
-
   #submit(row: SubmitRow, guest: Guest): void {
     // What crosses the goaway is submitted again on the next connection.
-    if (!this.#leaving) submit(row, guest, this.#receivedAt);
+    if (this.#leaving) return;
+    if (this.#expiry.hasEnded) return this.#expire();
+    submit(row, guest, this.#receivedAt);
   }
 
   #cancel(id: number, { record }: Guest): void {
+    if (this.#admissions.remove(id)) return this.push(failRow(id, NOT_BEGUN));
     const submission = this.#running.get(id);
     if (submission === undefined) return;
     submission.abandon();
@@ -263,73 +265,85 @@ export class GatewayConnection implements ClientConnection, Outlet {
       return this.close(CloseCode.mismatch, 'version, levels or contract differ');
     }
     this.#phase = 'authenticating';
-    Promise.resolve()
-      .then(() => this.#host.authenticate(hello.token, this.#peer))
-      .then(
-        (principal) => this.#guarded(() => this.#welcome(hello, principal)),
-        (error: unknown) => {
-          this.#host.logger.info({ err: error, ...this.#peer }, 'a client was not authenticated');
-          this.close(CloseCode.unauthenticated, 'the token was refused');
-        },
-      );
+    this.#host.identify(hello.token, this.#peer).then(
+      (principal) => this.#guarded(() => this.#welcome(hello, principal)),
+      (error: unknown) => this.#guarded(() => this.#refuse(error, 'a client was not authenticated')),
+    );
   }
 
-  #welcome({ client, attempt }: Hello, principal: Principal): void {
+  #refuse(error: unknown, what: string): void {
+    this.#host.logger.info({ err: error, ...this.#peer }, what);
+    // That nobody could tell in time is no refusal.
+    if (error instanceof HookTimeout) return this.close(CloseCode.internal, 'the token could not be checked in time');
+    return this.close(CloseCode.unauthenticated, 'the token was refused');
+  }
+
+  #welcome(hello: Hello, principal: Principal): void {
     if (this.#phase === 'closed') return;
-    const record = this.#host.clients.open(principal.id, client, this.#codec.subprotocol);
+    if (hasEnded(principal)) return this.#expire();
+    const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
+    if (!this.#takeOver(record, hello.attempt)) return this.replaced();
+    this.#helloTimer.cancel();
+    this.#guest = this.#guestOf(record, principal);
+    this.#phase = 'serving';
+    const expiresInMs = this.#expiry.expect(principal);
+    this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
+    if (this.#host.draining) this.drain(0);
+  }
+
+  /** Becomes the client's connection, unless a newer one is, or its replies are kept in another codec. */
+  #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
     if (record.subprotocol !== this.#codec.subprotocol || (older !== undefined && older.attempt >= attempt)) {
-      return this.replaced();
+      return false;
     }
-    older?.replaced();
-    record.connection = this;
-    clearTimeout(this.#helloTimer);
     this.attempt = attempt;
-    const { levels, catalogue, limits } = this.#host;
-    this.#guest = {
+    this.#host.clients.came(record, this);
+    older?.replaced();
+    return true;
+  }
+
+  #guestOf(record: ClientRecord, principal: Principal): Guest {
+    return {
       record,
       principal,
-      rate: new RateLimit(this.#host.limits.operationsPerSecondMax, Date.now()),
+      expiry: this.#expiry,
+      rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
       owner: new ClientOwner(record, this.#codec, this.#host),
       host: this.#host,
       outlet: this,
       running: this.#running,
-      socket: this.#socket,
+      admissions: this.#admissions,
     };
-    this.#phase = 'serving';
-    const contract = catalogue && { name: catalogue.name, hash: catalogue.hash };
-    const { frameBytesMax, inFlightMax } = limits;
-    const welcome = {
-      version: PROTOCOL_VERSION,
-      levels,
-      site: this.#host.site,
-      expiresInMs: this.#expiry.expect(principal),
-      memory: this.#host.memory,
-      contract,
-      limits: { frameBytesMax, inFlightMax },
-    };
-    this.push([0, 'welcome', welcome]);
-    if (this.#host.draining) this.drain(0);
   }
 
-  #countMalformed(id: number, error: unknown): void {
-    this.#host.counters.malformed++;
-    this.push(failRow(id, error));
-    if (++this.#malformed >= this.#host.limits.malformedMax) {
-      this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
+  #renewed(principal: Principal): void {
+    const guest = this.#guest;
+    if (this.#isClosed() || guest === undefined) return;
+    if (hasEnded(principal)) return this.#expire();
+    if (principal.id !== guest.principal.id) {
+      // The client greets again, and is told there that it is somebody else now.
+      return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
     }
+    guest.principal = principal;
+    this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
   }
 
-  #send(frame: Encoded): void {
-    this.#socket.send(frame);
-    if (this.#socket.bufferedBytes <= 2 * this.#host.limits.sendBufferBytesMax) return;
-    this.#host.logger.warn({ ...this.#peer, bufferedBytes: this.#socket.bufferedBytes }, 'cut off a slow reader');
-    this.#socket.close(CloseCode.slowReader, 'the client reads too slowly');
-    this.#socket.terminate();
+  #notRenewed(error: unknown): void {
+    if (this.#isClosed()) return;
+    // Until the token that it has ends, nothing is lost.
+    if (error instanceof HookTimeout) this.#host.logger.warn({ err: error, ...this.#peer }, 'no answer about a token');
+    else this.#refuse(error, 'a fresh token was refused');
+  }
+
+  #expire(): void {
+    this.close(CloseCode.expired, 'the token has expired');
   }
 
   #closeIfDrained(): void {
-    if (this.#leaving && this.#running.size === 0) this.close(CloseCode.goingAway, 'the server is shutting down');
+    if (!this.#leaving || this.#isClosed() || this.inFlight > 0) return;
+    this.#sender.flush();
+    if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
 
   #closed(): void {
@@ -341,17 +355,17 @@ export class GatewayConnection implements ClientConnection, Outlet {
   #leave(): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
-    clearTimeout(this.#helloTimer);
+    this.#helloTimer.cancel();
     this.#expiry.stop();
-    this.#outbox.clear();
+    this.#admissions.clear();
+    this.#inbox.clear();
+    this.#sender.clear();
     const record = this.#guest?.record;
     this.#running.forEach((submission) => {
       if (record?.find(submission.id) === submission) submission.detach();
       else submission.abandon();
     });
     this.#running.clear();
-    if (record?.connection !== this) return;
-    record.connection = undefined;
-    record.goneAt = Date.now();
+    if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
   }
 }

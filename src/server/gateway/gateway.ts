@@ -2,9 +2,9 @@
  * The gateway: hosts any binding for clients over websockets. One request comes in, all its views go out; beside the
  * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
  */
-import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, invalidArgument, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
@@ -13,9 +13,12 @@ import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
 import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
-import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer } from './host.ts';
+import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host.ts';
+import { Interval } from './interval.ts';
+import { levelsOf } from './levels.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
-import { silentLogger, type Logger } from './logger.ts';
+import { guardedLogger, silentLogger, type Logger } from './logger.ts';
+import { hasEnded, identify } from './principal.ts';
 import type { ServerSocket } from './socket.ts';
 
 /** What a gateway is made from. */
@@ -46,6 +49,8 @@ export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly clients: number;
   /** Updates whose replies are kept. */
   readonly replies: number;
+  /** What is kept of clients, in bytes. */
+  readonly replyBytes: number;
 }
 
 /** Hosts one binding. */
@@ -55,8 +60,8 @@ export interface Gateway {
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly authenticated: boolean;
-  /** Verifies a token; rejects one that is refused. */
-  readonly authenticate: Authenticate;
+  /** Verifies a token; rejects one that is refused or has ended. */
+  authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
   /** Subprotocols that it speaks, the preferred one first. */
   readonly subprotocols: readonly string[];
@@ -74,6 +79,7 @@ export interface Gateway {
 
 const DRAIN_MS = 5_000;
 const CLOSE_GRACE_MS = 1_000;
+const SWEEP_MS_MAX = 30_000;
 
 /**
  * Makes a gateway for a binding. `listenGateways` puts it on a port.
@@ -90,40 +96,43 @@ const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
 class BindingGateway implements Gateway, GatewayHost {
   readonly site: string | undefined;
-  readonly memory: string = randomUUID();
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: CompiledCatalogue | undefined;
   readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   readonly authenticated: boolean;
-  readonly authenticate: Authenticate;
   readonly authorise: Authorise;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
-  readonly clients = new ClientTable();
+  readonly clients: ClientTable;
   readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
   readonly #levelSets = new Map<number, readonly string[]>();
-  readonly #sweep: NodeJS.Timeout;
+  readonly #authenticate: Authenticate;
+  readonly #heartbeat: Interval;
+  readonly #sweep: Interval;
   #state: GatewayStatus['state'] = 'serving';
   #onEmpty: (() => void) | undefined;
 
   constructor(options: GatewayOptions) {
     const { binding, contract, authenticate } = options;
+    checkHooks(options);
     this.site = options.site;
     this.binding = binding;
-    this.levels = binding.consistencyLevels();
+    this.levels = levelsOf(binding);
     this.catalogue = contract && compileCatalogue(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
     this.origins = options.origins ?? [];
     this.authenticated = authenticate !== undefined;
-    this.authenticate = authenticate ?? (() => ({ id: '' }));
+    this.#authenticate = authenticate ?? (() => ({ id: '' }));
     this.authorise = options.authorise ?? (() => true);
     this.limits = limitsFrom(options.limits);
-    this.logger = options.logger ?? silentLogger;
-    this.#sweep = setInterval(() => this.#checkAll(), this.limits.heartbeatMs).unref();
+    this.logger = guardedLogger(options.logger ?? silentLogger);
+    this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
+    this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs);
+    this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
   }
 
   get draining(): boolean {
@@ -132,6 +141,16 @@ class BindingGateway implements Gateway, GatewayHost {
 
   get accepting(): boolean {
     return this.#state === 'serving' && this.#connections.size < this.limits.connectionsMax;
+  }
+
+  identify(token: string | undefined, peer: Peer): Promise<Principal> {
+    return identify(this.#authenticate, { token, peer, timeoutMs: this.limits.hookTimeoutMs });
+  }
+
+  async authenticate(token: string | undefined, peer: Peer): Promise<Principal> {
+    const principal = await this.identify(token, peer);
+    if (hasEnded(principal)) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended');
+    return principal;
   }
 
   accept(socket: ServerSocket, peer: Peer): void {
@@ -179,6 +198,7 @@ class BindingGateway implements Gateway, GatewayHost {
       inFlight,
       clients: clients.size,
       replies: clients.replies,
+      replyBytes: clients.bytes,
       ...counters,
     };
   }
@@ -186,7 +206,8 @@ class BindingGateway implements Gateway, GatewayHost {
   async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
     if (this.#state === 'closed') return;
     this.#state = 'draining';
-    clearInterval(this.#sweep);
+    this.#heartbeat.stop();
+    this.#sweep.stop();
     for (const connection of this.#connections) connection.drain(drainMs);
     await this.#empty(drainMs);
     for (const connection of this.#connections) connection.close(1001, 'the server is shutting down');
@@ -201,9 +222,9 @@ class BindingGateway implements Gateway, GatewayHost {
   async #empty(withinMs: number): Promise<void> {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
+      const timer = systemClock.setTimer(resolve, withinMs);
       this.#onEmpty = () => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
     });
@@ -212,7 +233,27 @@ class BindingGateway implements Gateway, GatewayHost {
 
   #checkAll(): void {
     for (const connection of this.#connections) connection.checkAlive();
-    const forgotten = this.clients.forgetGone(Date.now() - this.limits.clientIdleMs);
-    if (forgotten > 0) this.logger.warn({ clients: forgotten }, 'forgot the replies of clients that did not come back');
   }
+
+  #forgetGone(): void {
+    const forgotten = this.clients.forgetGone(systemClock.now() - this.limits.clientIdleMs);
+    if (forgotten > 0) this.#forgot(forgotten);
+  }
+
+  #forgot(clients: number): void {
+    this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
+  }
+}
+
+/** A hook that is none would refuse everybody, or nobody. */
+function checkHooks(options: GatewayOptions): void {
+  for (const field of ['authenticate', 'authorise'] as const) {
+    const hook: unknown = options[field];
+    if (hook !== undefined && typeof hook !== 'function') throw invalidArgument(field, 'must be a function, or none');
+  }
+}
+
+/** How often to look for clients that have been gone for too long. */
+function sweepMs({ clientIdleMs }: GatewayLimits): number {
+  return clientIdleMs === Infinity ? Infinity : Math.min(clientIdleMs, SWEEP_MS_MAX);
 }

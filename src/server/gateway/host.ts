@@ -21,11 +21,11 @@ export interface Peer {
   readonly origin: string | undefined;
 }
 
-/** Verifies a token; throws or rejects to refuse the connection. */
+/** Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. */
 export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
 
-/** Whether a principal may execute an operation. */
-export type Authorise = (principal: Principal, operation: Operation) => boolean;
+/** Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. */
+export type Authorise = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 
 /** Counts of what a gateway has seen. */
 export interface GatewayCounters {
@@ -40,12 +40,13 @@ export interface GatewayCounters {
 export interface GatewayHost {
   /** Name of the site. */
   readonly site: string | undefined;
-  /** Names what is remembered of clients' updates. */
-  readonly memory: string;
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly catalogue: CompiledCatalogue | undefined;
-  readonly authenticate: Authenticate;
+  /** Whether clients must authenticate. */
+  readonly authenticated: boolean;
+  /** Who has this token; rejects where that is refused. The token may have ended. */
+  identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorise: Authorise;
   readonly limits: GatewayLimits;
   readonly logger: Logger;

@@ -3,9 +3,12 @@
  * site, `/metrics` for Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isCorrectableError } from '../../correctable/errors.ts';
 import { GatewayMetrics } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
+import { ANSWER_HEADERS, answerEmpty, pathOf } from './http-server.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
+import type { Place } from './place.ts';
 
 /** One site in the directory. */
 export interface SiteEntry {
@@ -30,18 +33,19 @@ interface Answer {
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: Sites,
-  boundTo: string,
+  place: Place,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
   const metrics = new GatewayMetrics(sites);
   return (request, response) => {
-    const [, first = '', second, ...rest] = ((request.url ?? '/').split('?', 1)[0] as string).split('/');
+    const [, first = '', second, ...rest] = pathOf(request).split('/');
     if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
+    response.on('error', () => response.destroy());
     const { host, origin } = request.headers;
-    if (!isAllowedHost(host, boundTo) || !isAllowedOrigin(origin, host, origins)) {
-      response.writeHead(403).end();
+    if (place.isExposed || !isAllowedHost(host, place.boundTo) || !isAllowedOrigin(origin, host, origins)) {
+      answerEmpty(response, 403);
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD' }).end();
+      answerEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
       if (origin !== undefined) response.setHeader('access-control-allow-origin', origin);
       response.setHeader('vary', 'origin');
@@ -63,23 +67,24 @@ interface Asked {
 async function answer(request: IncomingMessage, sites: Sites, { first, second, metrics }: Asked): Promise<Answer> {
   if (first === 'ready') return readiness(sites, second);
   if (first === 'sites') return { status: 200, body: { sites: directoryOf(sites) } };
-  const isKnown = await isAuthenticated(request, sites);
-  if (first === 'health') return healthOf(sites, isKnown);
-  if (!isKnown) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+  const known = await isKnown(request, sites);
+  if (first === 'health') return healthOf(sites, known === true);
+  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked in time' } };
+  if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
   return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
 
 function send(response: ServerResponse, { status, body, type = 'application/json' }: Answer): void {
   response.writeHead(status, {
     'content-type': type,
-    'cache-control': 'no-store',
+    ...ANSWER_HEADERS,
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
   });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** What sites are doing is told to those only who may be their clients. */
-async function isAuthenticated(request: IncomingMessage, sites: Sites): Promise<boolean> {
+/** What sites are doing is told to those only who may be their clients; `undefined` if that cannot be found out. */
+async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean | undefined> {
   const { authorization, origin } = request.headers;
   const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
   const peer = { remoteAddress: request.socket.remoteAddress, origin };
@@ -88,20 +93,20 @@ async function isAuthenticated(request: IncomingMessage, sites: Sites): Promise<
     if (token === undefined) return false;
     try {
       await gateway.authenticate(token, peer);
-    } catch {
-      return false;
+    } catch (error) {
+      return isCorrectableError(error, 'UNAVAILABLE') ? undefined : false;
     }
   }
   return true;
 }
 
-function healthOf(sites: Sites, isKnown: boolean): Answer {
+function healthOf(sites: Sites, isKnownClient: boolean): Answer {
   const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
   const serving = entries.every(([, { state }]) => state === 'serving');
   const status = serving ? 'ok' : 'draining';
   return {
     status: serving ? 200 : 503,
-    body: isKnown ? { status, sites: Object.fromEntries(entries) } : { status },
+    body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },
   };
 }
 

@@ -1,17 +1,26 @@
 /** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
 import { CorrectableError } from '../../correctable/errors.ts';
 
-/** Bounds of a gateway. */
+/** Bounds of a gateway. `Infinity` stands for none, except for `frameBytesMax`. */
 export interface GatewayLimits {
   /** Largest frame read, in bytes. Default 1 MiB. */
   readonly frameBytesMax: number;
+  /** Largest view sent, in bytes; larger ones fail their operation. Default 16 MiB. */
+  readonly resultBytesMax: number;
   /** Most operations under way on one connection; more fail with `OVERLOADED`. Default 16 384. */
   readonly inFlightMax: number;
-  /** Most updates of one client whose replies are kept for a repetition. Default 65 536. */
+  /** Most updates of one client whose replies are kept for a repetition; more fail with `OVERLOADED`. Default 65 536. */
   readonly repliesMax: number;
+  /** Bytes kept of the replies of one client; beyond them its updates fail with `OVERLOADED`. Default 32 MiB. */
+  readonly repliesBytesMax: number;
   /**
-   * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`; at twice as many the
-   * connection is cut. Default 8 MiB.
+   * Bytes kept of the replies of all clients. Beyond them those that have been gone for longest are forgotten, and if
+   * all are here, updates fail with `OVERLOADED`. Default 256 MiB.
+   */
+  readonly repliesBytesTotalMax: number;
+  /**
+   * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At four times as many the
+   * views of reads do as well, and no more is read from the connection. Default 8 MiB.
    */
   readonly sendBufferBytesMax: number;
   /** Operations a second of one connection; more fail with `OVERLOADED`. Default: no limit. */
@@ -22,6 +31,10 @@ export interface GatewayLimits {
   readonly malformedMax: number;
   /** How long a connection may take to say `hello` and be let in. Default 5000 ms. */
   readonly helloTimeoutMs: number;
+  /** How long `authenticate` and `authorise` may take. Default 5000 ms. */
+  readonly hookTimeoutMs: number;
+  /** How long a client may take nothing of what waits for it before its connection is closed. Default 60 000 ms. */
+  readonly stallTimeoutMs: number;
   /** How often every connection is asked whether it is alive. Default 30 000 ms. */
   readonly heartbeatMs: number;
   /** How long the replies of a client that is gone are kept. Default 600 000 ms. */
@@ -30,27 +43,58 @@ export interface GatewayLimits {
 
 const DEFAULTS: GatewayLimits = {
   frameBytesMax: 1 << 20,
+  resultBytesMax: 16 << 20,
   inFlightMax: 16_384,
   repliesMax: 65_536,
+  repliesBytesMax: 32 << 20,
+  repliesBytesTotalMax: 256 << 20,
   sendBufferBytesMax: 8 << 20,
   operationsPerSecondMax: Infinity,
   connectionsMax: 4_096,
   malformedMax: 8,
   helloTimeoutMs: 5_000,
+  hookTimeoutMs: 5_000,
+  stallTimeoutMs: 60_000,
   heartbeatMs: 30_000,
   clientIdleMs: 600_000,
 };
 
+/** Frames are read into memory as a whole, and the largest is told to the client. */
+const FRAME_BYTES_MAX = 2 ** 31 - 1;
+
+/** Times and rates may have a fraction, counts may not. */
+const FRACTIONAL = /(Ms|PerSecondMax)$/;
+
 /** How long a client should wait before it asks an overloaded gateway again. */
 export const OVERLOADED_RETRY_MS = 100;
 
+/** How much more than `sendBufferBytesMax` may wait before even what was admitted is refused. */
+export const SEND_BUFFER_OVERRUN = 4;
+
 /** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
 export function limitsFrom(given: Partial<GatewayLimits> = {}): GatewayLimits {
-  const limits = { ...DEFAULTS, ...given };
-  for (const [name, value] of Object.entries(limits)) {
-    if (typeof value === 'number' && value > 0) continue;
-    const field = `limits.${name}`;
-    throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be a positive number, not ${value}`, { field });
+  const limits: Record<keyof GatewayLimits, number> = { ...DEFAULTS };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(DEFAULTS, name)) refuse(name, `is none of ${Object.keys(DEFAULTS).join(', ')}`);
+    check(name, value);
+    limits[name as keyof GatewayLimits] = value;
   }
   return limits;
+}
+
+function check(name: string, value: unknown): void {
+  const isPositive = typeof value === 'number' && value > 0;
+  if (name === 'frameBytesMax') {
+    if (isPositive && Number.isInteger(value) && value <= FRAME_BYTES_MAX) return;
+    refuse(name, `must be a whole number from 1 to ${FRAME_BYTES_MAX}, not ${String(value)}`);
+  }
+  if (isPositive && (value === Infinity || FRACTIONAL.test(name) || Number.isSafeInteger(value))) return;
+  const what = FRACTIONAL.test(name) ? 'a positive number' : 'a whole number from 1 on';
+  refuse(name, `must be ${what}, or Infinity for no limit, not ${String(value)}`);
+}
+
+function refuse(name: string, problem: string): never {
+  const field = `limits.${name}`;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${problem}`, { field });
 }

@@ -1,10 +1,10 @@
 /** Which pages may talk to a server, and under which names it answers: against hostile pages and DNS rebinding. */
 
-const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:127(?:\.\d{1,3}){3}\])$/i;
 
 /** Whether an address is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK.test(host === '::1' ? '[::1]' : host);
+  return LOOPBACK.test(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
 }
 
 /**
@@ -21,9 +21,12 @@ export function isAllowedOrigin(
   return host !== undefined && origin === `http://${host}` && isLoopbackHost(hostname(host));
 }
 
-/** Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. */
-export function isAllowedHost(host: string | undefined, boundTo: string): boolean {
-  if (!isLoopbackHost(boundTo)) return true;
+/**
+ * Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. One without an
+ * address is a socket in the file system, which no page can reach.
+ */
+export function isAllowedHost(host: string | undefined, boundTo: string | undefined): boolean {
+  if (boundTo === undefined || !isLoopbackHost(boundTo)) return true;
   return host !== undefined && isLoopbackHost(hostname(host));
 }
 

@@ -15,8 +15,8 @@ export function refuseHello(hello: Hello, { levels, catalogue }: GatewayHost): C
     return new CorrectableError('PROTOCOL', message, { field: 'hello.levels' });
   }
   const { contract } = hello;
-  if (contract === undefined || contract.hash === catalogue?.hash) return undefined;
-  const found = catalogue === undefined ? 'no contract' : `${catalogue.name} (${catalogue.hash})`;
-  const message = `the server has ${found}, the client expects ${contract.name} (${contract.hash}): deploy both from one contract`;
+  if (contract === undefined || contract.name === catalogue?.name) return undefined;
+  const found = catalogue === undefined ? 'no contract' : `the contract ${catalogue.name}`;
+  const message = `the server has ${found}, the client expects ${contract.name}: connect to a server of that contract`;
   return new CorrectableError('PROTOCOL', message, { field: 'hello.contract' });
 }

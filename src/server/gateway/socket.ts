@@ -11,13 +11,25 @@ export interface ServerSocketEvents {
   closed(): void;
 }
 
+/** Which part of a frame it is. */
+export interface FramePart {
+  readonly isText: boolean;
+  readonly isLast: boolean;
+  /** Called when it no longer waits in this process. */
+  sent(): void;
+}
+
 /** One websocket of a client. */
 export interface ServerSocket {
   /** The subprotocol agreed on. */
   readonly subprotocol: string;
   /** Bytes that wait to be sent. */
   readonly bufferedBytes: number;
-  send(frame: Encoded): void;
+  /** Sends a frame, or a part of one: the parts of a frame must follow each other. */
+  send(data: Encoded, part?: FramePart): void;
+  /** Reads no more from the peer, until `resume`. */
+  pause(): void;
+  resume(): void;
   ping(): void;
   /** Closes in order, with a code from `CloseCode`. */
   close(code: number, reason: string): void;
@@ -44,10 +56,19 @@ export class WsSocket implements ServerSocket {
     return this.#socket.bufferedAmount;
   }
 
-  send(frame: Encoded): void {
+  send(data: Encoded, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(frame);
+    if (part === undefined) this.#socket.send(data);
+    else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.sent());
     this.#idlePoll.extend();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   ping(): void {

@@ -11,15 +11,29 @@ import type {
   ViewDetails,
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EncodedField, type Codec, type Encoded, type EncodedRow } from '../../protocol/codec.ts';
-import type { ConfirmRow } from '../../protocol/confirm.ts';
+import { mergeDetails } from '../../correctable/values.ts';
+import { EncodedField, fitsFrame, type Codec, type EncodedRow } from '../../protocol/codec.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
 import type { Move } from '../../protocol/submit.ts';
-import { view, type ViewRow } from '../../protocol/view.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
+import { OVERLOADED_RETRY_MS } from './limits.ts';
+import { apart, bytesOf, type Reply } from './reply.ts';
+import { toldError } from './told-error.ts';
+import {
+  canConfirm,
+  covers,
+  CONFIRM_FIELDS,
+  confirmRow,
+  viewRow,
+  VIEW_FIELDS,
+  type HeldView,
+  type RowTail,
+} from './view-rows.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
+  /** Whether far too much waits to be sent already. */
+  readonly isFull: boolean;
   push(row: ServerRow): void;
   /** Pushes a row that the client's codec has encoded. */
   pushEncoded(row: EncodedRow): void;
@@ -34,8 +48,14 @@ export interface SubmissionOwner {
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
-  /** Up to this number the client has acknowledged all its operations. */
+  /** Up to this number the client has acknowledged all its updates. */
   readonly acknowledged: number;
+  /** The largest row of a view, in bytes. */
+  readonly resultBytesMax: number;
+  /** Takes so many bytes more to keep something of the client's, if there is room for them. */
+  take(bytes: number): boolean;
+  /** Gives back what was taken. */
+  give(bytes: number): void;
   /** Told of failures, and of what a binding does against its interface. */
   onAnomaly(operation: string, what: string, error?: unknown): void;
 }
@@ -45,6 +65,8 @@ export interface SubmissionParts {
   readonly id: number;
   /** Name of the operation, for reports. */
   readonly name: string;
+  /** An update's reply is kept for a repetition; and that it cannot be told does not undo it. */
+  readonly isUpdate: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
   readonly deadlineAt: number | undefined;
@@ -54,23 +76,11 @@ export interface SubmissionParts {
   readonly move?: Move | undefined;
 }
 
-interface HeldView {
-  readonly level: number;
-  readonly value: Encoded;
-  readonly details: ViewDetails | undefined;
-}
+/** Longest token of a session that clients take. */
+const TOKEN_LENGTH_MAX = 4_096;
 
-interface RowTail extends ViewDetails {
-  readonly token?: string;
-}
-
-/** How an operation ended: kept for a repetition. */
-type Final =
-  | { readonly row: EncodedRow }
-  /** What nobody can change need not be kept in its encoded form. */
-  | { readonly scalar: unknown; readonly level: number; readonly seq: number }
-  | { readonly view: HeldView; readonly seq: number }
-  | { readonly error: unknown };
+/** The ending of an update whose reply could not be kept. */
+const NOT_KEPT = 'the update took effect; its result is not kept, since too much waits for an ack of this client';
 
 /** An operation under way, or ended with its reply kept for a repetition. */
 export class Submission implements Sink, InvocationContext {
@@ -80,12 +90,19 @@ export class Submission implements Sink, InvocationContext {
   readonly trace: unknown;
   readonly #owner: SubmissionOwner;
   readonly #name: string;
+  readonly #isUpdate: boolean;
   readonly #move: Move | undefined;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
-  /** By the sequence number given to the binding; what could not be sent leaves a gap. */
-  #views: (HeldView | undefined)[] | undefined;
-  #final: Final | undefined;
+  /** By the sequence number given to the binding: the views, or why there is none to be confirmed. */
+  #views: (HeldView | CorrectableError | undefined)[] | undefined;
+  #hasEnded = false;
+  /** Of an update that has ended. */
+  #reply: Reply | undefined;
+  /** Nobody will ask for the reply again. */
+  #isForgotten = false;
+  /** What is kept of it at present. */
+  #bytes = 0;
   #count = 0;
   /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
   #repeated = false;
@@ -100,6 +117,7 @@ export class Submission implements Sink, InvocationContext {
     this.#move = parts.move;
     this.#owner = owner;
     this.#name = parts.name;
+    this.#isUpdate = parts.isUpdate;
     this.#strongest = parts.strongest;
     this.#outlet = outlet;
   }
@@ -113,12 +131,6 @@ export class Submission implements Sink, InvocationContext {
     return { client: key, sequence: this.id, acknowledged, home: this.#move?.[0], hop: this.#move?.[1] };
   }
 
-  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
-  isSuperseded(hop: number): boolean {
-    const hasResult = this.#final !== undefined && !('error' in this.#final);
-    return !hasResult && hop > (this.#move?.[1] ?? 0);
-  }
-
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -127,70 +139,46 @@ export class Submission implements Sink, InvocationContext {
     return this.#controller.signal;
   }
 
+  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
+  isSuperseded(hop: number): boolean {
+    const hasResult = this.#reply !== undefined && !('row' in this.#reply && this.#reply.isFailure);
+    return !hasResult && hop > (this.#move?.[1] ?? 0);
+  }
+
   update(value: unknown, level: string, details?: ViewDetails): number {
     const seq = this.#count++;
-    const index = this.#accept(level);
-    if (index === undefined) return seq;
-    // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
-    if (index >= this.#strongest && this.#views === undefined) this.#finish(value, index, seq, details);
-    else this.#show(value, index, seq, details);
+    try {
+      const index = this.#accept(level);
+      if (index === undefined) return seq;
+      // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
+      if (index >= this.#strongest && this.#views === undefined) this.#finish(value, index, seq, details);
+      else this.#show(value, index, seq, details);
+    } catch (error) {
+      this.#broke(error);
+    }
     return seq;
   }
 
-  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
-    let row: EncodedRow;
-    try {
-      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, this.#tail(details)), VIEW_FIELDS);
-    } catch (error) {
-      return this.fail(error);
-    }
-    this.#outlet?.pushEncoded(row);
-    const isPlain = isScalar(value) && details === undefined && this.session === undefined;
-    this.#end(isPlain ? { scalar: value, level, seq } : { row });
-  }
-
-  #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
-    let view: HeldView;
-    try {
-      view = { level, value: this.#owner.codec.encodeValue(value), details };
-    } catch (error) {
-      return this.fail(error);
-    }
-    const same = this.#seqOfSame(view);
-    if (same === undefined) this.#emit(view, seq);
-    else this.#emitConfirm(view, same, view.details);
-    this.#keep(view, seq);
-  }
-
   confirm(level: string, seq: number, details?: ViewDetails): void {
-    const index = this.#accept(level);
-    if (index === undefined) return;
-    const known = this.#views?.[seq];
-    if (known === undefined) {
-      this.fail(new CorrectableError('PROTOCOL', `the store confirmed view ${seq}, which it never gave`));
-      return;
+    try {
+      const index = this.#accept(level);
+      if (index !== undefined) this.#confirm(index, seq, details);
+    } catch (error) {
+      this.#broke(error);
     }
-    const view = { level: index, value: known.value, details: mergeDetails(known.details, details) };
-    if (this.#repeated) this.#emit(view, seq);
-    else this.#emitConfirm(view, seq, details);
-    this.#keep(view, seq);
   }
 
   fail(error: unknown, level?: string): void {
-    if (this.#final !== undefined) return this.#anomaly('a failure after the end', error);
-    this.#anomaly('an operation failed', error);
-    const index = level === undefined ? -1 : this.#owner.levels.indexOf(level);
-    if (index >= 0 && index < this.#strongest) {
-      this.#outlet?.push(failRow(this.id, error, index));
-      return;
+    try {
+      this.#fail(error, level === undefined ? -1 : this.#owner.levels.indexOf(level));
+    } catch (problem) {
+      this.#broke(problem);
     }
-    this.#outlet?.push(failRow(this.id, error));
-    this.#end({ error });
   }
 
   /** The binding is done with the operation; without a final by now there will be none. */
   close(): void {
-    if (this.#final !== undefined) return;
+    if (this.#hasEnded) return;
     this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended the operation without a final view'));
   }
 
@@ -198,70 +186,257 @@ export class Submission implements Sink, InvocationContext {
   repeat(outlet: Outlet): void {
     this.#outlet = outlet;
     this.#repeated = true;
-    if (this.#final === undefined) {
-      this.#views?.forEach((view, seq) => view !== undefined && this.#emit(view, seq));
+    if (!this.#hasEnded) {
+      this.#views?.forEach((view, seq) => {
+        if (view === undefined || isGap(view)) return;
+        view.at = undefined;
+        this.#emit(view, seq);
+      });
       return;
     }
-    if ('row' in this.#final) outlet.pushEncoded(this.#final.row);
-    else if ('scalar' in this.#final) {
-      const { scalar, level, seq } = this.#final;
-      outlet.push(viewRow(this.id, level, seq, scalar, undefined));
-    } else if ('error' in this.#final) outlet.push(failRow(this.id, this.#final.error));
-    else this.#emit(this.#final.view, this.#final.seq);
+    const reply = this.#reply;
+    this.#outlet = undefined;
+    if (reply === undefined) outlet.push(failRow(this.id, new CorrectableError('UNKNOWN', NOT_KEPT)));
+    else if ('row' in reply) outlet.pushEncoded(reply.row);
+    else outlet.push(viewRow(this.id, reply.level, reply.seq, reply.scalar, undefined));
     outlet.ended(this);
   }
 
-  /** The connection is gone, but its client may come back. */
+  /** The connection is gone, but its client may come back: what is held meanwhile is held by itself. */
   detach(): void {
     this.#outlet = undefined;
+    this.#views?.forEach((view) => {
+      if (view !== undefined && !isGap(view) && typeof view.value !== 'string') view.value = view.value.slice();
+    });
   }
 
   /** Nobody wants the views any more. */
   abandon(): void {
     this.#outlet = undefined;
     this.#abandoned = true;
+    if (!this.#isUpdate) this.#release();
     this.#controller?.abort();
   }
 
+  /** Nobody will ask for the reply again. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#reply = undefined;
+    if (this.#hasEnded) this.#release();
+  }
+
+  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    let row: EncodedRow;
+    try {
+      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, this.#tail(details)), VIEW_FIELDS);
+      this.#checkSize(row);
+    } catch (error) {
+      return this.#cannotTell(error, level);
+    }
+    const isPlain = isScalar(value) && details === undefined && this.session === undefined;
+    this.#deliver(row, isPlain ? { scalar: value, level, seq } : { row, isFailure: false });
+  }
+
+  #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    const view: HeldView = { level, value: '', details, at: undefined, told: undefined };
+    try {
+      view.value = this.#owner.codec.encodeValue(value);
+      const same = this.#heldAs(view);
+      if (same !== undefined) this.#emitConfirm(view, same, seq, details);
+      else if (level >= this.#strongest) this.#conclude(view, seq);
+      else this.#emit(view, seq);
+    } catch (error) {
+      return this.#cannotTell(error, level, seq);
+    }
+    this.#hold(view, seq);
+  }
+
+  #confirm(level: number, seq: number, details: ViewDetails | undefined): void {
+    const known = this.#views?.[seq];
+    if (known === undefined) {
+      return this.#fail(new CorrectableError('PROTOCOL', `the store confirmed view ${seq}, which it never gave`), -1);
+    }
+    if (isGap(known)) return this.#cannotTell(known, level);
+    const view: HeldView = { ...known, level, details: merged(known.details, details) };
+    try {
+      const target = known.at === undefined ? undefined : (this.#views?.[known.at] as HeldView);
+      // Where the client has just what the store means, what is new is all there is to say.
+      if (target === known && known.told === known.details) this.#emitConfirm(view, target, seq, details);
+      else if (target !== undefined && covers(view.details, target.told)) {
+        this.#emitConfirm(view, target, seq, view.details);
+      } else if (level >= this.#strongest) this.#conclude(view, seq);
+      else this.#emit(view, seq);
+    } catch (error) {
+      return this.#cannotTell(error, level);
+    }
+    if (this.#views !== undefined) this.#views[seq] = view;
+    return undefined;
+  }
+
+  /** Ends the operation as a whole, unless it failed only at a level below the strongest. */
+  #fail(error: unknown, level: number): void {
+    if (this.#hasEnded || this.#isOver()) return this.#anomaly('a failure after the end', error);
+    this.#anomaly('an operation failed', error);
+    const told = toldError(error);
+    if (level >= 0 && level < this.#strongest) return this.#outlet?.push(failRow(this.id, told, level));
+    const row = this.#owner.codec.encodeRow(failRow(this.id, told));
+    this.#outlet?.pushEncoded(row);
+    return this.#end({ row, isFailure: true });
+  }
+
+  /** Whether nobody waits for it and nothing of it is kept: a read that was abandoned. */
+  #isOver(): boolean {
+    return this.#abandoned && !this.#isUpdate;
+  }
+
   #accept(level: string): number | undefined {
+    if (this.#isOver()) return undefined;
     const index = this.#owner.levels.indexOf(level);
-    if (this.#final === undefined && index >= 0) return index;
+    if (!this.#hasEnded && index >= 0) return index;
     this.#anomaly(index >= 0 ? 'a view after the end' : 'a view at an unknown level');
     return undefined;
   }
 
-  /** The number of a view that the client has and that is the same as `view` but for the level. */
-  #seqOfSame(view: HeldView): number | undefined {
+  /** A view that the client has, where confirming that says all that there is to say. */
+  #heldAs(view: HeldView): HeldView | undefined {
     if (this.#repeated || this.#views === undefined) return undefined;
-    const seq = this.#views.findIndex((held) => held !== undefined && canConfirm(held, view));
-    return seq < 0 ? undefined : seq;
+    for (const [seq, held] of this.#views.entries()) {
+      // Those that were told by a confirmation themselves stand for the one that was confirmed.
+      if (held !== undefined && !isGap(held) && held.at === seq && canConfirm(held, view)) return held;
+    }
+    return undefined;
   }
 
-  #emit({ level, value, details }: HeldView, seq: number): void {
-    this.#outlet?.push(viewRow(this.id, level, seq, new EncodedField(value), this.#tail(details)));
+  #emit(view: HeldView, seq: number): void {
+    const row = this.#rowOf(view, seq);
+    if (this.#outlet === undefined) return;
+    if (this.#outlet.isFull) return this.#outlet.push(failRow(this.id, overfull(), view.level));
+    this.#outlet.pushEncoded(row);
+    // After a repetition nothing refers to an earlier row.
+    if (this.#repeated) return;
+    view.at = seq;
+    view.told = view.details;
   }
 
-  #emitConfirm({ level }: HeldView, seq: number, details: ViewDetails | undefined): void {
-    this.#outlet?.push(confirmRow(this.id, level, seq, this.#tail(details)));
+  /** Says that the value of `target` holds at the level of `view` too, which is number `seq`, with these details. */
+  #emitConfirm(view: HeldView, target: HeldView, seq: number, details: ViewDetails | undefined): void {
+    const row = confirmRow(this.id, view.level, target.at as number, this.#tail(details));
+    const encoded = this.#owner.codec.encodeRow(row, CONFIRM_FIELDS);
+    const isLast = view.level >= this.#strongest;
+    const isKept = isLast && this.#isUpdate && !this.#isForgotten;
+    const reply: Reply | undefined = isKept ? { row: this.#rowOf(view, seq), isFailure: false } : undefined;
+    this.#outlet?.pushEncoded(encoded);
+    if (isLast) return this.#end(reply);
+    view.at = target.at;
+    view.told = view.details;
+    target.told = view.details;
+    return undefined;
+  }
+
+  /** Sends the last view in full. */
+  #conclude(view: HeldView, seq: number): void {
+    const row = this.#rowOf(view, seq);
+    this.#deliver(row, { row, isFailure: false });
+  }
+
+  #deliver(row: EncodedRow, reply: Reply): void {
+    const bytes = bytesOf(reply);
+    if (this.#outlet?.isFull === true && !(this.#isUpdate && this.#canKeep(bytes))) {
+      return this.#fail(this.#isUpdate ? new CorrectableError('UNKNOWN', NOT_KEPT) : overfull(), -1);
+    }
+    this.#outlet?.pushEncoded(row);
+    return this.#end(reply);
+  }
+
+  #canKeep(bytes: number): boolean {
+    if (!this.#owner.take(bytes)) return false;
+    this.#owner.give(bytes);
+    return true;
+  }
+
+  #end(reply: Reply | undefined): void {
+    this.#release();
+    this.#hasEnded = true;
+    if (this.#isUpdate && !this.#isForgotten && reply !== undefined) {
+      const bytes = bytesOf(reply);
+      if (bytes === 0 || this.#owner.take(bytes)) {
+        this.#bytes = bytes;
+        this.#reply = apart(reply);
+      }
+    }
+    const outlet = this.#outlet;
+    this.#outlet = undefined;
+    outlet?.ended(this);
+  }
+
+  /** Keeps the view for a confirmation by the store, and for a repetition. */
+  #hold(view: HeldView, seq: number): void {
+    if (this.#hasEnded) return;
+    const bytes = view.value.length;
+    const isHeld = this.#owner.take(bytes);
+    if (isHeld) this.#bytes += bytes;
+    (this.#views ??= [])[seq] = isHeld ? view : overfull();
+  }
+
+  #release(): void {
+    this.#views = undefined;
+    if (this.#bytes > 0) this.#owner.give(this.#bytes);
+    this.#bytes = 0;
+  }
+
+  /**
+   * A view cannot be sent. Below the strongest level only that level fails. What an update has done is done: that is
+   * told, and why its result is not.
+   */
+  #cannotTell(problem: unknown, level: number, seq?: number): void {
+    const isTyped = problem instanceof CorrectableError;
+    const why = isTyped ? problem.message : 'the server made a mistake';
+    if (!isTyped) this.#anomaly('a view could not be sent', problem);
+    if (level < this.#strongest) {
+      const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', why);
+      if (seq !== undefined) (this.#views ??= [])[seq] = error;
+      return this.#fail(error, level);
+    }
+    if (!this.#isUpdate) return this.#fail(problem, -1);
+    const message = `the update took effect, but its result cannot be told: ${why}`;
+    return this.#fail(new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }), -1);
+  }
+
+  #rowOf({ level, value, details }: HeldView, seq: number): EncodedRow {
+    const row = viewRow(this.id, level, seq, new EncodedField(value), this.#tail(details));
+    const encoded = this.#owner.codec.encodeRow(row, VIEW_FIELDS);
+    this.#checkSize(encoded);
+    return encoded;
+  }
+
+  #checkSize(row: EncodedRow): void {
+    const { codec, resultBytesMax } = this.#owner;
+    if (fitsFrame(codec, row, resultBytesMax)) return;
+    const message = `value: the view takes ${codec.byteLength(row)} bytes, the server sends ${resultBytesMax} at most`;
+    throw new CorrectableError('INVALID_VALUE', message, { field: 'value' });
   }
 
   /** What follows the value in a row: in a session, the token that goes with it as well. */
   #tail(details: ViewDetails | undefined): RowTail | undefined {
-    const token = this.session?.tokens?.[0];
-    return token === undefined ? details : { ...details, token };
+    checkMeta(details?.meta);
+    if (this.session === undefined) return details;
+    const token: unknown = this.session.tokens?.[0];
+    if (token === undefined) return details;
+    if (typeof token !== 'string' || token === '' || token.length > TOKEN_LENGTH_MAX) {
+      throw new CorrectableError('INVALID_VALUE', `token: must be a string of up to ${TOKEN_LENGTH_MAX} characters`);
+    }
+    return { ...details, token };
   }
 
-  #keep(view: HeldView, seq: number): void {
-    if (view.level >= this.#strongest) this.#end({ view, seq });
-    else (this.#views ??= [])[seq] = view;
-  }
-
-  #end(final: Final): void {
-    this.#final = final;
-    this.#views = undefined;
-    const outlet = this.#outlet;
-    this.#outlet = undefined;
-    outlet?.ended(this);
+  /** Nothing that happens here may reach the store. */
+  #broke(error: unknown): void {
+    this.#anomaly('the gateway failed at a view', error);
+    if (this.#hasEnded) return;
+    const told = this.#isUpdate
+      ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
+      : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
+    this.#outlet?.push(failRow(this.id, told));
+    this.#end(undefined);
   }
 
   #anomaly(what: string, error?: unknown): void {
@@ -269,47 +444,25 @@ export class Submission implements Sink, InvocationContext {
   }
 }
 
-const VIEW_FIELDS = view.fields;
-
 function isScalar(value: unknown): boolean {
   return value === null || typeof value !== 'object';
 }
 
-// Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
-function viewRow(id: number, level: number, seq: number, value: unknown, details: RowTail | undefined): ViewRow {
-  if (details?.token !== undefined) {
-    const { version = null, meta = null, token } = details;
-    return [id, 'view', level, seq, value, version, meta, token];
-  }
-  if (details?.meta !== undefined) return [id, 'view', level, seq, value, details.version ?? null, details.meta];
-  if (details?.version !== undefined) return [id, 'view', level, seq, value, details.version];
-  return [id, 'view', level, seq, value];
+function isGap(view: HeldView | CorrectableError): view is CorrectableError {
+  return view instanceof CorrectableError;
 }
 
-function confirmRow(id: number, level: number, seq: number, details: RowTail | undefined): ConfirmRow {
-  if (details?.token !== undefined) {
-    const { version = null, meta = null, token } = details;
-    return [id, 'confirm', level, seq, version, meta, token];
-  }
-  if (details?.meta !== undefined) return [id, 'confirm', level, seq, details.version ?? null, details.meta];
-  if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
-  return [id, 'confirm', level, seq];
+function merged(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
+  return earlier === undefined || later === undefined ? (later ?? earlier) : mergeDetails(earlier, later);
 }
 
-function mergeDetails(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
-  return earlier === undefined || later === undefined ? (later ?? earlier) : { ...earlier, ...later };
+/** Clients take nothing else, and give up a server that sends it. */
+function checkMeta(meta: unknown): void {
+  if (meta === undefined || meta === null || (typeof meta === 'object' && !Array.isArray(meta))) return;
+  throw new CorrectableError('INVALID_VALUE', 'meta: must be an object', { field: 'meta' });
 }
 
-/** The client keeps the details that a confirmation does not replace: it must replace all there are. */
-function canConfirm(held: HeldView, view: HeldView): boolean {
-  if (held.details?.version !== undefined && view.details?.version === undefined) return false;
-  if (held.details?.meta !== undefined && view.details?.meta === undefined) return false;
-  return sameEncoding(held.value, view.value);
-}
-
-function sameEncoding(a: Encoded, b: Encoded): boolean {
-  if (typeof a === 'string' || typeof b === 'string') return a === b;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+function overfull(): CorrectableError {
+  const message = 'too much waits to be sent to this client';
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }

@@ -2,95 +2,61 @@
 import type { Binding, BindingSession } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CheckedOperation } from '../../protocol/checked-operation.ts';
-import type { NumberedTable } from '../../protocol/numbered-table.ts';
+import { isThenable } from '../../correctable/values.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
-import type { ClientRecord } from './client-table.ts';
-import type { GatewayHost, Principal } from './host.ts';
-import { OVERLOADED_RETRY_MS } from './limits.ts';
-import type { RateLimit } from './rate-limit.ts';
-import type { ServerSocket } from './socket.ts';
-import { Submission, type Outlet, type SubmissionOwner } from './submission.ts';
-
-/** A client that was let in, on its present connection. */
-export interface Guest {
-  readonly record: ClientRecord;
-  /** Changes when the client renews its token. */
-  principal: Principal;
-  readonly rate: RateLimit;
-  readonly owner: SubmissionOwner;
-  readonly host: GatewayHost;
-  readonly outlet: Outlet;
-  /** The operations under way on this connection, by number. */
-  readonly running: NumberedTable<Submission>;
-  readonly socket: Pick<ServerSocket, 'bufferedBytes'>;
-}
+import { admit, authorise } from './admission.ts';
+import type { Guest } from './guest.ts';
+import { absorb } from './hooks.ts';
+import type { GatewayHost } from './host.ts';
+import { Submission } from './submission.ts';
+import { toldError } from './told-error.ts';
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
 export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
-  const { record, host, outlet, running } = guest;
+  const { record, outlet, running, admissions, host } = guest;
   const id = row[0];
+  // It is answered when its turn comes.
+  if (admissions.has(id)) return;
   const known = running.get(id) ?? record.find(id);
-  if (known !== undefined && !known.isSuperseded(row[10]?.[1] ?? 0)) {
-    running.set(id, known);
-    return known.repeat(outlet);
+  if (known !== undefined) {
+    const hop = host.binding.executesOnce === true ? (row[10]?.[1] ?? 0) : 0;
+    if (!known.isSuperseded(hop)) {
+      running.set(id, known);
+      return known.repeat(outlet);
+    }
+    // The client came back with it from another site: what the store says to the earlier request is for nobody.
+    known.detach();
   }
-  // The client came back with it from another site: what the store says to the earlier request is for nobody.
-  known?.detach();
   try {
-    start(row, guest, admit(row, guest, receivedAt), receivedAt);
+    const operation = admit(row, guest, receivedAt);
+    const decision = authorise(operation, guest);
+    if (decision === undefined && admissions.size === 0) return start(row, guest, operation, receivedAt);
+    admissions.add(id, decision ?? Promise.resolve(), (refusal) => {
+      if (refusal === undefined) startLater(row, guest, operation, receivedAt);
+      else refuse(row, guest, refusal);
+    });
   } catch (error) {
-    if (!isCorrectableError(error))
-      host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
-    outlet.push(failRow(id, error));
+    refuse(row, guest, error);
   }
+  return undefined;
 }
 
-/** The operation, if it may be executed. */
-function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operation {
-  const { record, principal, host } = guest;
-  const id = row[0];
-  const levels = row[4];
-  if (id <= record.acked) {
-    throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
+function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
+  if (!isCorrectableError(error)) {
+    host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
   }
-  refuseOverload(row, guest);
-  const waitMs = guest.rate.take(receivedAt);
-  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
-  if (Math.clz32(levels) < 32 - host.levels.length) {
-    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
+  outlet.push(failRow(row[0], toldError(error)));
+}
+
+/** What was decided late may have lost its right by then. */
+function startLater(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {
+  try {
+    if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
+    start(row, guest, operation, receivedAt);
+  } catch (error) {
+    refuse(row, guest, error);
   }
-  const operation = checked(row, host);
-  if (!host.authorise(principal, operation)) {
-    throw new CorrectableError('FORBIDDEN', `${operation.name} is not allowed to this client`);
-  }
-  return operation;
-}
-
-function refuseOverload(row: SubmitRow, { record, host, running, socket }: Guest): void {
-  const { inFlightMax, sendBufferBytesMax, repliesMax } = host.limits;
-  let message: string | undefined;
-  if (running.size >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
-  else if (socket.bufferedBytes > sendBufferBytesMax) message = 'the client reads too slowly';
-  else if (row[3] === 'update' && record.size >= repliesMax) message = 'too many replies wait for an ack';
-  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
-}
-
-function overloaded({ counters }: GatewayHost, message: string, retryAfterMs: number): CorrectableError {
-  counters.overloaded++;
-  return new CorrectableError('OVERLOADED', message, { retryAfterMs });
-}
-
-function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
-  const operation = catalogue === undefined ? operationOf(row) : new CheckedOperation(row, catalogue, catalogue.given);
-  if (binding.supports(operation)) return operation;
-  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${row[2]} with this effect`);
-}
-
-function operationOf(row: SubmitRow): Operation {
-  const [, , name, effect, , args, key] = row;
-  return typeof key === 'string' ? { name, effect, args, key } : { name, effect, args };
 }
 
 function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {
@@ -98,15 +64,16 @@ function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: n
   const id = row[0];
   const levels = row[4];
   const timeoutMs = row[7];
+  const isUpdate = row[3] === 'update';
   const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = 31 - Math.clz32(levels);
   const trace = row[8] ?? undefined;
   const session = sessionOf(row, host);
   const move = row[10] ?? undefined;
-  const parts = { id, name: operation.name, strongest, deadlineAt, trace, session, move };
+  const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move };
   const submission = new Submission(owner, parts, outlet);
   running.set(id, submission);
-  if (row[3] === 'update') record.record(submission);
+  if (isUpdate) record.record(submission);
   host.counters.submitted++;
   execute(host.binding, operation, host.levelsOf(levels), submission);
 }
@@ -117,6 +84,7 @@ function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | u
   if (tokens === undefined || tokens === null) return undefined;
   const session = binding.openSession?.(tokens);
   if (session?.tokens !== undefined) return session;
+  absorb(session);
   const message = `The ${binding.name} binding keeps no sessions that can travel; submit without one, at its strongest level`;
   throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
@@ -124,8 +92,8 @@ function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | u
 function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: Submission): void {
   try {
     const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
-    if (!(returned instanceof Promise)) return;
-    returned.then(
+    if (!isThenable(returned)) return;
+    Promise.resolve(returned).then(
       () => submission.close(),
       (error: unknown) => submission.fail(error),
     );

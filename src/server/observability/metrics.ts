@@ -21,17 +21,27 @@ const COUNTERS: Readonly<Record<string, readonly [Field, string]>> = {
   correctables_store_misuses_total: ['misuses', 'Views of the store after the end or at an unknown level'],
 };
 
+let shared: Registry | undefined;
+
+/** The figures of the process and of Node: once, since what observes them cannot be stopped again. */
+function processMetrics(): Registry {
+  if (shared === undefined) {
+    shared = new Registry();
+    collectDefaultMetrics({ register: shared });
+  }
+  return shared;
+}
+
 /** The metrics of one listener, in the text format of Prometheus. */
 export class GatewayMetrics {
   readonly #registry = new Registry();
 
   constructor(sites: Readonly<Record<string, Gateway>>) {
     const each = Object.entries(sites);
-    collectDefaultMetrics({ register: this.#registry });
-    const shared = { labelNames: ['site'], registers: [this.#registry] };
+    const own = { labelNames: ['site'], registers: [this.#registry] };
     for (const [name, [field, help]] of Object.entries(GAUGES)) {
       const gauge: Gauge = new Gauge({
-        ...shared,
+        ...own,
         name,
         help,
         collect: () => each.forEach(([site, gateway]) => gauge.set({ site }, gateway.status()[field])),
@@ -39,7 +49,7 @@ export class GatewayMetrics {
     }
     for (const [name, [field, help]] of Object.entries(COUNTERS)) {
       const counter: Counter = new Counter({
-        ...shared,
+        ...own,
         name,
         help,
         collect() {
@@ -49,7 +59,7 @@ export class GatewayMetrics {
       });
     }
     const serving: Gauge = new Gauge({
-      ...shared,
+      ...own,
       name: 'correctables_serving',
       help: '1 while the site takes new connections, otherwise 0',
       collect: () => each.forEach(([site, gateway]) => serving.set({ site }, gateway.accepting ? 1 : 0)),
@@ -62,6 +72,7 @@ export class GatewayMetrics {
 
   /** All metrics as of now. */
   async text(): Promise<string> {
-    return this.#registry.metrics();
+    const texts = await Promise.all([this.#registry.metrics(), processMetrics().metrics()]);
+    return texts.join('\n');
   }
 }

@@ -14,6 +14,10 @@ class ServerSocketDouble implements ServerSocket {
     this.calls.push('send');
   }
 
+  pause(): void {}
+
+  resume(): void {}
+
   ping(): void {
     this.calls.push('ping');
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkOperation, isListed, type Catalogue } from '../../../src/protocol/catalogue.ts';
+import { checkOperation, isListed, parseArgs, type Catalogue } from '../../../src/protocol/catalogue.ts';
+import { CheckedOperation } from '../../../src/protocol/checked-operation.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 
 const catalogue: Catalogue = {
@@ -12,12 +13,23 @@ const catalogue: Catalogue = {
 };
 const dequeue: Operation = { name: 'dequeue', effect: 'update', args: { queue: 'q', count: 2 }, key: 'q' };
 
-test('listed operation → passes, with what the schema fills in', () => {
+test('listed operation → is sent as it was given; who executes it gets what the schema fills in', () => {
   expect(isListed(catalogue, dequeue)).toBe(true);
-  expect(checkOperation(catalogue, { ...dequeue, args: { queue: 'q' } })).toEqual({
-    ...dequeue,
-    args: { queue: 'q', count: 1 },
-  });
+  const short = { ...dequeue, args: { queue: 'q' } };
+  expect(checkOperation(catalogue, short)).toBe(short);
+  expect(parseArgs(catalogue, short)).toEqual({ queue: 'q', count: 1 });
+});
+
+test('operation that a gateway has parsed → is sent on as it came, and parsed from that', () => {
+  const cents: Catalogue = {
+    ...catalogue,
+    operations: { pay: { effect: 'update', args: z.object({ euros: z.number().transform((euros) => euros * 100) }) } },
+  };
+  const row = [1, 'submit', 'pay', 'update', 1, { euros: 5 }, 'k'] as const;
+  const parsed = new CheckedOperation(row as never, cents, cents.operations);
+  expect(parsed.args).toEqual({ euros: 500 });
+  expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'k' });
+  expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
 });
 
 test('unlisted operation → UNSUPPORTED that names the listed ones', () => {

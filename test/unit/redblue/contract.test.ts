@@ -3,7 +3,8 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { dequeue, enqueue, peek } from '../../../src/operations/index.ts';
-import { defineContract, operation, parseArgs } from '../../../src/protocol/contract.ts';
+import { checkOperation, parseArgs } from '../../../src/protocol/catalogue.ts';
+import { defineContract, operation } from '../../../src/protocol/contract.ts';
 import { keyValueOperations, queueOperations } from '../../../src/protocol/portable.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue } from '../../../src/server/redblue/shadow-operation.ts';
@@ -90,6 +91,36 @@ describe('contract', () => {
   test('builder without arguments → INVALID_ARGUMENT, no raw error', () => {
     const build = (): unknown => tickets.dequeue(undefined as never);
     expect(build).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }));
+  });
+
+  test('key: made of the parsed arguments; what does not fit → INVALID_ARGUMENT with its path', () => {
+    const { push } = defineContract('c', {
+      push: operation({
+        effect: 'update',
+        args: z.object({ queue: z.string().default('Main'), at: z.coerce.date() }),
+        result: z.null(),
+        key: ({ queue: name, at }) => `${name.toLowerCase()}/${at.getTime()}`,
+      }),
+    });
+    expect(push({ at: '2024-01-01' })).toMatchObject({ key: 'main/1704067200000', args: { at: '2024-01-01' } });
+    const bad = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.queue' });
+    expect(() => push({ queue: 7 as never, at: 0 })).toThrow(bad);
+  });
+
+  test('asynchronous schema, schema that throws → a typed error, for the client, the key and the service', () => {
+    const later = z.object({ at: z.number().refine(async () => true) });
+    const broken = z.object({ at: z.number().transform(() => Object.fromEntries(undefined as never)) });
+    for (const [schema, code] of [
+      [later, 'UNSUPPORTED'],
+      [broken, 'INVALID_ARGUMENT'],
+    ] as const) {
+      const spec = { effect: 'update', args: schema, result: z.null() } as const;
+      const odd = defineContract('c', { plain: spec, keyed: { ...spec, key: () => 'k' } });
+      const error = expect.objectContaining({ code, field: 'args' });
+      expect(() => odd.keyed({ at: 1 })).toThrow(error);
+      expect(() => parseArgs(odd, odd.plain({ at: 1 }))).toThrow(error);
+      expect(() => checkOperation(odd, odd.plain({ at: 1 }))).toThrow(error);
+    }
   });
 
   test('operation(): key typed by the arguments', () => {

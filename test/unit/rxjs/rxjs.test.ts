@@ -1,8 +1,9 @@
 /** Between Correctables and observables. */
-import { from, lastValueFrom, of, Subject, throwError, toArray } from 'rxjs';
+import { from, lastValueFrom, of, range, Subject, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { correctable } from '../../../src/correctable/make.ts';
 import type { Sink } from '../../../src/correctable/binding.ts';
+import type { CorrectableEvent } from '../../../src/correctable/environment.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
 import { atLeast, finalOnly, fromObservable, toObservable, values } from '../../../src/rxjs/index.ts';
 
@@ -146,6 +147,30 @@ describe('fromObservable', () => {
     expect(search.observed).toBe(false);
     await expect(results).rejects.toMatchObject({ code: 'ABORTED' });
   });
+
+  for (const [how, view] of [
+    ['plain', undefined],
+    ['view', (value: number) => ({ value, level: 'cache' as const })],
+  ] as const) {
+    test(`${how}: cancelled while the observable emits on the spot, without end → unsubscribes`, async () => {
+      const stop = new AbortController();
+      let emitted = 0;
+      const endless = range(0, Infinity).pipe(
+        tap((n) => {
+          emitted++;
+          if (n === 3) stop.abort();
+        }),
+      );
+      const drops: string[] = [];
+      const options = { signal: stop.signal, onEvent: (event: CorrectableEvent) => drops.push(event.type) };
+      const views = view
+        ? fromObservable(LEVELS, endless, { ...options, view })
+        : fromObservable(['partial', 'complete'], endless, options);
+      await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+      expect(emitted).toBe(4);
+      expect(drops).toEqual([]);
+    });
+  }
 
   test('there and back → the same views', async () => {
     const { sink, views } = scripted();

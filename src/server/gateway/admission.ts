@@ -1,0 +1,108 @@
+/** Whether a submission may be executed: what it asks for, how much is under way, and what the application says. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { isThenable } from '../../correctable/values.ts';
+import { CheckedOperation } from '../../protocol/checked-operation.ts';
+import type { SubmitRow } from '../../protocol/submit.ts';
+import { ENTRY_BYTES } from './client-record.ts';
+import type { Guest } from './guest.ts';
+import { absorb, askHook, HookTimeout } from './hooks.ts';
+import type { GatewayHost } from './host.ts';
+import { OVERLOADED_RETRY_MS } from './limits.ts';
+
+/** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
+export function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operation {
+  const { record, host } = guest;
+  const levels = row[4];
+  if (row[3] === 'update') refuseRepetition(row, guest);
+  refuseOverload(row, guest);
+  const waitMs = guest.rate.take(receivedAt);
+  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
+  if (Math.clz32(levels) < 32 - host.levels.length) {
+    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
+  }
+  if (row[3] === 'update' && !host.clients.hasRoom(record, ENTRY_BYTES)) {
+    throw overloaded(host, 'too many bytes of replies wait for an ack', OVERLOADED_RETRY_MS);
+  }
+  return checked(row, host);
+}
+
+/**
+ * What the application says: nothing where it allows the operation at once, a promise where it takes its time. Throws
+ * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
+ */
+export function authorise(operation: Operation, guest: Guest): Promise<void> | undefined {
+  const { host, principal } = guest;
+  let given: unknown;
+  try {
+    given = host.authorise(principal, operation);
+    if (isThenable(given)) return allowedInTime(given, operation, host);
+  } catch (error) {
+    throw failed(error, operation, host);
+  }
+  requireTrue(given, operation);
+  return undefined;
+}
+
+async function allowedInTime(given: PromiseLike<unknown>, operation: Operation, host: GatewayHost): Promise<void> {
+  let allowed: unknown;
+  try {
+    allowed = await askHook('authorise', host.limits.hookTimeoutMs, () => given);
+  } catch (error) {
+    throw error instanceof HookTimeout ? error : failed(error, operation, host);
+  }
+  requireTrue(allowed, operation);
+}
+
+function requireTrue(allowed: unknown, operation: Operation): void {
+  if (allowed !== true) throw forbidden(operation);
+}
+
+function failed(error: unknown, operation: Operation, { logger }: GatewayHost): CorrectableError {
+  logger.error({ operation: operation.name, err: error }, 'authorise failed: the operation is refused');
+  return forbidden(operation);
+}
+
+function forbidden({ name }: Operation): CorrectableError {
+  return new CorrectableError('FORBIDDEN', `${name} is not allowed to this client`);
+}
+
+/** Refuses an update that has been answered already, and one that may have been executed where nobody can tell. */
+function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
+  const id = row[0];
+  if (id <= record.acked) {
+    throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
+  }
+  if (row[11] !== true || host.binding.executesOnce === true) return;
+  const message = 'the update was sent before, to a server that is gone or has forgotten it: it may have taken effect';
+  throw new CorrectableError('UNKNOWN', message);
+}
+
+function refuseOverload(row: SubmitRow, { record, host, running, admissions, outlet }: Guest): void {
+  const { inFlightMax, sendBufferBytesMax, repliesMax } = host.limits;
+  let message: string | undefined;
+  if (running.size + admissions.size >= inFlightMax)
+    message = `${inFlightMax} operations are under way on this connection`;
+  else if (outlet.waitingBytes > sendBufferBytesMax) message = 'the client reads too slowly';
+  else if (row[3] === 'update' && record.size + admissions.size >= repliesMax)
+    message = 'too many replies wait for an ack';
+  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
+}
+
+function overloaded({ counters }: GatewayHost, message: string, retryAfterMs: number): CorrectableError {
+  counters.overloaded++;
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs });
+}
+
+function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
+  const operation = catalogue === undefined ? operationOf(row) : new CheckedOperation(row, catalogue, catalogue.given);
+  const isSupported: unknown = binding.supports(operation);
+  if (isSupported === true) return operation;
+  absorb(isSupported);
+  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${row[2]} with this effect`);
+}
+
+function operationOf(row: SubmitRow): Operation {
+  const [, , name, effect, , args, key] = row;
+  return typeof key === 'string' ? { name, effect, args, key } : { name, effect, args };
+}

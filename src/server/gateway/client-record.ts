@@ -1,0 +1,89 @@
+/** What a gateway keeps of one client, over all its connections: the replies of its updates, and their size. */
+import { NumberedTable } from '../../protocol/numbered-table.ts';
+import type { Submission } from './submission.ts';
+
+/** What a live connection of a client must be able to do for the table. */
+export interface ClientConnection {
+  readonly attempt: number;
+  /** A newer connection took over. */
+  replaced(): void;
+}
+
+/** The bytes that may be kept, for one client and for all. */
+export interface ReplyBudget {
+  /** Takes so many bytes more for the client, if there is room for them. */
+  take(record: ClientRecord, bytes: number): boolean;
+  /** The same, whether there is room or not: that was asked before. */
+  charge(record: ClientRecord, bytes: number): void;
+  give(record: ClientRecord, bytes: number): void;
+}
+
+/** What it costs to remember an update, beside its reply. */
+export const ENTRY_BYTES = 256;
+
+/** One client, over all its connections. */
+export class ClientRecord {
+  readonly #entries = new NumberedTable<Submission>();
+  readonly #budget: ReplyBudget;
+  /** Unique among all clients: principal and client id. */
+  readonly key: string;
+  /** The codec in which replies are kept. */
+  readonly subprotocol: string;
+  /** Names what is remembered of the client. */
+  readonly memory: string;
+  connection: ClientConnection | undefined;
+  goneAt = 0;
+  /** What is kept, in bytes; the table's to change. */
+  bytes = 0;
+  #acked = 0;
+
+  constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory'>, budget: ReplyBudget) {
+    this.key = parts.key;
+    this.subprotocol = parts.subprotocol;
+    this.memory = parts.memory;
+    this.#budget = budget;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Up to this number the client has acknowledged all updates. */
+  get acked(): number {
+    return this.#acked;
+  }
+
+  find(id: number): Submission | undefined {
+    return this.#entries.get(id);
+  }
+
+  record(submission: Submission): void {
+    const before = this.#entries.get(submission.id);
+    if (before === undefined) this.#budget.charge(this, ENTRY_BYTES);
+    else before.forget();
+    this.#entries.set(submission.id, submission);
+  }
+
+  acknowledge(upTo: number): void {
+    if (upTo <= this.#acked) return;
+    this.#acked = upTo;
+    this.#entries.forEach((submission, id) => {
+      // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
+      if (id > upTo) return false;
+      this.#entries.delete(id);
+      submission.forget();
+      this.#budget.give(this, ENTRY_BYTES);
+      return true;
+    });
+  }
+
+  /** Takes so many bytes more, if there is room for them. */
+  take(bytes: number): boolean {
+    return this.#budget.take(this, bytes);
+  }
+
+  /** Gives back what was taken. */
+  give(bytes: number): void {
+    this.#budget.give(this, bytes);
+  }
+}

@@ -1,0 +1,28 @@
+/** A client that was let in, on its present connection. */
+import type { NumberedTable } from '../../protocol/numbered-table.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { ClientExpiry } from './client-expiry.ts';
+import type { ClientRecord } from './client-record.ts';
+import type { GatewayHost, Principal } from './host.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
+
+export interface Guest {
+  readonly record: ClientRecord;
+  /** Changes when the client renews its token. */
+  principal: Principal;
+  readonly expiry: ClientExpiry;
+  readonly rate: RateLimit;
+  readonly owner: SubmissionOwner;
+  readonly host: GatewayHost;
+  readonly outlet: GuestOutlet;
+  /** The operations under way on this connection, by number. */
+  readonly running: NumberedTable<Submission>;
+  /** Those of which it is not known yet whether they are allowed. */
+  readonly admissions: AdmissionQueue;
+}
+
+/** The way out of the connection, and how much waits there. */
+export interface GuestOutlet extends Outlet {
+  readonly waitingBytes: number;
+}

@@ -1,0 +1,78 @@
+/** The HTTP server under the gateways, and what every HTTP answer of theirs has in common. */
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isThenable } from '../../correctable/values.ts';
+import type { Logger } from './logger.ts';
+
+/** A client that takes longer to say what it wants holds a socket for nothing. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const CHECK_INTERVAL_MS = 2_000;
+
+/** An answer must not be kept, nor be taken for something that it does not say it is. */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+const STATUS = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+} as const;
+
+/** A status with which an upgrade is refused. */
+export type RefusalStatus = keyof typeof STATUS;
+
+/** A server whose connections cannot wait for ever. */
+export function createHttpServer(): Server {
+  return createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  });
+}
+
+/** The path of a request, without its query; also where the whole address was given, as to a proxy. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  return path.split('?', 1)[0] as string;
+}
+
+/** Answers an upgrade with a refusal, and lets go of the socket once that has been written. */
+export function refuseUpgrade(socket: Duplex, status: RefusalStatus, reason: string): void {
+  const headers = {
+    connection: 'close',
+    'content-type': 'text/plain',
+    'content-length': Buffer.byteLength(reason),
+    ...ANSWER_HEADERS,
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
+}
+
+/** Answers with a status and nothing else. */
+export function answerEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { ...ANSWER_HEADERS, ...headers }).end();
+}
+
+/** The same handler, whose failures cost one answer, never the process. */
+export function guardedPage(page: RequestListener, logger: Logger): RequestListener {
+  return (request, response) => {
+    const failed = (err: unknown): void => {
+      logger.error({ err }, 'the page failed');
+      if (response.headersSent) response.destroy();
+      else answerEmpty(response, 500);
+    };
+    response.on('error', failed);
+    try {
+      const given: unknown = page(request, response);
+      if (isThenable(given)) Promise.resolve(given).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+}

@@ -1,0 +1,33 @@
+/** What a client is told of an error that the hosted binding gave, however that was made. */
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { wellFormed } from '../../protocol/value-domain.ts';
+
+const MESSAGE_LENGTH_MAX = 4_096;
+const CODE = /^[A-Z_]{1,64}$/;
+
+/**
+ * The error with nothing in it that a row could not carry: a client counts malformed rows of a server, and gives it up
+ * after a few. What is no typed error of this package stays as it is: it is not told.
+ */
+export function toldError(error: unknown): unknown {
+  try {
+    if (!isCorrectableError(error)) return error;
+    const { code, message, retryAfterMs, field } = error;
+    // Whoever made it may have put anything there.
+    const retryable: unknown = error.retryable;
+    if (typeof code !== 'string' || !CODE.test(code)) return undefined;
+    return new CorrectableError(code, textOf(message), {
+      retryable: retryable === true,
+      retryAfterMs:
+        typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity ? retryAfterMs : undefined,
+      field: typeof field === 'string' ? textOf(field) : undefined,
+    });
+  } catch {
+    // Reading it runs code of whoever made it.
+    return undefined;
+  }
+}
+
+function textOf(text: unknown): string {
+  return wellFormed(String(text).slice(0, MESSAGE_LENGTH_MAX));
+}

@@ -1,0 +1,23 @@
+/** What this process holds. Needs `--expose-gc`. */
+import { activeResources, descriptors } from '../support/hostile/guard.ts';
+import type { Measure } from './messages.ts';
+
+const HANDLES = ['TCPSocketWrap', 'TCPServerWrap', 'TCPConnectWrap', 'Timeout'];
+const MB = 2 ** 20;
+
+export async function measured(connections: number): Promise<Measure> {
+  const { gc } = globalThis as { gc?: () => void };
+  // Finalizers run between collections, and let go of more.
+  for (let i = 0; i < 3; i++) {
+    gc?.();
+    await new Promise(setImmediate);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  const resources = activeResources();
+  return {
+    descriptors: descriptors(),
+    handles: HANDLES.reduce((sum, kind) => sum + (resources.get(kind) ?? 0), 0),
+    memoryMb: Math.round((heapUsed + external) / MB),
+    connections,
+  };
+}

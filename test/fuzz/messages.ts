@@ -1,0 +1,27 @@
+/** What the storm and its targets, which are processes of their own, tell each other. */
+
+/** What a process holds, after the collector has run. */
+export interface Measure {
+  readonly descriptors: number;
+  /** Sockets, servers and timers that keep the process alive. */
+  readonly handles: number;
+  readonly memoryMb: number;
+  readonly connections: number;
+}
+
+/** What a client of the client process was told about one of its updates. */
+export interface ToldOf {
+  readonly mark: string;
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly message: string;
+}
+
+export type FromTarget =
+  | { readonly kind: 'ready'; readonly urls: Readonly<Record<string, string>> }
+  | { readonly kind: 'measured'; readonly measure: Measure; readonly executed: Readonly<Record<string, number>> }
+  | { readonly kind: 'visited'; readonly told: readonly ToldOf[]; readonly hung: readonly string[] };
+
+export type ToTarget =
+  | { readonly kind: 'measure' }
+  | { readonly kind: 'visit'; readonly url: string; readonly seed: number };

@@ -1,0 +1,61 @@
+/** The command line of the fuzzer, parsed and checked. */
+import { cac } from 'cac';
+import { UsageError } from '../../demo/usage-error.ts';
+
+export interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  /** Ends the storm as soon as so many frames were sent. */
+  readonly frames: number;
+  readonly json: boolean;
+}
+
+const SEED_MAX = 2 ** 31 - 1;
+const MINUTES_MAX = 24 * 60;
+
+/**
+ * Parses the arguments after the program's name.
+ *
+ * @returns the options, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming the flag at fault
+ */
+export function parseOptions(argv: readonly string[]): Options | undefined {
+  const cli = cac('npm run fuzz --');
+  cli
+    .command('[...none]', 'Storms gateways with hostile clients, and clients with hostile servers')
+    .option('--minutes <n>', 'How long', { default: 1 })
+    .option('--frames <n>', 'End as soon as so many frames were sent')
+    .option('--seed <n>', 'What everything is drawn from: begins with what a finding with this seed shows')
+    .option('--json', 'Print one JSON object on stdout');
+  cli.help();
+  const { args, options } = cli.parse(['node', 'fuzz', ...argv], { run: false });
+  if (options['help'] === true) return undefined;
+  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
+  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
+  for (const name of Object.keys(options)) {
+    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+  }
+  return {
+    minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 1,
+    frames: numberOf(options, 'frames', { min: 1, max: 1e12, what: 'a whole number', whole: true }) ?? Infinity,
+    seed:
+      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'a whole number', whole: true }) ??
+      Math.floor(Math.random() * SEED_MAX),
+    json: options['json'] === true,
+  };
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+  readonly what: string;
+  readonly whole?: boolean;
+}
+
+function numberOf(options: Readonly<Record<string, unknown>>, name: string, range: Range): number | undefined {
+  const value = options[name];
+  if (value === undefined) return undefined;
+  const { min, max, what, whole = false } = range;
+  if (typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
+  throw new UsageError(`--${name} takes ${what} from ${min} to ${max}, not "${String(value)}"`);
+}

@@ -1,0 +1,36 @@
+/**
+ * What a client is told is true, whatever happens to the network, the gateways and the client: real clients and real
+ * gateways, joined by a network in memory, on virtual time, against stores that count what they execute.
+ *
+ * Executed never → never told "success". Told retryable, or `ABORTED` → never executed, also not later. Executed twice →
+ * never. `OUTCOMES_SEED=7 OUTCOMES_RUNS=10000` repeats a run, or makes it longer.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { schedules } from '../support/outcomes/schedule.ts';
+import { VirtualTime } from '../support/outcomes/virtual-time.ts';
+import { forgetfulDeployment, redblueDeployment, World, type Deployment } from '../support/outcomes/world.ts';
+
+const SEED = Number(process.env['OUTCOMES_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? 2_000);
+
+async function problemsOf(make: () => Deployment, steps: Parameters<World['play']>[0]): Promise<string[]> {
+  using time = new VirtualTime();
+  const world = new World(time, make(), steps.length % 2 === 0 ? 'json' : 'msgpack');
+  await world.play(steps);
+  return world.verdict();
+}
+
+test.each([
+  ['a RedBlue deployment of two sites', redblueDeployment],
+  ['two gateways in front of a store without memory of names', forgetfulDeployment],
+])(
+  `%s, any schedule, seed ${SEED} → what clients are told is true`,
+  async (_, make) => {
+    const property = fc.asyncProperty(schedules, async (steps) => {
+      expect(await problemsOf(make, steps)).toEqual([]);
+    });
+    await fc.assert(property, { seed: SEED, numRuns: RUNS });
+  },
+  120_000,
+);

@@ -1,0 +1,90 @@
+/** A store that counts what it executes, by a mark in the arguments: what the outcomes that callers were told are judged by. */
+import type { Binding, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+import { LEVELS, type TestLevels } from '../wire.ts';
+
+/** What an operation carries so that it can be counted. */
+export interface Marked {
+  readonly mark: string;
+  /** How many characters a read answers with. */
+  readonly size?: number;
+}
+
+/** An update that adds one to the count of its mark. */
+export function bump(mark: string): Operation {
+  return { name: 'bump', effect: 'update', args: { mark } satisfies Marked };
+}
+
+/** A read of the count of a mark. */
+export function count(mark: string, size = 0): Operation {
+  return { name: 'count', effect: 'read', args: { mark, size } satisfies Marked };
+}
+
+/** How the store answers: at once, never until told, or with a preliminary view at once and the final when told. */
+export type Manner = 'at-once' | 'held' | 'preliminary';
+
+/** Has no memory of names: what is submitted twice is executed twice. */
+export class CountingStore implements Binding<TestLevels> {
+  readonly name = 'counting';
+  readonly executed = new Map<string, number>();
+  manner: Manner = 'at-once';
+  /** How long an operation takes, where it is not answered at once. */
+  delayMs: number | undefined;
+  readonly #held: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+
+  consistencyLevels(): TestLevels {
+    return LEVELS;
+  }
+
+  supports({ name }: Operation): boolean {
+    return name === 'bump' || name === 'count';
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly string[],
+    sink: Sink<T>,
+    _context: InvocationContext,
+  ): void {
+    const given = operation.args as Partial<Marked> | null;
+    const mark = String(given?.mark);
+    const isUpdate = operation.effect === 'update';
+    if (isUpdate) this.executed.set(mark, this.timesOf(mark) + 1);
+    // An object, since replies that are a mere number are kept in another way.
+    const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(given))}`;
+    const told = sink as Sink;
+    if (this.manner === 'preliminary') told.update(value, 'weak');
+    const finish = (): void => {
+      if (levels.includes('weak') && this.manner !== 'preliminary') told.update(value, 'weak');
+      told.update(value, 'strong');
+    };
+    if (this.manner !== 'at-once') this.#held.push(finish);
+    else if (this.delayMs === undefined) finish();
+    else setTimeout(finish, this.delayMs);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  timesOf(mark: string): number {
+    return this.executed.get(mark) ?? 0;
+  }
+
+  /** Fulfilled when `isSo`, looked at after each submission. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Finishes what is held, and holds nothing more. */
+  release(): void {
+    this.manner = 'at-once';
+    for (const finish of this.#held.splice(0)) finish();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function sizeOf(given: Partial<Marked> | null): number {
+  return Math.min(Number(given?.size) || 0, 1 << 20);
+}

@@ -1,0 +1,33 @@
+/** What a caller was told about an update, held against how often the store executed it. */
+import { isCorrectableError } from '../../../src/correctable/errors.ts';
+
+/** What a caller was told. */
+export interface Told {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly message: string;
+}
+
+/** Waits for the end of an operation. */
+export function toldOf(operation: PromiseLike<unknown>): Promise<Told> {
+  return Promise.resolve(operation).then(
+    () => ({ code: 'success', retryable: false, message: '' }),
+    (error: unknown) => {
+      if (isCorrectableError(error)) return { code: error.code, retryable: error.retryable, message: error.message };
+      return { code: 'untyped', retryable: false, message: String(error) };
+    },
+  );
+}
+
+/** Says what is untrue in what the caller of an update was told; `undefined` where it is true. */
+export function untruth(told: Told | undefined, executed: number): string | undefined {
+  if (executed > 1) return `executed ${executed} times, told ${told?.code ?? 'nothing'}`;
+  if (told === undefined) return 'was never told how it ended';
+  const { code, retryable, message } = told;
+  const said = `told ${code}${retryable ? ', retryable' : ''} "${message}"`;
+  if (code === 'success') return executed === 0 ? `${said}, never executed` : undefined;
+  if (code === 'untyped') return said;
+  if (code === 'TIMEOUT') return `${said}: an update has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
+  const isDenied = retryable || code === 'ABORTED';
+  return isDenied && executed > 0 ? `${said}, executed all the same` : undefined;
+}

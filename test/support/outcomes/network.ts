@@ -1,0 +1,229 @@
+/**
+ * A network in memory between real clients and real gateways: pairs of sockets, whose two directions can each be delayed,
+ * swallowed or cut. It looks into what it carries, so that it knows which operations have left their client.
+ */
+import type { Gateway } from '../../../src/server/gateway/gateway.ts';
+import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
+import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/websocket.ts';
+
+type Data = string | Uint8Array<ArrayBuffer>;
+
+/** What the network does now. */
+export interface Weather {
+  delayMs: number;
+  /** Bytes of this direction vanish. */
+  losesRequests: boolean;
+  losesAnswers: boolean;
+}
+
+/** The network, and who listens at it. */
+export class Network {
+  readonly weather: Weather = { delayMs: 1, losesRequests: false, losesAnswers: false };
+  readonly WebSocket: WebSocketConstructor;
+  /** The gateways, by address; one that is absent refuses connections. */
+  readonly gateways = new Map<string, Gateway>();
+  readonly #pairs = new Set<Pair>();
+  /** All that clients have sent, for a look at what has left. */
+  #sent = '';
+
+  constructor() {
+    const opened = (url: string, protocols: string[]): Pair => this.#open(url, protocols);
+    this.WebSocket = class {
+      constructor(url: string, protocols: string[]) {
+        // oxlint-disable-next-line no-constructor-return -- the class is what the client asks for, the pair what it gets
+        return opened(url, protocols).client as never;
+      }
+    } as unknown as WebSocketConstructor;
+  }
+
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  /** Whether anything with this text in it was ever sent by a client. */
+  hasLeft(text: string): boolean {
+    return this.#sent.includes(text);
+  }
+
+  carried(data: Data): void {
+    this.#sent += typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
+  }
+
+  /** Cuts all connections; both ends notice at once. */
+  cut(): void {
+    for (const pair of this.#pairs) pair.cut();
+  }
+
+  /** A gateway ends as a process does that is killed. */
+  kill(gateway: Gateway): void {
+    for (const pair of this.#pairs) if (pair.gateway === gateway) pair.cut();
+  }
+
+  over(pair: Pair): void {
+    this.#pairs.delete(pair);
+  }
+
+  #open(url: string, protocols: string[]): Pair {
+    const pair = new Pair(this, url, protocols[0] ?? '');
+    this.#pairs.add(pair);
+    return pair;
+  }
+}
+
+/** One connection: what the client holds, and what the gateway holds. */
+export class Pair {
+  gateway: Gateway | undefined;
+  readonly client: ClientEnd;
+  readonly #network: Network;
+  readonly #server: ServerEnd;
+  #isOver = false;
+
+  constructor(network: Network, url: string, subprotocol: string) {
+    this.#network = network;
+    this.client = new ClientEnd(this);
+    this.#server = new ServerEnd(this, subprotocol);
+    this.#later(() => this.#connect(new URL(url).host));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  #connect(host: string): void {
+    if (this.#isOver) return;
+    const { weather, gateways } = this.#network;
+    // Nobody answers: the client waits until its own time limit.
+    if (weather.losesRequests || weather.losesAnswers) return;
+    const gateway = gateways.get(host);
+    if (gateway === undefined || !gateway.accepting) return this.cut();
+    this.gateway = gateway;
+    gateway.accept(this.#server, { remoteAddress: undefined, origin: undefined });
+    this.client.onopen?.({} as never);
+  }
+
+  toServer(data: Data): void {
+    if (this.#isOver) return;
+    this.#network.carried(data);
+    if (!this.#network.weather.losesRequests) this.#later(() => this.#isOver || this.#server.receive(data));
+  }
+
+  toClient(data: Data): void {
+    if (this.#isOver || this.#network.weather.losesAnswers) return;
+    const given = typeof data === 'string' ? data : data.slice().buffer;
+    this.#later(() => this.#isOver || this.client.onmessage?.({ data: given } as never));
+  }
+
+  /** One end closes in order. */
+  close(code: number, reason: string): void {
+    const { losesAnswers, losesRequests } = this.#network.weather;
+    if (!losesAnswers && !losesRequests) this.#later(() => this.#end(code, reason));
+  }
+
+  /** Ends at once, for both. */
+  cut(): void {
+    this.#end(1006, '');
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#network.over(this);
+    const { client } = this;
+    const events = this.#server.events;
+    setImmediate(() => {
+      client.onclose?.({ code, reason } as never);
+      events?.closed();
+    });
+  }
+
+  #later(act: () => void): void {
+    setTimeout(act, this.#network.weather.delayMs);
+  }
+}
+
+class ClientEnd implements WebSocketLike {
+  binaryType = '';
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: never) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
+  readonly #pair: Pair;
+
+  constructor(pair: Pair) {
+    this.#pair = pair;
+  }
+
+  send(data: Data): void {
+    this.#pair.toServer(data);
+  }
+
+  close(code = 1000, reason = ''): void {
+    this.#pair.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#pair.cut();
+  }
+}
+
+/** Which part of a frame a gateway sends, where it does not send the whole. */
+interface Part {
+  readonly isText: boolean;
+  readonly isLast: boolean;
+  sent(): void;
+}
+
+class ServerEnd implements ServerSocket {
+  readonly subprotocol: string;
+  readonly bufferedBytes = 0;
+  events: ServerSocketEvents | undefined;
+  readonly #pair: Pair;
+  readonly #parts: Buffer[] = [];
+  readonly #unread: Data[] = [];
+  #isPaused = false;
+
+  constructor(pair: Pair, subprotocol: string) {
+    this.#pair = pair;
+    this.subprotocol = subprotocol;
+  }
+
+  listen(events: ServerSocketEvents): void {
+    this.events = events;
+  }
+
+  send(data: Data, part?: Part): void {
+    if (part === undefined) return this.#pair.toClient(data);
+    this.#parts.push(Buffer.from(data as string));
+    if (part.isLast) {
+      const whole = Buffer.concat(this.#parts.splice(0));
+      this.#pair.toClient(part.isText ? whole.toString() : new Uint8Array(whole));
+    }
+    setTimeout(() => part.sent(), 1);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const data of this.#unread.splice(0)) this.receive(data);
+  }
+
+  receive(data: Data): void {
+    if (this.#isPaused) this.#unread.push(data);
+    else this.events?.received(data);
+  }
+
+  ping(): void {
+    setTimeout(() => this.#pair.isOver || this.events?.alive(), 1);
+  }
+
+  close(code: number, reason: string): void {
+    this.#pair.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#pair.cut();
+  }
+}

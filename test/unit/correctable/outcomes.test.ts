@@ -1,0 +1,222 @@
+/** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
+import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import type { Three } from './support.ts';
+import { LEVELS } from './support.ts';
+
+interface SetUp {
+  readonly clock: VirtualClock;
+  readonly binding: ScriptedBinding<Three>;
+  readonly client: Client<Three>;
+}
+
+const TIMEOUT_MS = 10;
+
+/** A store that answers only what a test says. */
+function silent(whereabouts?: Whereabouts): SetUp {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS, {
+    onCall: ({ context }) => {
+      if (whereabouts) context.whereabouts = whereabouts;
+    },
+  });
+  return { clock, binding, client: createClient(binding, { clock, timeoutMs: TIMEOUT_MS }) };
+}
+
+type Any = Correctable<unknown, Three>;
+
+async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
+  return c.then(
+    (value) => expect.fail(`no error but ${String(value)}`),
+    (error: unknown) => error as CorrectableError,
+  );
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Ways to make one Correctable of an update. */
+const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Three, string>> = {
+  'the update': (update) => update,
+  map: (update) => update.map(() => 'saved'),
+  'map of map': (update) => update.map(() => 1).map(() => 2),
+  speculate: (update) => update.speculate(() => 'saved'),
+  'chain to an update': (_update, { client }) => {
+    const read = client.invoke(get('k'));
+    return read.chain(() => client.invoke(put('k', 2)));
+  },
+  'join with a read': (update, { client }) => all([client.invoke(get('k')), update]) as Any,
+};
+
+describe('an update that may have taken effect', () => {
+  for (const [name, derive] of Object.entries(DERIVED)) {
+    test(`${name}: cancelled → UNKNOWN`, async () => {
+      const setUp = silent();
+      const update = setUp.client.invoke(put('k', 1));
+      update.onError(() => 0);
+      const derived = derive(update, setUp);
+      for (const call of setUp.binding.calls) if (call.operation.effect === 'read') call.view(1, 'weak');
+      const last = derived.map((value) => value);
+      last.cancel();
+      derived.cancel();
+      for (const c of [derived, last]) {
+        expect(await errorOf(c)).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      }
+    });
+
+    test(`${name}: the deadline passes → UNKNOWN, not retryable`, async () => {
+      const setUp = silent();
+      const update = setUp.client.invoke(put('k', 1));
+      update.onError(() => 0);
+      const derived = derive(update, setUp);
+      for (const call of setUp.binding.calls) if (call.operation.effect === 'read') call.view(1, 'strong');
+      const error = errorOf(derived);
+      await setUp.clock.advance(TIMEOUT_MS);
+      expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      expect((await error).message).toMatch(/^put: no final view in time; the update may take effect all the same/);
+    });
+  }
+
+  test('the limit of the strongest level passes → UNKNOWN with that level, and the binding is told', async () => {
+    const { client, clock, binding } = silent();
+    const error = errorOf(client.invoke(put('k', 1), { levelTimeoutsMs: { strong: 5 } }));
+    const { signal } = binding.calls[0]!.context;
+    await clock.advance(5);
+    expect(await error).toMatchObject({ code: 'UNKNOWN', level: 'strong', retryable: false });
+    expect((await error).levelErrors).toMatchObject({ strong: { code: 'UNKNOWN' } });
+    expect(signal.aborted).toBe(true);
+  });
+
+  test('it has ended, a step on its result hangs → UNKNOWN', async () => {
+    for (const step of ['speculate', 'chain'] as const) {
+      const { client, clock, binding } = silent();
+      const update = client.invoke(put('k', 1)).map(() => 1);
+      const error = errorOf(update[step](never));
+      binding.calls[0]!.view(undefined, 'strong');
+      await clock.advance(TIMEOUT_MS);
+      expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+    }
+  });
+
+  test('it has ended, a step on its result is cancelled → UNKNOWN', async () => {
+    const { client, binding } = silent();
+    const update = client.invoke(put('k', 1)).map(() => 1);
+    binding.calls[0]!.view(undefined, 'strong');
+    await update;
+    const hanging = update.chain(never);
+    hanging.cancel();
+    expect(await errorOf(hanging)).toMatchObject({ code: 'UNKNOWN' });
+  });
+
+  test('a read that follows it fails with what is retryable → UNKNOWN with the cause', async () => {
+    const { client, binding } = silent();
+    const chained = client.invoke(put('k', 1)).chain(() => client.invoke(get('k')));
+    binding.calls[0]!.view(undefined, 'strong');
+    const later = new CorrectableError('OVERLOADED', 'later');
+    binding.calls[1]!.fail(later);
+    expect(await errorOf(chained)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: later });
+  });
+
+  test('another part of a join fails with what is retryable, or is cancelled → UNKNOWN with the cause', async () => {
+    const { client, binding } = silent();
+    const joined = all([client.invoke(put('k', 1)), client.invoke(get('k'))]);
+    binding.calls[1]!.fail(new CorrectableError('OVERLOADED', 'later'));
+    expect(await errorOf(joined)).toMatchObject({ code: 'UNKNOWN', cause: { code: 'OVERLOADED' } });
+    const read = client.invoke(get('k'));
+    const other = all([client.invoke(put('k', 1)), read]);
+    read.cancel();
+    expect(await errorOf(other)).toMatchObject({ code: 'UNKNOWN', cause: { code: 'ABORTED' } });
+  });
+
+  test('the update itself fails with what is retryable → so do those made of it', async () => {
+    const { client, binding } = silent();
+    const update = client.invoke(put('k', 1));
+    const read = client.invoke(get('k'));
+    const made = [update.map(String), update.chain(() => 1), all([update, read])];
+    const errors = made.map(errorOf);
+    binding.calls[0]!.fail(new CorrectableError('OVERLOADED', 'nothing was done'));
+    for (const error of errors) expect(await error).toMatchObject({ code: 'OVERLOADED', retryable: true });
+    read.cancel();
+  });
+});
+
+const NO_CONNECTION = new CorrectableError('UNAVAILABLE', 'no connection to ws://shop since 12:00: refused');
+
+/** By whereabouts and effect: what the deadline and cancelling say. */
+const CASES: readonly (readonly [string, Whereabouts | undefined, 'read' | 'update', ErrorCode, ErrorCode])[] = [
+  ['nothing is known', undefined, 'read', 'TIMEOUT', 'ABORTED'],
+  ['nothing is known', undefined, 'update', 'UNKNOWN', 'UNKNOWN'],
+  ['sent, connected', { mayHaveLeft: true, obstacle: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
+  ['sent, connected', { mayHaveLeft: true, obstacle: undefined }, 'update', 'UNKNOWN', 'UNKNOWN'],
+  ['sent, no connection since', { mayHaveLeft: true, obstacle: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
+  ['sent, no connection since', { mayHaveLeft: true, obstacle: NO_CONNECTION }, 'update', 'UNKNOWN', 'UNKNOWN'],
+  ['not sent', { mayHaveLeft: false, obstacle: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
+  ['not sent', { mayHaveLeft: false, obstacle: NO_CONNECTION }, 'update', 'UNAVAILABLE', 'ABORTED'],
+  ['not sent, nothing is wrong', { mayHaveLeft: false, obstacle: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
+  ['not sent, nothing is wrong', { mayHaveLeft: false, obstacle: undefined }, 'update', 'UNAVAILABLE', 'ABORTED'],
+];
+
+describe('whereabouts', () => {
+  for (const [name, whereabouts, effect, atDeadline, atCancel] of CASES) {
+    test(`${effect}, ${name}: deadline → ${atDeadline}, cancel → ${atCancel}`, async () => {
+      const operation = effect === 'read' ? get('k') : put('k', 1);
+      const { client, clock } = silent(whereabouts);
+      const late = errorOf(client.invoke(operation));
+      const left = client.invoke(operation);
+      left.cancel('page left');
+      await clock.advance(TIMEOUT_MS);
+      const error = await late;
+      expect(error).toMatchObject({ code: atDeadline, retryable: atDeadline !== 'UNKNOWN' });
+      expect(error.message).toContain(operation.name);
+      if (whereabouts?.obstacle) {
+        expect(error.message).toContain('no connection to ws://shop since 12:00: refused');
+        expect(error.cause).toBe(NO_CONNECTION);
+      }
+      expect(await errorOf(left)).toMatchObject({ code: atCancel, cause: 'page left' });
+    });
+  }
+
+  test('the binding says later that it has left → what counts is the moment of the end', async () => {
+    const whereabouts = { mayHaveLeft: false, obstacle: undefined };
+    const { client } = silent(whereabouts);
+    const update = client.invoke(put('k', 1));
+    whereabouts.mayHaveLeft = true;
+    update.cancel();
+    expect(await errorOf(update)).toMatchObject({ code: 'UNKNOWN' });
+  });
+
+  test('what is derived of an update that has not left is cancelled → UNKNOWN, since the update goes on', async () => {
+    const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
+    const derived = client.invoke(put('k', 1)).map(String);
+    derived.cancel();
+    expect(await errorOf(derived)).toMatchObject({ code: 'UNKNOWN' });
+  });
+});
+
+test('the table of the specification → the same as here', () => {
+  const text = readFileSync(new URL('../../../docs/spec/correctable.md', import.meta.url), 'utf8');
+  const written = [...text.matchAll(/^\| an? (read|update) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
+  expect(written).toHaveLength(4);
+  for (const [, whereabouts, effect, atDeadline, atCancel] of CASES) {
+    const left = whereabouts?.mayHaveLeft === false ? 'no' : 'yes, or not said';
+    const obstacle = whereabouts?.obstacle ? 'yes' : 'no';
+    const row = written.find(
+      (one) => one[1] === effect && ['–', left].includes(one[2]!) && ['–', obstacle].includes(one[3]!),
+    );
+    expect(row?.slice(4)).toEqual([atDeadline, atCancel]);
+  }
+});
+
+test('time-outs of a read → name the operation, and the level where it has its own limit', async () => {
+  const { client, clock } = silent();
+  const whole = errorOf(client.invoke(get('k')).map(String));
+  const level = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1, strong: 2 } }));
+  await clock.advance(TIMEOUT_MS);
+  expect((await whole).message).toBe('get: no final view in time');
+  expect(await level).toMatchObject({ message: 'get: no view at level "strong" in time', retryable: true });
+  expect((await level).levelErrors['weak']).toMatchObject({ message: 'get: no view at level "weak" in time' });
+});
