@@ -21,7 +21,7 @@ describe('another principal', () => {
     await welcome(platform, { principal: 'ann' });
     expect(await Promise.all([...sent, unsent].map((sink) => sink.failure(0)))).toMatchObject([
       { code: 'UNKNOWN', retryable: false },
-      { code: 'UNAVAILABLE', retryable: true, message: 'get: the principal has changed; nothing was done' },
+      { code: 'UNAVAILABLE', retryable: true, message: 'get: the principal has changed' },
       { code: 'UNAVAILABLE', retryable: true, message: 'put: the principal has changed; nothing was done' },
     ]);
     expect(platform.socket.closedByClient).toBe(true);
