@@ -5,7 +5,8 @@ import type { Codec, EncodedRow, Span } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 import { msgpackCodec } from '../../../src/protocol/msgpack-codec.ts';
 import type { ServerRow } from '../../../src/protocol/rows.ts';
-import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
+import { Submission } from '../../../src/server/gateway/submission.ts';
+import type { Outlet } from '../../../src/server/gateway/submission-parts.ts';
 
 class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
