@@ -22,6 +22,7 @@ class Honest {
   readonly #client: AnyClient & { close(): Promise<void> };
   readonly #name: string;
   readonly #isCounted: boolean;
+  #next = 0;
 
   constructor(name: string, client: AnyClient & { close(): Promise<void> }, isCounted: boolean) {
     this.#name = name;
@@ -30,7 +31,8 @@ class Honest {
   }
 
   async run(isOver: () => boolean): Promise<void> {
-    for (let i = 0; !isOver(); i++) {
+    while (!isOver()) {
+      const i = this.#next++;
       const mark = `honest-${this.#name}-${i}`;
       const operation = this.#isCounted
         ? bump(mark)

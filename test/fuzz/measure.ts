@@ -16,7 +16,7 @@ export async function measured(connections: number): Promise<Measure> {
   const resources = activeResources();
   return {
     descriptors: descriptors(),
-    handles: HANDLES.reduce((sum, kind) => sum + (resources.get(kind) ?? 0), 0),
+    handles: Object.fromEntries(HANDLES.map((kind) => [kind, resources.get(kind) ?? 0])),
     memoryMb: Math.round((heapUsed + external) / MB),
     connections,
   };

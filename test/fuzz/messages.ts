@@ -3,8 +3,8 @@
 /** What a process holds, after the collector has run. */
 export interface Measure {
   readonly descriptors: number;
-  /** Sockets, servers and timers that keep the process alive. */
-  readonly handles: number;
+  /** Sockets, servers and timers that keep the process alive, by kind. */
+  readonly handles: Readonly<Record<string, number>>;
   readonly memoryMb: number;
   readonly connections: number;
 }

@@ -222,7 +222,11 @@ class Storm {
       const now = (await target.measure())?.measure;
       if (now === undefined || before === undefined) return;
       leaks = [];
-      for (const what of ['descriptors', 'handles', 'connections'] as const) {
+      for (const [kind, count] of Object.entries(now.handles)) {
+        const earlier = before.handles[kind] ?? 0;
+        if (count > earlier) leaks.push(`${kind}: ${earlier} before, ${count} after`);
+      }
+      for (const what of ['descriptors', 'connections'] as const) {
         if (now[what] > before[what]) leaks.push(`${what}: ${before[what]} before, ${now[what]} after`);
       }
       if (now.memoryMb > before.memoryMb + leftMb)

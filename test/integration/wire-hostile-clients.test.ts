@@ -8,10 +8,11 @@ import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
 import { bump } from '../support/hostile/counting-store.ts';
 import { GATEWAY_STAGES, MARK, openStand, SERVERS, type Stage, type Stand } from '../support/hostile/gateway-stages.ts';
-import { within } from '../support/hostile/guard.ts';
+import { Guard, within } from '../support/hostile/guard.ts';
 import { HAPPENINGS, type Happening } from '../support/hostile/happenings.ts';
 import { toldOf, untruth } from '../support/hostile/outcomes.ts';
 import { problemsOf } from '../support/hostile/table.ts';
+import { frame, OPCODE } from '../support/hostile/ws-frames.ts';
 import { LEVELS } from '../support/wire.ts';
 
 const CLOSE_MS = 5_000;
@@ -54,3 +55,27 @@ describe.each(SERVERS)('wire: hostile client at a server %s', (whose) => {
     120_000,
   );
 });
+
+test.each([
+  ['text that is no UTF-8', frame(Buffer.of(0xff, 0xfe), { isMasked: true })],
+  ['a close that is no UTF-8', frame(Buffer.of(3, 0xe8, 0xff), { opcode: OPCODE.close, isMasked: true })],
+  ['a close with an illegal code', frame(Buffer.of(0, 1), { opcode: OPCODE.close, isMasked: true })],
+])(
+  'wire: %s and more behind much that is not read yet → that connection is closed, others are served',
+  async (_, broken) => {
+    using guard = new Guard();
+    const stand = await openStand('of its own');
+    const { peer } = await GATEWAY_STAGES['upgraded, no hello']!(stand);
+    const whole = frame(Buffer.from('[]'), { isMasked: true });
+    // What follows the first piece arrives in packets of its own while that is being read, frame by frame.
+    for (const piece of [Buffer.concat(Array.from({ length: 500 }, () => whole)), broken, whole, broken, whole]) {
+      peer.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await peer.until(() => peer.isEnded || guard.fatal.length > 0);
+    expect(guard.fatal).toEqual([]);
+    expect(await honest(stand)).toBeUndefined();
+    peer.destroy();
+    await stand.close();
+  },
+);

@@ -10,11 +10,10 @@ import type { IdlePoll } from './idle-poll.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
 import type { Place } from './place.ts';
 import { WsSocket } from './socket.ts';
+import { stopAtError } from './stop-at-error.ts';
 
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNTAKEN_MS = 30_000;
-
-const ignore = (): void => {};
 
 /** What takes the upgrades of a server. */
 export interface Upgrades {
@@ -81,7 +80,7 @@ function take({ request, socket, head }: Upgrade, target: Target, { place, idleP
     return refuseUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
-    websocket.on('error', ignore);
+    stopAtError(websocket);
     try {
       gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: request.socket.remoteAddress, origin });
     } catch {

@@ -23,7 +23,6 @@ const HUGE = 2 ** 40;
 const BIG = 8 << 20;
 const CONTROL_BYTES_MAX = 125;
 const PINGS = 500;
-const MANY = 1000;
 
 const close =
   (code: number): Happening =>
@@ -93,15 +92,6 @@ export const HAPPENINGS: Readonly<Record<string, Happening>> = {
   'reserved bit': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { reserved: 4, isMasked })),
   'wrong masking': ({ peer, isMasked }) => peer.write(frame(Buffer.from('[]'), { isMasked: !isMasked })),
   'broken text': ({ peer, isMasked }) => peer.write(frame(Buffer.of(0xff, 0xfe), { isMasked })),
-  'broken text behind much that is not read yet': async ({ peer, isMasked }) => {
-    const whole = frame(Buffer.from('[]'), { isMasked });
-    const broken = frame(Buffer.of(0xff, 0xfe), { isMasked });
-    // What follows arrives in packets of its own while this is still being read.
-    for (const piece of [Buffer.concat(Array.from({ length: MANY }, () => whole)), broken, whole, broken, whole]) {
-      peer.write(piece);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  },
   'no rows': ({ peer, isMasked }) => peer.write(frame(Buffer.from('7'), { isMasked })),
   'the other codec': ({ peer, isMasked }) =>
     peer.write(frame(Buffer.of(0x91, 0x90), { opcode: OPCODE.binary, isMasked })),

@@ -45,25 +45,51 @@ export function closeFrame(code: number, isMasked: boolean, reason = ''): Buffer
   return frame(payload, { opcode: OPCODE.close, isMasked });
 }
 
-/** A frame that was read. */
+/** A frame that was read, or a message whose fragments have been put together. */
 export interface ReadFrame {
   readonly opcode: number;
   readonly payload: Buffer;
 }
 
-/** Takes frames out of a stream of bytes; fragmented messages are not put together. */
+interface RawFrame extends ReadFrame {
+  readonly isFinal: boolean;
+}
+
+/** Takes messages out of a stream of bytes. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
+  /** What came of `#rest` since it was joined last: joining for each packet of a large frame would cost its square. */
+  #more: Buffer[] = [];
+  #moreBytes = 0;
+  #neededBytes = 2;
+  #fragments: RawFrame[] = [];
 
   push(bytes: Buffer): ReadFrame[] {
-    this.#rest = Buffer.concat([this.#rest, bytes]);
-    const frames: ReadFrame[] = [];
-    for (let one = this.#next(); one !== undefined; one = this.#next()) frames.push(one);
-    return frames;
+    this.#more.push(bytes);
+    this.#moreBytes += bytes.length;
+    if (this.#rest.length + this.#moreBytes < this.#neededBytes) return [];
+    this.#rest = Buffer.concat([this.#rest, ...this.#more.splice(0)]);
+    this.#moreBytes = 0;
+    const messages: ReadFrame[] = [];
+    for (let one = this.#next(); one !== undefined; one = this.#next()) this.#collect(one, messages);
+    return messages;
   }
 
-  #next(): ReadFrame | undefined {
+  #collect(one: RawFrame, messages: ReadFrame[]): void {
+    const isControl = one.opcode >= OPCODE.close;
+    if (isControl || (one.isFinal && one.opcode !== OPCODE.continuation)) {
+      messages.push(one);
+      return;
+    }
+    this.#fragments.push(one);
+    if (!one.isFinal) return;
+    const all = this.#fragments.splice(0);
+    messages.push({ opcode: all[0]?.opcode ?? 0, payload: Buffer.concat(all.map(({ payload }) => payload)) });
+  }
+
+  #next(): RawFrame | undefined {
     const bytes = this.#rest;
+    this.#neededBytes = 2;
     if (bytes.length < 2) return undefined;
     const isMasked = ((bytes[1] as number) & 0x80) !== 0;
     let length = (bytes[1] as number) & 0x7f;
@@ -74,13 +100,15 @@ export class FrameReader {
     if (bytes.length < end) return undefined;
     if (length === 126) length = bytes.readUInt16BE(2);
     else if (length === 127) length = Number(bytes.readBigUInt64BE(2));
-    if (bytes.length < end + length) return undefined;
+    this.#neededBytes = end + length;
+    if (bytes.length < this.#neededBytes) return undefined;
     const payload = Buffer.from(bytes.subarray(end, end + length));
     if (isMasked) {
       for (let i = 0; i < length; i++) payload[i] = (payload[i] as number) ^ (bytes[at + (i % 4)] as number);
     }
     this.#rest = bytes.subarray(end + length);
-    return { opcode: (bytes[0] as number) & 0x0f, payload };
+    this.#neededBytes = 2;
+    return { opcode: (bytes[0] as number) & 0x0f, isFinal: ((bytes[0] as number) & 0x80) !== 0, payload };
   }
 }
 

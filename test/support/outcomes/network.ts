@@ -20,6 +20,8 @@ export interface Weather {
 export class Network {
   readonly weather: Weather = { delayMs: 1, losesRequests: false, losesAnswers: false };
   readonly WebSocket: WebSocketConstructor;
+  /** Told, when a welcome reaches a client, with which token it had said hello. */
+  onWelcome: ((token: string) => void) | undefined;
   /** The gateways, by address; one that is absent refuses connections. */
   readonly gateways = new Map<string, Gateway>();
   readonly #pairs = new Set<Pair>();
@@ -45,8 +47,8 @@ export class Network {
     return this.#sent.includes(text);
   }
 
-  carried(data: Data): void {
-    this.#sent += typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
+  carried(text: string): void {
+    this.#sent += text;
   }
 
   /** Cuts all connections; both ends notice at once. */
@@ -70,6 +72,13 @@ export class Network {
   }
 }
 
+function textOf(data: Data): string {
+  return typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
+}
+
+/** The token in a hello, in either codec. */
+const TOKEN = /hello.*token"?:?"?[^a-z]?([a-z]+)/s;
+
 /** One connection: what the client holds, and what the gateway holds. */
 export class Pair {
   gateway: Gateway | undefined;
@@ -77,6 +86,7 @@ export class Pair {
   readonly #network: Network;
   readonly #server: ServerEnd;
   #isOver = false;
+  #token = '';
 
   constructor(network: Network, url: string, subprotocol: string) {
     this.#network = network;
@@ -103,14 +113,21 @@ export class Pair {
 
   toServer(data: Data): void {
     if (this.#isOver) return;
-    this.#network.carried(data);
+    const text = textOf(data);
+    this.#network.carried(text);
+    this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
     if (!this.#network.weather.losesRequests) this.#later(() => this.#isOver || this.#server.receive(data));
   }
 
   toClient(data: Data): void {
     if (this.#isOver || this.#network.weather.losesAnswers) return;
     const given = typeof data === 'string' ? data : data.slice().buffer;
-    this.#later(() => this.#isOver || this.client.onmessage?.({ data: given } as never));
+    const isWelcome = textOf(data).includes('welcome');
+    this.#later(() => {
+      if (this.#isOver) return;
+      if (isWelcome) this.#network.onWelcome?.(this.#token);
+      this.client.onmessage?.({ data: given } as never);
+    });
   }
 
   /** One end closes in order. */

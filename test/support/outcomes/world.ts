@@ -93,7 +93,6 @@ export class World {
   readonly #executors = new Map<string, Set<string>>();
   readonly #closing: Promise<void>[] = [];
   #token = 'ann';
-  #asked = 'ann';
   #principal: string | undefined;
   #isClosed = false;
 
@@ -101,12 +100,13 @@ export class World {
     this.#time = time;
     this.#deployment = deployment;
     for (const site of [0, 1]) this.#start(site);
+    this.#network.onWelcome = (token) => (this.#principal = token);
     this.#binding = deployment.connect({
       url: HOSTS.map((host) => `ws://${host}/x`),
       WebSocket: this.#network.WebSocket,
       codec,
       random: () => 0.5,
-      token: () => (this.#asked = this.#token),
+      token: () => this.#token,
       onStateChange: (state) => this.#changed(state),
     });
     this.#client = createClient(this.#binding) as unknown as AnyClient & { close(): Promise<void> };
@@ -233,7 +233,6 @@ export class World {
 
   #changed(state: string): void {
     if (!CONNECTED.test(state)) return;
-    this.#principal = this.#asked;
     for (const update of this.#updates) if (update.told === undefined) update.hadConnection = true;
   }
 
