@@ -34,8 +34,8 @@ export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
 export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
 
 /**
- * One typed builder an operation: `shop.dequeue({ queue })`. Where the operation has a `key`, which is made of the parsed
- * arguments, the builder throws `INVALID_ARGUMENT` for those that do not fit; otherwise whoever executes it says so.
+ * One typed builder an operation: `shop.dequeue({ queue })`. Arguments that do not fit are refused where the operation is
+ * invoked, with `INVALID_ARGUMENT`.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
   readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>>;
@@ -97,25 +97,31 @@ function builder(name: string, spec: OperationSpec): (args: unknown) => Operatio
   const { effect, key, equals } = spec;
   // Most operations have neither: they are spared the spreading of nothing.
   if (key === undefined && equals === undefined) return (args) => ({ name, args, effect });
-  return (args) => ({
-    name,
-    args,
-    effect,
-    ...(key === undefined ? {} : { key: keyOf(name, { key, args: spec.args }, args) }),
-    ...(equals === undefined ? {} : { equals }),
-  });
+  return (args) => {
+    const made = key && keyOf(name, { key, args: spec.args }, args);
+    return { name, args, effect, ...(made !== undefined && { key: made }), ...(equals !== undefined && { equals }) };
+  };
 }
 
 /** What a key is made by. */
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
-/** Of the arguments as the service will see them. */
-function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string {
-  const parsed = parseBy(schema, args, name);
+/** Of the arguments as the service will see them; none of what does not fit, which is refused when it is invoked. */
+function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
+  const parsed = parsedOrNone(schema, args, name);
+  if (parsed === undefined) return undefined;
   try {
-    return key(parsed);
+    return key(parsed.args);
   } catch (cause) {
     const message = `${name}: no key can be made of its args; see cause. Correct the contract.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
+  }
+}
+
+function parsedOrNone(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {
+  try {
+    return { args: parseBy(schema, args, name) };
+  } catch {
+    return undefined;
   }
 }

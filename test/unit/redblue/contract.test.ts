@@ -88,13 +88,15 @@ describe('contract', () => {
     expect(() => parseArgs(nested, unknown)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   });
 
-  test('builder without arguments → INVALID_ARGUMENT, no raw error', () => {
-    const build = (): unknown => tickets.dequeue(undefined as never);
-    expect(build).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }));
+  test('builder without arguments → INVALID_ARGUMENT where the operation is checked', () => {
+    const made = tickets.dequeue(undefined as never);
+    expect(() => checkOperation(tickets, made)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }),
+    );
   });
 
-  test('key: made of the parsed arguments; what does not fit → INVALID_ARGUMENT with its path', () => {
-    const { push } = defineContract('c', {
+  test('key: made of the parsed arguments; what does not fit → none, and refused where it is checked', () => {
+    const queues = defineContract('c', {
       push: operation({
         effect: 'update',
         args: z.object({ queue: z.string().default('Main'), at: z.coerce.date() }),
@@ -102,12 +104,14 @@ describe('contract', () => {
         key: ({ queue: name, at }) => `${name.toLowerCase()}/${at.getTime()}`,
       }),
     });
-    expect(push({ at: '2024-01-01' })).toMatchObject({ key: 'main/1704067200000', args: { at: '2024-01-01' } });
+    expect(queues.push({ at: '2024-01-01' })).toMatchObject({ key: 'main/1704067200000', args: { at: '2024-01-01' } });
     const bad = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.queue' });
-    expect(() => push({ queue: 7 as never, at: 0 })).toThrow(bad);
+    const misfit = queues.push({ queue: 7 as never, at: 0 });
+    expect(misfit).not.toHaveProperty('key');
+    expect(() => checkOperation(queues, misfit)).toThrow(bad);
   });
 
-  test('asynchronous schema, schema that throws → a typed error, for the client, the key and the service', () => {
+  test('asynchronous schema, schema that throws → a typed error, for the client and the service', () => {
     const later = z.object({ at: z.number().refine(async () => true) });
     const broken = z.object({ at: z.number().transform(() => Object.fromEntries(undefined as never)) });
     for (const [schema, code] of [
@@ -116,8 +120,8 @@ describe('contract', () => {
     ] as const) {
       const spec = { effect: 'update', args: schema, result: z.null() } as const;
       const odd = defineContract('c', { plain: spec, keyed: { ...spec, key: () => 'k' } });
+      expect(() => checkOperation(odd, odd.keyed({ at: 1 }))).toThrow(expect.objectContaining({ code, field: 'args' }));
       const error = expect.objectContaining({ code, field: 'args' });
-      expect(() => odd.keyed({ at: 1 })).toThrow(error);
       expect(() => parseArgs(odd, odd.plain({ at: 1 }))).toThrow(error);
       expect(() => checkOperation(odd, odd.plain({ at: 1 }))).toThrow(error);
     }
