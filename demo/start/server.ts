@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { withPageHeaders } from '../page-headers.ts';
 import type { Demo } from './demos.ts';
 import { failurePage, nowherePage, startPage } from './page.ts';
 import { Shelf } from './shelf.ts';
@@ -29,7 +30,7 @@ export interface RunningLauncher {
 export async function startLauncher({ port, demos }: LauncherOptions): Promise<RunningLauncher> {
   const shelf = new Shelf(demos);
   const style = await readFile(new URL('style.css', import.meta.url), 'utf8');
-  const server = createServer((request, response) => void answer(request, response, { shelf, style }));
+  const server = createServer(withPageHeaders((request, response) => void answer(request, response, { shelf, style })));
   server.listen(port, HOST);
   await once(server, 'listening');
   return {

@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer } from 'correctables/server';
 import sirv from 'sirv';
+import { withPageHeaders } from '../page-headers.ts';
 import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
 import { service } from './service.ts';
@@ -25,7 +26,7 @@ const IN_FLIGHT_MAX = 100;
 
 /** Builds the page, then starts the sites and serves both at one address. */
 export async function startShop(options: ShopOptions = {}): Promise<RunningShop> {
-  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, sirv(await buildPage(), { etag: true }));
+  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, withPageHeaders(sirv(await buildPage(), { etag: true })));
 }
 
 function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {

@@ -27,7 +27,7 @@ const serve = cli
     default: 0,
   })
   .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
-  .option('--json', 'Print the addresses as one JSON line')
+  .option('--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP')
   .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');
 cli.help();
 

@@ -4,6 +4,7 @@ import { pino, destination } from 'pino';
 import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
 import { serve } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
+import { exposureOf, linesOf } from './exposure.ts';
 import { loadService } from './load-service.ts';
 import { names, text, usageError, wholeNumber, type Raw } from './options.ts';
 
@@ -23,6 +24,8 @@ export async function serveCommand(options: Raw): Promise<void> {
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const dataDir = dataDirOf(options);
+  const host = text(options, 'host');
+  const origins = options['origins'] === undefined ? [] : text(options, 'origins').split(',');
   const logger = pino({ level, base: null }, destination(STDERR));
   const server = await serve({
     dataDir,
@@ -31,22 +34,15 @@ export async function serveCommand(options: Raw): Promise<void> {
     sites,
     redLeader,
     wan: wanOf(text(options, 'wan')),
-    host: text(options, 'host'),
+    host,
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
-    origins: options['origins'] === undefined ? [] : text(options, 'origins').split(','),
+    origins,
     idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
-  const addresses = sites.map((site) => [site, server.siteUrl(site)] as const);
-  if (options['json'] === true) {
-    const data = dataDir ?? null;
-    console.log(JSON.stringify({ url: server.url, redLeader, sites: Object.fromEntries(addresses), data }));
-  } else {
-    console.log(`serving at ${server.url} (health: ${server.url}/health)`);
-    console.log(dataDir === undefined ? 'nothing is kept: state is gone with this process' : `data in ${dataDir}`);
-    for (const [site, url] of addresses) console.log(`  ${site}  ${url}${site === redLeader ? '  red leader' : ''}`);
-  }
+  const exposure = exposureOf(server, { host, redLeader, origins, dataDir });
+  for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
   await untilInterrupted();
   await server.close();
 }

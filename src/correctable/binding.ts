@@ -134,6 +134,12 @@ export interface Binding<L extends Levels = Levels> {
    * as not comparable, thus never as older.
    */
   isOlder?(version: unknown, than: unknown): boolean;
+  /**
+   * A handle of its own on what stands behind this binding, for one client: closing the handle ends what was submitted
+   * through it and nothing else. `createClient`, and whatever puts itself in front of a binding, takes one. Absent where
+   * the binding belongs to whoever closes it.
+   */
+  share?(): Binding<L>;
   /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**

@@ -84,7 +84,10 @@ export interface Client<L extends Levels> extends AsyncDisposable {
   ): CorrectableAt<T, L, readonly [Strongest<L>]>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one. */
   session(options?: SessionOptions): Session;
-  /** Closes the binding; operations under way fail. */
+  /**
+   * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
+   * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
+   */
   close(): Promise<void>;
 }
 
@@ -105,7 +108,7 @@ export interface AnyClient extends AsyncDisposable {
 }
 
 /**
- * A client of the store behind `binding`.
+ * A client of the store behind a binding.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for options out of range.
  * @example
@@ -113,9 +116,10 @@ export interface AnyClient extends AsyncDisposable {
  * await store.invoke(put('greeting', 'hello'));
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
-export function createClient<const L extends Levels>(binding: Binding<L>, options: ClientOptions = {}): Client<L> {
+export function createClient<const L extends Levels>(given: Binding<L>, options: ClientOptions = {}): Client<L> {
+  const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
-  const ladder = declareLevels(levels, binding);
+  const ladder = declareLevels(levels, given);
   const weakest = ladder.all[0]!;
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);

@@ -33,7 +33,10 @@ export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
 /** The result of an operation. */
 export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
 
-/** One typed builder an operation: `shop.dequeue({ queue })`. */
+/**
+ * One typed builder an operation: `shop.dequeue({ queue })`. Where the operation has a `key`, which is made of the parsed
+ * arguments, the builder throws `INVALID_ARGUMENT` for those that do not fit; otherwise whoever executes it says so.
+ */
 export type OperationBuilders<S extends OperationSpecs> = {
   readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>>;
 };

@@ -1,5 +1,5 @@
 /** From an observable to a Correctable: its emissions become views. */
-import { map, Observable, takeUntil, takeWhile } from 'rxjs';
+import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -51,33 +51,29 @@ export function fromObservable<T, E, const L extends Levels>(
 ): Correctable<T, L> {
   const { view, ...rest } = options;
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
-    // From the first emission on: an observable may emit all that it has, or without end, while it is subscribed to.
-    const wanted = observable.pipe(takeUntil(abortOf(signal)));
-    const guarded = { sink, signal };
-    if (view === undefined) refine(levels, wanted as Observable<unknown> as Observable<T>, guarded);
-    else relay(levels, wanted.pipe(map(view)), guarded);
+    const wanted = until(signal, observable);
+    if (view === undefined) refine(levels, wanted as Observable<unknown> as Observable<T>, sink);
+    else relay(levels, wanted.pipe(map(view)), sink);
   };
   return correctable<T, L>(levels, feed, { ...rest, refining: true });
 }
 
-/** Where emissions go, until the signal aborts. */
-interface Guarded<T> {
-  readonly sink: Sink<T>;
-  readonly signal: AbortSignal;
-}
-
-/** Emits once the signal has aborted. */
-function abortOf(signal: AbortSignal): Observable<void> {
+/**
+ * The same emissions until the signal aborts, from the first one on: an observable may emit all that it has, or without
+ * end, while it is subscribed to.
+ */
+function until<E>(signal: AbortSignal, observable: Observable<E>): Observable<E> {
   return new Observable((subscriber) => {
-    const tell = (): void => subscriber.next();
-    if (signal.aborted) tell();
-    else signal.addEventListener('abort', tell);
-    return () => signal.removeEventListener('abort', tell);
+    const leave = (): void => subscriber.unsubscribe();
+    signal.addEventListener('abort', leave);
+    subscriber.add(() => signal.removeEventListener('abort', leave));
+    if (signal.aborted) leave();
+    else observable.subscribe(subscriber);
   });
 }
 
 /** Every emission refines the one before; the last one is final, since nothing can follow it. */
-function refine<T>(levels: Levels, observable: Observable<T>, { sink, signal }: Guarded<T>): void {
+function refine<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let last: { readonly value: T } | undefined;
   observable.subscribe({
@@ -86,16 +82,12 @@ function refine<T>(levels: Levels, observable: Observable<T>, { sink, signal }: 
       if (levels.length > 1) sink.update(value, levels[0]);
     },
     error: (error: unknown) => sink.fail(error),
-    complete: () => {
-      if (signal.aborted) return;
-      if (last === undefined) sink.fail(withoutFinal());
-      else sink.update(last.value, strongest);
-    },
+    complete: () => (last === undefined ? sink.fail(withoutFinal()) : sink.update(last.value, strongest)),
   });
 }
 
 /** The emissions say themselves how strong they are. */
-function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, { sink, signal }: Guarded<T>): void {
+function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let isFinal = false;
   views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({
@@ -105,7 +97,7 @@ function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, { s
     },
     error: (error: unknown) => sink.fail(error),
     complete: () => {
-      if (!isFinal && !signal.aborted) sink.fail(withoutFinal());
+      if (!isFinal) sink.fail(withoutFinal());
     },
   });
 }

@@ -79,12 +79,13 @@ export interface GeneratorSettings extends Partial<GeneratorLimits> {
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
-   * The binding of one site: for a client in this process, or to be hosted by a gateway.
+   * The binding of one site: for any number of clients in this process, each of which closes no more than its own part of
+   * it, or to be hosted by a gateway.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
   site(name: N): Binding<RedBlueLevels>;
-  /** Stops all sites. Operations under way fail with `UNAVAILABLE`. */
+  /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
 

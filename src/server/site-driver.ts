@@ -4,6 +4,7 @@ import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
+import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { SiteMachine } from './redblue/site-machine.ts';
 import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
@@ -31,6 +32,12 @@ interface Turn {
   readonly updateRefusal: CorrectableError | undefined;
 }
 
+/** Why a site has ended. */
+interface SiteEnd {
+  readonly why: string;
+  readonly cause?: Error;
+}
+
 /** When to try again after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
 
@@ -49,7 +56,8 @@ export class SiteDriver implements SubmissionPort {
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
   #ticker: NodeJS.Timeout | undefined;
-  #refusal: (() => CorrectableError) | undefined;
+  /** Why nothing is taken any more. */
+  #end: SiteEnd | undefined;
   #closed = false;
 
   constructor(options: SiteDriverOptions) {
@@ -103,22 +111,22 @@ export class SiteDriver implements SubmissionPort {
     this.#act();
   }
 
-  closeSubmissions(): void {
-    this.#refuse(closedError);
+  endSubmissions(door: object): void {
+    this.#interrupt(
+      { why: 'The client was closed before the operation ended' },
+      (submitter) => submitter.door === door,
+    );
   }
 
   /** Ends the site; its storage is closed after it. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    clearInterval(this.#ticker);
-    this.closeSubmissions();
+    this.#endWith({ why: 'The site was closed' });
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
   #refusalOf(operation: string, { updateRefusal }: Turn): CorrectableError | undefined {
     const { inFlightMax } = this.#options;
-    if (this.#refusal !== undefined) return this.#refusal();
+    if (this.#end !== undefined) return refusedError(this.#end);
     if (this.#submitters.size >= inFlightMax) return overloadedError(inFlightMax);
     if (updateRefusal === undefined || this.contract.operations[operation]?.effect === 'read') return undefined;
     return updateRefusal;
@@ -138,20 +146,26 @@ export class SiteDriver implements SubmissionPort {
     return { atMs: Date.now(), updateRefusal };
   }
 
-  #refuse(refusal: () => CorrectableError): void {
-    this.#refusal = refusal;
-    this.#submitters.forEach((submitter, token) => {
-      this.#submitters.delete(token);
-      submitter.failed(refusal(), undefined);
-    });
+  /** What is not on the disk by now may never be: the site must not go on as if it were. */
+  #stop(cause: Error): void {
+    this.#endWith({ why: `The site has stopped, because its log cannot be written (${cause.message})`, cause });
   }
 
-  /** What is not on the disk by now may never be: the site must not go on as if it were. */
-  #stop(error: Error): void {
+  #endWith(end: SiteEnd): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#end = end;
     clearInterval(this.#ticker);
-    this.#refuse(() => stoppedError(error));
+    this.#interrupt(end, () => true);
+  }
+
+  /** Fails what is under way and `ends`. */
+  #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): void {
+    this.#submitters.forEach((submitter, token) => {
+      if (!ends(submitter)) return;
+      this.#submitters.delete(token);
+      submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
+    });
   }
 
   #act(): void {
@@ -213,14 +227,6 @@ function backlogError(backlogMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', `${message} Nothing was done: updates go on once it is back.`);
 }
 
-function stoppedError(cause: Error): CorrectableError {
-  const message = `The site has stopped, because its log cannot be written (${cause.message}). The outcome is not known.`;
-  return new CorrectableError('UNAVAILABLE', message, { cause });
-}
-
-function closedError(): CorrectableError {
-  return new CorrectableError(
-    'UNAVAILABLE',
-    'The site was closed before the operation ended. Its outcome is not known.',
-  );
+function refusedError({ why, cause }: SiteEnd): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', `${why}. Nothing was done.`, { cause });
 }

@@ -23,6 +23,8 @@ export interface Expectation {
 /** A binding in a state of its own, and what releases it. */
 export interface OpenBinding {
   readonly binding: Binding;
+  /** Another binding to the same store, where there can be one: it sees what a closed one has done. */
+  readonly another?: () => Promise<Binding>;
   /** Stops what stands behind the binding, which the suite has closed by then. */
   readonly release?: () => Promise<void>;
 }
@@ -74,6 +76,8 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('session: read after write → every view shows the write', () => suite.keepsSessions());
     test('operation: unknown → UNSUPPORTED', () => suite.refusesUnknown());
     test('close: operations under way and later → closed, none hangs', () => suite.closes());
+    test('close: an update under way → done, UNKNOWN, or certainly not done', () => suite.closesUpdates());
+    test('close: one client of several on a shared binding → the others go on', () => suite.closesOneOfSeveral());
     if (subject.failing !== undefined) {
       test('failure: the final fails → a typed error', () => suite.failsTyped(subject.failing!));
     }
@@ -216,10 +220,40 @@ class ContractSuite {
       );
       await client.close();
       this.#expect(await ended).toBe(true);
+      await binding.close();
       const late = await createClient(binding)
         .invoke(this.#subject.read)
         .catch((error: unknown) => error);
       this.#expect(isCorrectableError(late, 'UNAVAILABLE')).toBe(true);
+    });
+  }
+
+  async closesUpdates(): Promise<void> {
+    const { binding, another, release } = await this.#subject.open();
+    const client = createClient(binding);
+    const outcome = outcomeOf(client.invoke(this.#subject.update));
+    await client.close();
+    const told = await outcome;
+    const observer = binding.share === undefined ? await another?.() : binding;
+    if (told !== 'done' && told !== 'UNKNOWN' && observer !== undefined) {
+      const shown = await createClient(observer).invokeStrong(this.#subject.read);
+      this.#expect(JSON.stringify(shown) === JSON.stringify(this.#subject.expected)).toBe(false);
+    }
+    this.#expect(told === 'not typed').toBe(false);
+    await observer?.close();
+    await binding.close();
+    await release?.();
+  }
+
+  async closesOneOfSeveral(): Promise<void> {
+    await this.#withBinding(async (binding) => {
+      if (binding.share === undefined) return;
+      const [leaving, staying] = [createClient(binding), createClient(binding)];
+      const outcomes = [leaving, staying].map((client) => outcomeOf(client.invoke(this.#subject.update)));
+      await leaving.close();
+      this.#expect(['done', 'UNKNOWN']).toContain(await outcomes[0]);
+      this.#expect(await outcomes[1]).toBe('done');
+      for (const client of [staying, createClient(binding)]) await client.invokeStrong(this.#subject.read);
     });
   }
 
@@ -296,6 +330,13 @@ class SinkRecorder implements Sink {
 
 function plainContext(): InvocationContext {
   return { signal: new AbortController().signal, deadlineAt: undefined, session: undefined, trace: undefined };
+}
+
+async function outcomeOf(update: PromiseLike<unknown>): Promise<string> {
+  return update.then(
+    () => 'done',
+    (error: unknown) => (isCorrectableError(error) ? error.code : 'not typed'),
+  );
 }
 
 function errorOf(call: () => unknown): string | undefined {

@@ -12,6 +12,7 @@ import { EXPIRED, IdTable } from '../server/redblue/id-table.ts';
 import { clientOf } from '../server/redblue/operation-id.ts';
 import type { SubmissionRequest } from '../server/redblue/replica-port.ts';
 import { SiteBinding } from '../server/redblue/site-binding.ts';
+import { interruptedError } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
 import type { Cut } from '../server/redblue/site-machine.ts';
 import { SiteState } from '../server/redblue/site-state.ts';
@@ -35,7 +36,8 @@ export function plainService(service: Service): Binding<RedBlueLevels> {
 }
 
 interface Waiting {
-  readonly submitter: Submitter;
+  /** `undefined` for one that has been told already that its end is not known. */
+  submitter: Submitter | undefined;
   readonly answer: Answer;
 }
 
@@ -52,7 +54,6 @@ class PlainSite implements SubmissionPort {
   readonly #answers = new IdTable<Answer>();
   #synced = 0;
   #operations = 0;
-  #closed = false;
 
   constructor(service: Service, storage: SiteStorage) {
     this.contract = service.contract;
@@ -67,12 +68,11 @@ class PlainSite implements SubmissionPort {
   #listener(): StorageListener {
     return {
       synced: (_log, length) => this.#onSynced(length),
-      failed: (cause) => this.#failAll(new CorrectableError('UNAVAILABLE', 'The log failed.', { cause })),
+      failed: (cause) => this.#interrupt('The log failed', () => true, cause),
     };
   }
 
   submit(request: SubmissionRequest, submitter: Submitter): void {
-    if (this.#closed) return submitter.failed(closedError(), undefined);
     try {
       this.#run(request, submitter);
     } catch (error) {
@@ -81,9 +81,8 @@ class PlainSite implements SubmissionPort {
     }
   }
 
-  closeSubmissions(): void {
-    this.#closed = true;
-    this.#failAll(closedError());
+  endSubmissions(door: object): void {
+    this.#interrupt('The client was closed before the operation ended', (submitter) => submitter.door === door);
   }
 
   #run({ operation, args, wants, origin }: SubmissionRequest, submitter: Submitter): void {
@@ -122,13 +121,16 @@ class PlainSite implements SubmissionPort {
   #onSynced(length: number): void {
     for (; this.#synced < length; this.#synced += 1) {
       const next = this.#waiting.shift();
-      if (next !== undefined) tell(next.submitter, 'committed', next.answer);
+      if (next?.submitter !== undefined) tell(next.submitter, 'committed', next.answer);
     }
   }
 
-  #failAll(error: CorrectableError): void {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      next.submitter.failed(error, undefined);
+  #interrupt(why: string, ends: (submitter: Submitter) => boolean, cause?: Error): void {
+    for (const waiting of this.#waiting.slice()) {
+      const { submitter } = waiting;
+      if (submitter === undefined || !ends(submitter)) continue;
+      waiting.submitter = undefined;
+      submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     }
   }
 }
@@ -136,8 +138,4 @@ class PlainSite implements SubmissionPort {
 function tell(submitter: Submitter, stage: 'causal' | 'strong' | 'committed', answer: Answer): void {
   if (isCorrectableError(answer)) submitter.failed(answer, stage === 'causal' ? stage : undefined);
   else submitter.view(stage, answer, undefined);
-}
-
-function closedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'The service was closed before the operation ended.');
 }

@@ -4,13 +4,12 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isFatalClose } from '../protocol/close-codes.ts';
 import type { Encoded } from '../protocol/codec.ts';
-import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
-import { randomClientId } from './client-id.ts';
 import { detailOf, lossOf, refusalOf } from './close-reasons.ts';
 import { Comeback } from './comeback.ts';
 import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
 import { ConnectionTimer } from './connection-timer.ts';
+import { Greeting, noToken } from './greeting.ts';
 import { Line, type LineEvents } from './line.ts';
 import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
 import { Outage } from './outage.ts';
@@ -18,7 +17,6 @@ import { Receiver, type ReceiverEvents } from './receiver.ts';
 import { Sender } from './sender.ts';
 import { SiteRing } from './site-ring.ts';
 import { TokenRenewal } from './token-renewal.ts';
-import { misfitOf } from './welcome-check.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {
@@ -50,29 +48,28 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   readonly #target: ConnectionTarget;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
+  readonly #greeting: Greeting;
   readonly #outage: Outage;
   readonly #comeback: Comeback;
   readonly #timer: ConnectionTimer;
   readonly #sites: SiteRing;
   readonly #renewal: TokenRenewal;
   readonly #ended: Promise<void>;
-  #client = randomClientId();
-  /** Names whom the servers took the client for; none before the first welcome. */
-  #principal: { readonly tag: string | undefined } | undefined;
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #line: Line | undefined;
   #attempt = 0;
   /** The policy gives up, but answers may still come on earlier lines. */
   #gaveUp = false;
-  /** The application is asked for a token: what goes wrong meanwhile is no fault of the site. */
-  #asksToken = false;
+  /** The last line failed before its server had anything to answer. */
+  #siteIsBlameless = false;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
   #settleEnded!: () => void;
 
   constructor(settings: ConnectionSettings, target: ConnectionTarget) {
     this.#settings = settings;
     this.#target = target;
+    this.#greeting = new Greeting(settings, target);
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
       settings,
@@ -142,7 +139,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (this.#comeback.forgive()) this.#sites.held();
     if (event === 'estranged') return this.#comeback.delayMsUnlessRepeated();
     if (event === 'goaway' || event === 'elapsed') this.#sites.leaving();
-    if (!this.#asksToken) this.#sites.failed(from === 'open' || from === 'probing');
+    if (!this.#siteIsBlameless) this.#sites.failed(from === 'open' || from === 'probing');
     return event === 'goaway' ? this.#comeback.delayMsUnlessRepeated() : this.#comeback.delayMs();
   }
 
@@ -175,13 +172,13 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       case 'drop':
         return this.#release((line) => this.#sender.drop(line));
       case 'farewell':
+        this.#greeting.end();
         this.#sender.acknowledge();
         return this.#line?.leave();
       case 'fail':
         return this.#sender.abandonAll(this.#reasonToFail());
       case 'rename':
-        this.#client = randomClientId();
-        return undefined;
+        return this.#greeting.rename();
       case 'end':
         this.#sender.stop();
         this.#settleReady.reject(this.#reasonToFail());
@@ -193,7 +190,6 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     const { url } = this.#sites;
     this.#attempt++;
     this.#gaveUp = false;
-    this.#asksToken = false;
     this.#outage.attempt(url);
     try {
       this.#line = new Line(this.#settings, url, this.#attempt, this);
@@ -208,35 +204,19 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   #release(how: (line: Line) => void): void {
     const line = this.#line;
     this.#line = undefined;
+    this.#siteIsBlameless = this.#greeting.asksToken;
+    this.#greeting.end();
     this.#renewal.stop();
     this.#outage.begin();
     if (line !== undefined) how(line);
   }
 
   #greet(): void {
-    const line = this.#line;
-    const { levels, contract } = this.#target;
-    const hello = {
-      version: PROTOCOL_VERSION,
-      client: this.#client,
-      attempt: this.#attempt,
-      levels,
-      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
-    };
-    this.#asksToken = true;
-    this.#settings.token().then(
-      (token) => {
-        if (line === undefined || this.#line !== line || this.#state !== 'greeting') return;
-        this.#asksToken = false;
-        line.push([0, 'hello', { ...hello, token }]);
-        line.flush();
-      },
-      (cause: unknown) => {
-        if (this.#line !== line || this.#state !== 'greeting') return;
-        this.#blame(noToken(cause));
-        this.#dispatch('lost');
-      },
-    );
+    if (this.#line === undefined) return;
+    this.#greeting.begin(this.#line, (reason) => {
+      this.#blame(reason);
+      this.#dispatch('lost');
+    });
   }
 
   #resume(): void {
@@ -249,8 +229,9 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   #elapsed(): void {
     const { connectTimeoutMs, pongTimeoutMs } = this.#settings;
     if (this.#state === 'connecting') this.#miss(`not open within ${connectTimeoutMs} ms`);
-    if (this.#state === 'greeting')
-      this.#miss(`no ${this.#asksToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`);
+    if (this.#state === 'greeting') {
+      this.#miss(`no ${this.#greeting.asksToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`);
+    }
     if (this.#state === 'probing') this.#miss(`no answer to a ping within ${pongTimeoutMs} ms`);
     this.#dispatch('elapsed');
   }
@@ -280,16 +261,14 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   }
 
   welcome(line: Line, welcome: Welcome): void {
-    if (line !== this.#line || this.#state !== 'greeting' || this.#asksToken) return;
-    const misfit = misfitOf(welcome, this.#target);
+    if (line !== this.#line || this.#state !== 'greeting' || this.#greeting.asksToken) return;
+    const misfit = this.#greeting.misfitOf(welcome);
     if (misfit !== undefined) {
       this.#blame(misfit);
       return this.#dispatch('refused');
     }
-    const known = this.#principal;
-    this.#principal = { tag: welcome.principal };
-    if (known !== undefined && known.tag !== welcome.principal) {
-      this.#blame(new CorrectableError('UNAVAILABLE', 'the principal has changed; nothing was done'));
+    if (this.#greeting.isEstranged(welcome)) {
+      this.#blame(new CorrectableError('UNAVAILABLE', 'the principal has changed'));
       return this.#dispatch('estranged');
     }
     line.welcomed(welcome, this.#target.contract);
@@ -302,7 +281,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   }
 
   goaway(line: Line, drainMs: number): void {
-    if (line !== this.#line) return;
+    if (line !== this.#line || (this.#state !== 'open' && this.#state !== 'probing')) return;
     line.drainMs = drainMs;
     this.#miss('the server goes away');
     this.#dispatch('goaway');
@@ -326,9 +305,4 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   #reasonToFail(): CorrectableError {
     return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sites.url} cannot be reached`);
   }
-}
-
-function noToken(cause: unknown): CorrectableError {
-  const why = cause instanceof Error ? `: ${cause.message}` : '';
-  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${why}`, { cause, retryable: true });
 }

@@ -1,11 +1,11 @@
 /** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
 
 /** How to look for sites. */
 export interface FindSitesOptions {
   /** What asks. Default: the platform's `fetch`. */
   readonly fetch?: ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>) | undefined;
-  /** How long one answer may take, in milliseconds. Default 2000. */
+  /** How long one answer may take, in milliseconds; `Infinity` for no limit. Default 2000. */
   readonly timeoutMs?: number | undefined;
   /** What time it is, in milliseconds; for tests. */
   readonly now?: (() => number) | undefined;
@@ -14,6 +14,8 @@ export interface FindSitesOptions {
 /** How often each site is measured: the first answer also pays for the connection. */
 const SAMPLES = 3;
 const TIMEOUT_MS_DEFAULT = 2000;
+/** Platforms abort at once when asked to do so after more than this. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 interface Asker {
   /** The answer and how long it took. */
@@ -25,7 +27,7 @@ interface Asker {
  * do not answer last. For the option `url` of `remote` and `redblue`.
  *
  * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
- * @throws CorrectableError `INVALID_ARGUMENT` for an address that is none, `UNAVAILABLE` when no server tells its sites.
+ * @throws CorrectableError `INVALID_ARGUMENT` for an address or a time that is none, `UNAVAILABLE` when no server tells its sites.
  * @example
  * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070'), WebSocket }));
  */
@@ -54,10 +56,12 @@ interface Site {
 
 function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Asker {
   const clock = now ?? (() => performance.now());
+  if (!(timeoutMs > 0)) throw invalidArgument('timeoutMs', `must be a positive number, not ${timeoutMs}`);
+  const withinMs = Math.min(timeoutMs, TIMEOUT_MS_MAX);
   return {
     async ask(url) {
       const from = clock();
-      const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+      const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
       return { response, tookMs: clock() - from };
     },
   };
@@ -66,8 +70,7 @@ function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now
 function baseOf(given: string | URL): URL {
   const base = URL.canParse(given) ? new URL(given) : undefined;
   if (base?.protocol === 'http:' || base?.protocol === 'https:') return base;
-  const message = `directory: ${String(given)} must be an address that begins with http:// or https://`;
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'directory' });
+  throw invalidArgument('directory', `${String(given)} must be an address that begins with http:// or https://`);
 }
 
 async function sitesOf(base: URL, asker: Asker): Promise<readonly Site[] | CorrectableError> {

@@ -12,6 +12,8 @@ export interface Carrier {
   readonly memory: string | undefined;
   /** How many operations wait for an answer on it. */
   awaited: number;
+  /** Whether its server goes away, and nothing is submitted on it any more. */
+  readonly retired: boolean;
   push(row: ClientRow): void;
 }
 
@@ -85,11 +87,17 @@ export class InFlightOperation implements Whereabouts {
     return this.sentBefore && this.memory !== memory;
   }
 
-  /** The line that it was submitted on is gone: it waits for another, on which views of this one cannot be confirmed. */
+  /** The line that it was submitted on is gone: it waits for another. */
   unbind(): void {
     const memory = this.line?.memory;
     this.memory = this.isUnknownTo(memory) ? undefined : memory;
     this.sentBefore = true;
+    this.leaveLine();
+  }
+
+  /** It waits for another line, on which views of this one cannot be confirmed. */
+  leaveLine(): void {
+    if (this.line !== undefined) this.line.awaited--;
     this.line = undefined;
     this.#seqs = undefined;
     this.#laterSeqs = undefined;

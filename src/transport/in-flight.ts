@@ -10,12 +10,15 @@ import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
 import { failedBy, unanswered } from './outcome.ts';
 import { WireSession } from './wire-session.ts';
 
+const NONE: readonly InFlightOperation[] = [];
+
 /** All operations of one client that have no final yet. Rows count only on the line that an operation was submitted on. */
 export class InFlight {
   readonly #levels: readonly string[];
   readonly #operations = new NumberedTable<InFlightOperation>();
   #lastId = 0;
   #lastUpdate = 0;
+  #refused: InFlightOperation[] = [];
   #watermark = 0;
 
   constructor(levels: readonly string[]) {
@@ -61,8 +64,10 @@ export class InFlight {
   remove(operation: InFlightOperation): void {
     if (!this.has(operation)) return;
     this.#operations.delete(operation.id);
-    if (operation.line !== undefined) operation.line.awaited--;
+    operation.leaveLine();
     operation.release?.();
+    // What the caller keeps must not keep the encoded arguments.
+    if (operation.context.whereabouts === operation) operation.context.whereabouts = undefined;
   }
 
   /** The operation that a row on `line` is about. */
@@ -109,8 +114,18 @@ export class InFlight {
     if (operation === undefined) return;
     const name = level === undefined || level === null ? undefined : this.#levels[level];
     const error = errorOf(row, name);
-    if (name === undefined || (level ?? 0) >= operation.strongest) this.#end(operation, failedBy(operation, error));
-    else if (!operation.cancelled) operation.sink.fail(error, name);
+    if (name !== undefined && (level ?? 0) < operation.strongest) {
+      if (!operation.cancelled) operation.sink.fail(error, name);
+    } else if (line.retired && error.code === 'UNAVAILABLE') {
+      // It crossed the `goaway`: that server has not begun with it, the next one may.
+      operation.leaveLine();
+      this.#refused.push(operation);
+    } else this.#end(operation, failedBy(operation, error));
+  }
+
+  /** Those that servers which go away would not take since the last call. */
+  takeRefused(): readonly InFlightOperation[] {
+    return this.#refused.length === 0 ? NONE : this.#refused.splice(0);
   }
 
   /** A row on `line` that seems to be about operation `id` makes no sense. */
@@ -136,8 +151,9 @@ export class InFlight {
 
   /** A line is gone: what it did not answer waits to be submitted on another. */
   unbind(line: Carrier): void {
-    this.#operations.forEach((operation) => operation.line === line && void operation.unbind());
-    line.awaited = 0;
+    this.#operations.forEach((operation) => {
+      if (operation.line === line) operation.unbind();
+    });
   }
 
   // As a list, since those that end may lead to others that begin.

@@ -30,6 +30,7 @@ export class Line implements Carrier {
   /** Counts the client's lines. */
   readonly attempt: number;
   awaited = 0;
+  retired = false;
   /** How many of its rows and frames made no sense. */
   malformed = 0;
   /** What the server said before it closes: why it does. */

@@ -10,7 +10,8 @@ export function unanswered(operation: InFlightOperation, cause: CorrectableError
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   const { code, message, retryable, retryAfterMs, field } = cause;
-  return new CorrectableError(code, `${name}: ${message}`, { retryable, retryAfterMs, field, cause });
+  const fate = effect === 'update' ? '; nothing was done' : '';
+  return new CorrectableError(code, `${name}: ${message}${fate}`, { retryable, retryAfterMs, field, cause });
 }
 
 /**

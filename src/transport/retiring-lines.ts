@@ -27,6 +27,7 @@ export class RetiringLines {
 
   /** Keeps a line for at most `limitMs`. */
   add(line: Line, limitMs: number): void {
+    line.retired = true;
     this.#timers.set(
       line,
       this.#scheduling.setTimer(() => this.end(line), limitMs),

@@ -57,9 +57,7 @@ export class Sender {
   submit(operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext): void {
     const submitted = this.#register(operation, levels, sink, context);
     context.whereabouts = submitted;
-    if (this.#line === undefined) return this.#cancellation.listen(submitted);
-    this.#send(submitted, this.#line);
-    this.#cancellation.expect();
+    this.#sendOrWait(submitted);
   }
 
   /** From now on operations go out on `line`, first those that wait, under the numbers that they have. */
@@ -98,7 +96,11 @@ export class Sender {
 
   /** What arrived on `line` has been dealt with. */
   received(line: Line): void {
-    if (this.#retiring.has(line)) this.#retiring.endIfAnswered(line);
+    if (!line.retired) return;
+    for (const operation of this.inFlight.takeRefused()) {
+      if (this.inFlight.has(operation) && operation.line === undefined) this.#sendOrWait(operation);
+    }
+    this.#retiring.endIfAnswered(line);
   }
 
   /** Ends all operations. */
@@ -140,6 +142,13 @@ export class Sender {
       queueMicrotask(() => (this.#tickAtMs = undefined));
     }
     return this.#tickAtMs;
+  }
+
+  #sendOrWait(operation: InFlightOperation): void {
+    if (this.#line !== undefined) {
+      this.#send(operation, this.#line);
+      this.#cancellation.expect();
+    } else if (operation.release === undefined) this.#cancellation.listen(operation);
   }
 
   #send(operation: InFlightOperation, line: Line): void {

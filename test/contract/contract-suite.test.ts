@@ -1,17 +1,19 @@
 /** The contract suite is worth something only if bindings that break the contract fail it. */
 import { expect, test } from 'vitest';
-import { memory } from '../../src/bindings/memory/index.ts';
+import { memory, memoryStore } from '../../src/bindings/memory/index.ts';
 import type { Binding, InvocationContext, Operation, Sink } from '../../src/index.ts';
+import { CorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import type { ContractSubject } from '../../src/testing/index.ts';
+import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
 import { bindingContract } from '../../src/testing/index.ts';
 
 type Submit = (operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext) => void;
 
 /** A memory binding with one method replaced by a faulty one. */
 function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<Binding>): ContractSubject {
-  const open = async (): Promise<{ binding: Binding }> => {
-    const sound = memory({ delaysMs: { weak: 0, strong: 1 } });
+  const open = async (): Promise<OpenBinding> => {
+    const store = memoryStore();
+    const sound = memory({ store, delaysMs: { weak: 0, strong: 1 } });
     const faults = fault(sound);
     const binding = new Proxy(sound, {
       get: (target, key) => {
@@ -19,7 +21,7 @@ function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<
         return typeof own === 'function' ? own.bind(target) : own;
       },
     });
-    return { binding };
+    return { binding, another: async () => memory({ store }) };
   };
   return { name: 'faulty', open, update: put('k', 1), read: get('k'), expected: 1 };
 }
@@ -91,6 +93,25 @@ test('contract suite: sessions that keep nothing → caught', async () => {
     }),
   );
   expect(await failuresOf(subject)).toContain('session: read after write → every view shows the write');
+});
+
+test('contract suite: says at closing that an update was not done, and it was → caught', async () => {
+  const subject = faulty(
+    submitBy((submit) => (operation, levels, sink, context) => {
+      const lying: Sink = {
+        update: (value, level, details) => sink.update(value, level, details),
+        confirm: (level, seq) => sink.confirm(level, seq),
+        fail: () => sink.fail(new CorrectableError('UNAVAILABLE', 'not done')),
+      };
+      submit(operation, levels, lying, context);
+    }),
+  );
+  expect(await failuresOf(subject)).toContain('close: an update under way → done, UNKNOWN, or certainly not done');
+});
+
+test('contract suite: one client of a shared binding closes it for all → caught', async () => {
+  const subject = faulty((sound) => ({ share: () => sound }));
+  expect(await failuresOf(subject)).toContain('close: one client of several on a shared binding → the others go on');
 });
 
 test('contract suite: it takes any operation → caught', async () => {

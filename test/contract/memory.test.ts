@@ -1,13 +1,17 @@
 /** The memory binding keeps the contract of every binding, with two levels and with three. */
 import { describe, expect, test } from 'vitest';
-import { memory } from '../../src/bindings/memory/index.ts';
+import { memory, memoryStore } from '../../src/bindings/memory/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { bindingContract } from '../../src/testing/index.ts';
 
 bindingContract(
   {
     name: 'memory, keys',
-    open: async () => ({ binding: memory({ delaysMs: { weak: 0, strong: 2 } }) }),
+    open: async () => {
+      const store = memoryStore();
+      const open = () => memory({ store, delaysMs: { weak: 0, strong: 2 } });
+      return { binding: open(), another: async () => open() };
+    },
     update: put('k', { n: 1 }),
     read: get('k'),
     expected: { n: 1 },

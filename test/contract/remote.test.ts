@@ -13,9 +13,10 @@ async function open(codec: 'json' | 'msgpack'): Promise<OpenBinding> {
   const gateway = createGateway({ binding: store });
   const listener = await listenGateways({ sites: { here: gateway } });
   const levels = store.consistencyLevels();
-  const binding = remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket, codec });
+  const connect = () => remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket, codec });
   return {
-    binding,
+    binding: connect(),
+    another: async () => connect(),
     async release() {
       await listener.close({ drainMs: 0 });
       await store.close();

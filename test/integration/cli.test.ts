@@ -42,6 +42,36 @@ describe('correctables serve', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
+    const args = [CLI, 'serve', '--service', SERVICE, '--port', '0', '--ephemeral', '--sites', 'irl,near'];
+    using plain = new Program([...args, '--origins', 'https://shop.example']);
+    const url = /^serving at (http:\/\/127\.0\.0\.1:\d+)$/.exec(await plain.line())?.[1] as string;
+    const lines = [await plain.line(), await plain.line(), await plain.line(), await plain.line()];
+    lines.push(await plain.line(), await plain.line());
+    const address = url.replace('http', 'ws');
+    expect(lines).toEqual([
+      `  irl   ${address}/irl  red leader`,
+      `  near  ${address}/near`,
+      'who may connect: programs of this machine only, without a token',
+      'pages that may connect: its own, https://shop.example',
+      'data: in memory, gone with this process',
+      'over HTTP, to the same: /health /ready /sites /metrics',
+    ]);
+    for (const path of ['/health', '/ready', '/sites', '/metrics']) {
+      expect((await fetch(`${url}${path}`)).status).toBe(200);
+    }
+    using open = new Program([...args, '--host', '0.0.0.0', '--allow-unauthenticated', '--json']);
+    const told = JSON.parse(await open.line()) as { readonly url: string };
+    expect(told).toMatchObject({
+      redLeader: 'irl',
+      sites: { irl: `${told.url.replace('http', 'ws')}/irl` },
+      access: 'everybody',
+      origins: [],
+      data: null,
+      http: ['/health', '/ready', '/sites', '/metrics'].map((path) => `${told.url}${path}`),
+    });
+  });
+
   test.each([
     [['serve'], '--service is required'],
     [['serve', '--service', 'nowhere.js'], 'there is no such file'],

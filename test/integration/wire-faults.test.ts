@@ -187,6 +187,11 @@ describe('wire: connection sick', () => {
   });
 });
 
+/** A store that executes each name once, whoever asks: what was under way elsewhere may be asked of it again. */
+function onceStore(): StoreDouble {
+  return Object.assign(new StoreDouble(), { executesOnce: true });
+}
+
 describe('wire: server restarted', () => {
   test('between preliminary and final → submitted to the new server under the same operation id', async () => {
     const first = await startGateway();
@@ -200,7 +205,7 @@ describe('wire: server restarted', () => {
     // What a crash leaves behind: nobody listens on the port, nothing was said.
     proxy.cut();
     await first[Symbol.asyncDispose]();
-    await using second = await startGateway({ store: new StoreDouble() });
+    await using second = await startGateway({ store: onceStore() });
     proxy.retarget(second.url);
     const after = await second.store.next();
     expect(after.context.operationId).toBe(before.context.operationId);

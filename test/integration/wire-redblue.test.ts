@@ -85,13 +85,13 @@ test('redblue: operation that the contract does not name → UNSUPPORTED', async
   await listener.close();
 });
 
-test('redblue: server with another version of the contract → PROTOCOL before any operation', async () => {
+test('redblue: server with another version of the operation → UNSUPPORTED before anything is sent', async () => {
   const binding = new OneTicket();
   const listener = await serve(binding);
   const client = createClient(redblue(laterShop, { url: listener.siteUrl('irl'), WebSocket }));
   const refused = client.invoke(laterShop.dequeue({ queue: 7 }));
   await expect(refused).rejects.toMatchObject({
-    code: 'PROTOCOL',
+    code: 'UNSUPPORTED',
     message: expect.stringContaining('contract') as string,
   });
   expect(binding.executed).toBe(0);

@@ -1,6 +1,7 @@
 /** Serves a demo's page beside its sites: the page, what it asks first, and its content, at one address. */
 import type { RequestListener } from 'node:http';
 import sirv from 'sirv';
+import { withPageHeaders } from '../../page-headers.ts';
 import { SITES } from '../options.ts';
 import type { About } from './about.ts';
 
@@ -18,12 +19,12 @@ const PAGE_SITES = ['frk', ...SITES.filter((site) => site !== 'frk')];
 /** Makes the handler of all HTTP requests that are not for the sites. */
 export function pageListener({ folder, about, content }: PageParts): RequestListener {
   const files = sirv(folder, { etag: true });
-  return (request, response) => {
+  return withPageHeaders((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/content' && content !== undefined) content(request, response);
     else if (path === '/about') {
       response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(JSON.stringify({ sites: PAGE_SITES, ...about }));
     } else files(request, response);
-  };
+  });
 }

@@ -29,6 +29,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly name: string;
   /** There are sessions where the store behind keeps them. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
+  /** Where the store behind does: the identity of a submission is handed on. */
+  readonly executesOnce: boolean;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: WithCache<L>;
@@ -39,10 +41,12 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   #isRestoring = false;
   #closing: Promise<void> | undefined;
 
-  constructor(inner: Binding<L>, options: CacheOptions<L>) {
+  constructor(given: Binding<L>, options: CacheOptions<L>) {
+    const inner = given.share?.() ?? given;
     const levels = inner.consistencyLevels();
     const onError = reporter(options.onError);
     this.name = `cache(${inner.name})`;
+    this.executesOnce = inner.executesOnce === true;
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];

@@ -148,7 +148,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     }
     this.#stopFollowing();
     this.#replication.drain();
-    for (const call of calls) call.sink.fail(closedError());
+    for (const call of calls) call.sink.fail(call.operation.effect === 'update' ? endedError() : closedError());
   }
 
   #answerFromBackup(call: Call, level: string): void {
@@ -183,6 +183,14 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
 
 function closedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', { retryable: false });
+}
+
+/** For updates under way: closing does not call them back. */
+function endedError(): CorrectableError {
+  return new CorrectableError(
+    'UNKNOWN',
+    'The memory binding was closed under the update, which takes effect all the same',
+  );
 }
 
 function delayOf(delaysMs: Delays, level: string, rank: number, count: number): number {

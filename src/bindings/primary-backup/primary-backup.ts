@@ -93,8 +93,14 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
   }
 
   async #close(): Promise<void> {
-    for (const run of this.#runs) run.stop(this.#closed());
+    for (const run of this.#runs) run.stop(run.isUpdate ? this.#ended() : this.#closed());
     await this.#options.close?.();
+  }
+
+  /** For updates under way: their tier has been asked, and goes on. */
+  #ended(): CorrectableError {
+    const message = `the binding '${this.name}' was closed under the update, which may take effect all the same`;
+    return new CorrectableError('UNKNOWN', message);
   }
 
   #closed(): CorrectableError {

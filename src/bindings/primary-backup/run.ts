@@ -32,9 +32,13 @@ export class Run {
     this.#options = options;
   }
 
+  get isUpdate(): boolean {
+    return this.#options.operation.effect === 'update';
+  }
+
   /** Resolves when every tier that was asked has answered or failed. Never rejects: failures go to the sink. */
   async toEnd(): Promise<void> {
-    if (this.#options.operation.effect === 'update') await this.#fromStrongest();
+    if (this.isUpdate) await this.#fromStrongest();
     else await this.#read();
   }
 

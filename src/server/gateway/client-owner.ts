@@ -2,7 +2,7 @@
 import type { Codec } from '../../protocol/codec.ts';
 import type { ClientRecord } from './client-record.ts';
 import type { GatewayHost } from './host.ts';
-import type { SubmissionOwner } from './submission.ts';
+import type { SubmissionOwner } from './submission-parts.ts';
 
 /** A class, since a literal with a getter would be of another shape for each connection. */
 export class ClientOwner implements SubmissionOwner {

@@ -14,11 +14,9 @@ import { ClientExpiry } from './client-expiry.ts';
 import { ClientOwner } from './client-owner.ts';
 import type { ClientConnection, ClientRecord } from './client-record.ts';
 import type { Guest, GuestOutlet } from './guest.ts';
-import { HookTimeout } from './hooks.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { Inbox, type RowReader } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from './limits.ts';
-import { hasEnded } from './principal.ts';
 import { RateLimit } from './rate-limit.ts';
 import { refuseHello } from './refuse-hello.ts';
 import { Renewals } from './renewals.ts';
@@ -26,6 +24,7 @@ import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
 import type { Submission } from './submission.ts';
 import { submit } from './submit.ts';
+import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
 import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
@@ -80,11 +79,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       onStalled: () => this.#stalled(),
     });
     this.#expiry = new ClientExpiry(() => this.#expire());
-    this.#renewals = new Renewals({
-      identify: (token) => host.identify(token, peer),
-      accepted: (principal) => this.#guarded(() => this.#renewed(principal)),
-      refused: (error) => this.#guarded(() => this.#notRenewed(error)),
-    });
+    this.#renewals = new Renewals(
+      (token) => checkToken(host, token, peer),
+      (verdict) => this.#guarded(() => this.#renew(verdict)),
+    );
     this.#helloTimer = systemClock.setTimer(() => {
       this.close(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
     }, helloTimeoutMs);
@@ -161,8 +159,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     if (!this.#isClosed()) this.#sender.push(row);
   }
 
-  ended(submission: Submission): void {
-    this.#running.delete(submission.id);
+  ended(id: number): void {
+    this.#running.delete(id);
     this.#closeIfDrained();
   }
 
@@ -227,7 +225,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       case 'submit':
         return this.#submit(row, guest);
       case 'renew':
-        return this.#renewals.check(row[2]);
+        return this.#renewals.renew(row[2]);
       case 'cancel':
         return this.#cancel(row[0], guest);
       case 'ack':
@@ -265,22 +263,15 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       return this.close(CloseCode.mismatch, 'version, levels or contract differ');
     }
     this.#phase = 'authenticating';
-    this.#host.identify(hello.token, this.#peer).then(
-      (principal) => this.#guarded(() => this.#welcome(hello, principal)),
-      (error: unknown) => this.#guarded(() => this.#refuse(error, 'a client was not authenticated')),
-    );
+    void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
+      this.#guarded(() => this.#answerHello(hello, verdict));
+    });
   }
 
-  #refuse(error: unknown, what: string): void {
-    this.#host.logger.info({ err: error, ...this.#peer }, what);
-    // That nobody could tell in time is no refusal.
-    if (error instanceof HookTimeout) return this.close(CloseCode.internal, 'the token could not be checked in time');
-    return this.close(CloseCode.unauthenticated, 'the token was refused');
-  }
-
-  #welcome(hello: Hello, principal: Principal): void {
+  #answerHello(hello: Hello, verdict: TokenVerdict): void {
     if (this.#phase === 'closed') return;
-    if (hasEnded(principal)) return this.#expire();
+    if (!('principal' in verdict)) return this.close(verdict.code, verdict.reason);
+    const { principal } = verdict;
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.replaced();
     this.#helloTimer.cancel();
@@ -317,10 +308,15 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     };
   }
 
-  #renewed(principal: Principal): void {
+  #renew(verdict: TokenVerdict): void {
     const guest = this.#guest;
     if (this.#isClosed() || guest === undefined) return;
-    if (hasEnded(principal)) return this.#expire();
+    if (!('principal' in verdict)) {
+      // Until the token that it has ends, nothing is lost.
+      if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
+      return;
+    }
+    const { principal } = verdict;
     if (principal.id !== guest.principal.id) {
       // The client greets again, and is told there that it is somebody else now.
       return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
@@ -329,15 +325,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
   }
 
-  #notRenewed(error: unknown): void {
-    if (this.#isClosed()) return;
-    // Until the token that it has ends, nothing is lost.
-    if (error instanceof HookTimeout) this.#host.logger.warn({ err: error, ...this.#peer }, 'no answer about a token');
-    else this.#refuse(error, 'a fresh token was refused');
-  }
-
   #expire(): void {
-    this.close(CloseCode.expired, 'the token has expired');
+    this.close(EXPIRED.code, EXPIRED.reason);
   }
 
   #closeIfDrained(): void {

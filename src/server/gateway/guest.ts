@@ -5,7 +5,8 @@ import type { ClientExpiry } from './client-expiry.ts';
 import type { ClientRecord } from './client-record.ts';
 import type { GatewayHost, Principal } from './host.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { Outlet, Submission, SubmissionOwner } from './submission.ts';
+import type { Submission } from './submission.ts';
+import type { Outlet, SubmissionOwner } from './submission-parts.ts';
 
 export interface Guest {
   readonly record: ClientRecord;

@@ -12,72 +12,15 @@ import type {
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { mergeDetails } from '../../correctable/values.ts';
-import { EncodedField, fitsFrame, type Codec, type EncodedRow } from '../../protocol/codec.ts';
-import type { ServerRow } from '../../protocol/rows.ts';
+import { EncodedField, type EncodedRow } from '../../protocol/codec.ts';
 import type { Move } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
+import { HeldViews, type HeldView } from './held-views.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
 import { apart, bytesOf, type Reply } from './reply.ts';
+import type { Outlet, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
 import { toldError } from './told-error.ts';
-import {
-  canConfirm,
-  covers,
-  CONFIRM_FIELDS,
-  confirmRow,
-  viewRow,
-  VIEW_FIELDS,
-  type HeldView,
-  type RowTail,
-} from './view-rows.ts';
-
-/** Where the rows of a submission go: the client's present connection. */
-export interface Outlet {
-  /** Whether far too much waits to be sent already. */
-  readonly isFull: boolean;
-  push(row: ServerRow): void;
-  /** Pushes a row that the client's codec has encoded. */
-  pushEncoded(row: EncodedRow): void;
-  /** The last row about the operation was pushed. */
-  ended(submission: Submission): void;
-}
-
-/** What all submissions of one client share. */
-export interface SubmissionOwner {
-  /** Unique name of the client: with an operation's number it names the operation. */
-  readonly key: string;
-  readonly codec: Codec;
-  /** The levels of the hosted binding. */
-  readonly levels: readonly string[];
-  /** Up to this number the client has acknowledged all its updates. */
-  readonly acknowledged: number;
-  /** The largest row of a view, in bytes. */
-  readonly resultBytesMax: number;
-  /** Takes so many bytes more to keep something of the client's, if there is room for them. */
-  take(bytes: number): boolean;
-  /** Gives back what was taken. */
-  give(bytes: number): void;
-  /** Told of failures, and of what a binding does against its interface. */
-  onAnomaly(operation: string, what: string, error?: unknown): void;
-}
-
-/** What a submission is made from. */
-export interface SubmissionParts {
-  readonly id: number;
-  /** Name of the operation, for reports. */
-  readonly name: string;
-  /** An update's reply is kept for a repetition; and that it cannot be told does not undo it. */
-  readonly isUpdate: boolean;
-  /** Index of the strongest requested level: a view at it or above is the last. */
-  readonly strongest: number;
-  readonly deadlineAt: number | undefined;
-  readonly trace: unknown;
-  readonly session?: BindingSession | undefined;
-  /** Where it was sent first, if it has moved. */
-  readonly move?: Move | undefined;
-}
-
-/** Longest token of a session that clients take. */
-const TOKEN_LENGTH_MAX = 4_096;
+import { CONFIRM_FIELDS, confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
 
 /** The ending of an update whose reply could not be kept. */
 const NOT_KEPT = 'the update took effect; its result is not kept, since too much waits for an ack of this client';
@@ -94,8 +37,8 @@ export class Submission implements Sink, InvocationContext {
   readonly #move: Move | undefined;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
-  /** By the sequence number given to the binding: the views, or why there is none to be confirmed. */
-  #views: (HeldView | CorrectableError | undefined)[] | undefined;
+  /** Those that the store or we may confirm; made when a view is not the last. */
+  #views: HeldViews | undefined;
   #hasEnded = false;
   /** Of an update that has ended. */
   #reply: Reply | undefined;
@@ -188,7 +131,6 @@ export class Submission implements Sink, InvocationContext {
     this.#repeated = true;
     if (!this.#hasEnded) {
       this.#views?.forEach((view, seq) => {
-        if (view === undefined || isGap(view)) return;
         view.at = undefined;
         this.#emit(view, seq);
       });
@@ -199,15 +141,13 @@ export class Submission implements Sink, InvocationContext {
     if (reply === undefined) outlet.push(failRow(this.id, new CorrectableError('UNKNOWN', NOT_KEPT)));
     else if ('row' in reply) outlet.pushEncoded(reply.row);
     else outlet.push(viewRow(this.id, reply.level, reply.seq, reply.scalar, undefined));
-    outlet.ended(this);
+    outlet.ended(this.id);
   }
 
   /** The connection is gone, but its client may come back: what is held meanwhile is held by itself. */
   detach(): void {
     this.#outlet = undefined;
-    this.#views?.forEach((view) => {
-      if (view !== undefined && !isGap(view) && typeof view.value !== 'string') view.value = view.value.slice();
-    });
+    this.#views?.setApart();
   }
 
   /** Nobody wants the views any more. */
@@ -228,8 +168,7 @@ export class Submission implements Sink, InvocationContext {
   #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
     let row: EncodedRow;
     try {
-      row = this.#owner.codec.encodeRow(viewRow(this.id, level, seq, value, this.#tail(details)), VIEW_FIELDS);
-      this.#checkSize(row);
+      row = this.#encode(level, seq, value, details);
     } catch (error) {
       return this.#cannotTell(error, level);
     }
@@ -241,7 +180,7 @@ export class Submission implements Sink, InvocationContext {
     const view: HeldView = { level, value: '', details, at: undefined, told: undefined };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      const same = this.#heldAs(view);
+      const same = this.#repeated ? undefined : this.#views?.sameAs(view);
       if (same !== undefined) this.#emitConfirm(view, same, seq, details);
       else if (level >= this.#strongest) this.#conclude(view, seq);
       else this.#emit(view, seq);
@@ -252,14 +191,14 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #confirm(level: number, seq: number, details: ViewDetails | undefined): void {
-    const known = this.#views?.[seq];
+    const known = this.#views?.get(seq);
     if (known === undefined) {
       return this.#fail(new CorrectableError('PROTOCOL', `the store confirmed view ${seq}, which it never gave`), -1);
     }
-    if (isGap(known)) return this.#cannotTell(known, level);
+    if (known instanceof CorrectableError) return this.#cannotTell(known, level);
     const view: HeldView = { ...known, level, details: merged(known.details, details) };
     try {
-      const target = known.at === undefined ? undefined : (this.#views?.[known.at] as HeldView);
+      const target = this.#views?.targetOf(known);
       // Where the client has just what the store means, what is new is all there is to say.
       if (target === known && known.told === known.details) this.#emitConfirm(view, target, seq, details);
       else if (target !== undefined && covers(view.details, target.told)) {
@@ -269,8 +208,7 @@ export class Submission implements Sink, InvocationContext {
     } catch (error) {
       return this.#cannotTell(error, level);
     }
-    if (this.#views !== undefined) this.#views[seq] = view;
-    return undefined;
+    return this.#views?.set(seq, view);
   }
 
   /** Ends the operation as a whole, unless it failed only at a level below the strongest. */
@@ -297,16 +235,6 @@ export class Submission implements Sink, InvocationContext {
     return undefined;
   }
 
-  /** A view that the client has, where confirming that says all that there is to say. */
-  #heldAs(view: HeldView): HeldView | undefined {
-    if (this.#repeated || this.#views === undefined) return undefined;
-    for (const [seq, held] of this.#views.entries()) {
-      // Those that were told by a confirmation themselves stand for the one that was confirmed.
-      if (held !== undefined && !isGap(held) && held.at === seq && canConfirm(held, view)) return held;
-    }
-    return undefined;
-  }
-
   #emit(view: HeldView, seq: number): void {
     const row = this.#rowOf(view, seq);
     if (this.#outlet === undefined) return;
@@ -320,7 +248,7 @@ export class Submission implements Sink, InvocationContext {
 
   /** Says that the value of `target` holds at the level of `view` too, which is number `seq`, with these details. */
   #emitConfirm(view: HeldView, target: HeldView, seq: number, details: ViewDetails | undefined): void {
-    const row = confirmRow(this.id, view.level, target.at as number, this.#tail(details));
+    const row = confirmRow(this.id, view.level, target.at as number, tailOf(details, this.session));
     const encoded = this.#owner.codec.encodeRow(row, CONFIRM_FIELDS);
     const isLast = view.level >= this.#strongest;
     const isKept = isLast && this.#isUpdate && !this.#isForgotten;
@@ -366,7 +294,7 @@ export class Submission implements Sink, InvocationContext {
     }
     const outlet = this.#outlet;
     this.#outlet = undefined;
-    outlet?.ended(this);
+    outlet?.ended(this.id);
   }
 
   /** Keeps the view for a confirmation by the store, and for a repetition. */
@@ -375,7 +303,7 @@ export class Submission implements Sink, InvocationContext {
     const bytes = view.value.length;
     const isHeld = this.#owner.take(bytes);
     if (isHeld) this.#bytes += bytes;
-    (this.#views ??= [])[seq] = isHeld ? view : overfull();
+    (this.#views ??= new HeldViews()).set(seq, isHeld ? view : overfull());
   }
 
   #release(): void {
@@ -394,7 +322,7 @@ export class Submission implements Sink, InvocationContext {
     if (!isTyped) this.#anomaly('a view could not be sent', problem);
     if (level < this.#strongest) {
       const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', why);
-      if (seq !== undefined) (this.#views ??= [])[seq] = error;
+      if (seq !== undefined) (this.#views ??= new HeldViews()).set(seq, error);
       return this.#fail(error, level);
     }
     if (!this.#isUpdate) return this.#fail(problem, -1);
@@ -403,29 +331,11 @@ export class Submission implements Sink, InvocationContext {
   }
 
   #rowOf({ level, value, details }: HeldView, seq: number): EncodedRow {
-    const row = viewRow(this.id, level, seq, new EncodedField(value), this.#tail(details));
-    const encoded = this.#owner.codec.encodeRow(row, VIEW_FIELDS);
-    this.#checkSize(encoded);
-    return encoded;
+    return this.#encode(level, seq, new EncodedField(value), details);
   }
 
-  #checkSize(row: EncodedRow): void {
-    const { codec, resultBytesMax } = this.#owner;
-    if (fitsFrame(codec, row, resultBytesMax)) return;
-    const message = `value: the view takes ${codec.byteLength(row)} bytes, the server sends ${resultBytesMax} at most`;
-    throw new CorrectableError('INVALID_VALUE', message, { field: 'value' });
-  }
-
-  /** What follows the value in a row: in a session, the token that goes with it as well. */
-  #tail(details: ViewDetails | undefined): RowTail | undefined {
-    checkMeta(details?.meta);
-    if (this.session === undefined) return details;
-    const token: unknown = this.session.tokens?.[0];
-    if (token === undefined) return details;
-    if (typeof token !== 'string' || token === '' || token.length > TOKEN_LENGTH_MAX) {
-      throw new CorrectableError('INVALID_VALUE', `token: must be a string of up to ${TOKEN_LENGTH_MAX} characters`);
-    }
-    return { ...details, token };
+  #encode(level: number, seq: number, value: unknown, details: ViewDetails | undefined): EncodedRow {
+    return encodeView(viewRow(this.id, level, seq, value, tailOf(details, this.session)), this.#owner);
   }
 
   /** Nothing that happens here may reach the store. */
@@ -448,18 +358,8 @@ function isScalar(value: unknown): boolean {
   return value === null || typeof value !== 'object';
 }
 
-function isGap(view: HeldView | CorrectableError): view is CorrectableError {
-  return view instanceof CorrectableError;
-}
-
 function merged(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
   return earlier === undefined || later === undefined ? (later ?? earlier) : mergeDetails(earlier, later);
-}
-
-/** Clients take nothing else, and give up a server that sends it. */
-function checkMeta(meta: unknown): void {
-  if (meta === undefined || meta === null || (typeof meta === 'object' && !Array.isArray(meta))) return;
-  throw new CorrectableError('INVALID_VALUE', 'meta: must be an object', { field: 'meta' });
 }
 
 function overfull(): CorrectableError {

@@ -12,7 +12,9 @@ const CODE = /^[A-Z_]{1,64}$/;
 export function toldError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;
-    const { code, message, retryable, retryAfterMs, field } = error;
+    const { code, message, retryAfterMs, field } = error;
+    // Whoever made it may have put anything there.
+    const retryable: unknown = error.retryable;
     if (typeof code !== 'string' || !CODE.test(code)) return undefined;
     return new CorrectableError(code, textOf(message), {
       retryable: retryable === true,

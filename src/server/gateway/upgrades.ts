@@ -38,8 +38,8 @@ export function attachUpgrades(server: Server, { sites, place, idlePoll }: Upgra
     try {
       if (target !== undefined) return take({ request, socket, head }, target, { place, idlePoll });
     } catch {
-      // Somebody else on this server has taken it already, or it broke on the way.
-      return void socket.destroy();
+      // Another listener has taken it already. If there is none, it broke on the way.
+      return server.listenerCount('upgrade') > 1 ? undefined : void socket.destroy();
     }
     if (server.listenerCount('upgrade') > 1) leaveToOthers(socket as Socket);
     else refuseUpgrade(socket, 404, 'no such site');
@@ -88,7 +88,11 @@ function take({ request, socket, head }: Upgrade, target: Target, { place, idleP
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
     stopAtError(websocket);
-    gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: request.socket.remoteAddress, origin });
+    try {
+      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: request.socket.remoteAddress, origin });
+    } catch {
+      websocket.terminate();
+    }
   });
   return undefined;
 }
@@ -102,7 +106,8 @@ function offersOneOf(subprotocols: readonly string[], request: IncomingMessage):
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
-    const isTaken = socket.destroyed || socket.bytesWritten > writtenBefore;
+    // `null`: nobody has begun to read it, nor to hold it back.
+    const isTaken = socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
     if (!isTaken) refuseUpgrade(socket, 404, 'nothing here');
   }, UNTAKEN_MS);
   timer.hold?.(false);

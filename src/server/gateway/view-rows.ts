@@ -1,8 +1,10 @@
-/** Views as rows, and when a confirmation without payload says as much. */
-import type { ViewDetails } from '../../correctable/binding.ts';
-import type { Encoded } from '../../protocol/codec.ts';
+/** Views as rows, and whether one may take the place of another. */
+import type { BindingSession, ViewDetails } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { fitsFrame, type EncodedRow } from '../../protocol/codec.ts';
 import { confirm, type ConfirmRow } from '../../protocol/confirm.ts';
 import { view, type ViewRow } from '../../protocol/view.ts';
+import type { SubmissionOwner } from './submission-parts.ts';
 
 /** What follows the value in a row. */
 export interface RowTail extends ViewDetails {
@@ -10,19 +12,11 @@ export interface RowTail extends ViewDetails {
   readonly token?: string;
 }
 
-/** A view whose value may be confirmed later. */
-export interface HeldView {
-  level: number;
-  value: Encoded;
-  details: ViewDetails | undefined;
-  /** The number under which the client has the value; `undefined` if it has not got it. */
-  at: number | undefined;
-  /** The details that the client has under that number, which confirmations add to. */
-  told: ViewDetails | undefined;
-}
+/** Longest token of a session that clients take. */
+const TOKEN_LENGTH_MAX = 4_096;
 
 /** The names of the elements of the rows. */
-export const VIEW_FIELDS: readonly string[] = view.fields;
+const VIEW_FIELDS: readonly string[] = view.fields;
 export const CONFIRM_FIELDS: readonly string[] = confirm.fields;
 
 // Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
@@ -46,11 +40,6 @@ export function confirmRow(id: number, level: number, seq: number, details: RowT
   return [id, 'confirm', level, seq];
 }
 
-/** Whether confirming `held` with the details of `view` gives that view and nothing more. */
-export function canConfirm(held: HeldView, view: HeldView): boolean {
-  return covers(view.details, held.told) && sameEncoding(held.value, view.value);
-}
-
 /** Whether nothing of `told` remains where a client merges `details` into it, key by key. */
 export function covers(details: ViewDetails | undefined, told: ViewDetails | undefined): boolean {
   if (told === undefined) return true;
@@ -65,9 +54,28 @@ function isGiven<T>(part: T | null | undefined): part is T {
   return part !== undefined && part !== null;
 }
 
-function sameEncoding(a: Encoded, b: Encoded): boolean {
-  if (typeof a === 'string' || typeof b === 'string') return a === b;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+/** The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large. */
+export function encodeView(row: ViewRow, { codec, resultBytesMax }: SubmissionOwner): EncodedRow {
+  const encoded = codec.encodeRow(row, VIEW_FIELDS);
+  if (fitsFrame(codec, encoded, resultBytesMax)) return encoded;
+  const bytes = codec.byteLength(encoded);
+  const message = `value: the view takes ${bytes} bytes, the server sends ${resultBytesMax} at most`;
+  throw new CorrectableError('INVALID_VALUE', message, { field: 'value' });
+}
+
+/** What follows the value: in a session, the token that goes with it as well. Throws what clients would not take. */
+export function tailOf(details: ViewDetails | undefined, session: BindingSession | undefined): RowTail | undefined {
+  checkMeta(details?.meta);
+  if (session === undefined) return details;
+  const token: unknown = session.tokens?.[0];
+  if (token === undefined) return details;
+  if (typeof token !== 'string' || token === '' || token.length > TOKEN_LENGTH_MAX) {
+    throw new CorrectableError('INVALID_VALUE', `token: must be a string of up to ${TOKEN_LENGTH_MAX} characters`);
+  }
+  return { ...details, token };
+}
+
+function checkMeta(meta: unknown): void {
+  if (meta === undefined || meta === null || (typeof meta === 'object' && !Array.isArray(meta))) return;
+  throw new CorrectableError('INVALID_VALUE', 'meta: must be an object', { field: 'meta' });
 }

@@ -11,6 +11,7 @@ const GAUGES: Readonly<Record<string, readonly [Field, string]>> = {
   correctables_operations_in_flight: ['inFlight', 'Operations without a final view'],
   correctables_clients: ['clients', 'Clients known, connected or not'],
   correctables_replies_kept: ['replies', 'Updates whose reply is kept for a repetition'],
+  correctables_reply_bytes_kept: ['replyBytes', 'Bytes kept of clients'],
 };
 
 /** Counters by name, counted since the gateway was made. */

@@ -7,7 +7,7 @@
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Operation } from '../../correctable/operation.ts';
+import type { Effect, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
@@ -29,6 +29,9 @@ export const REDBLUE_LEVELS: RedBlueLevels = ['tentative', 'causal', 'strong'];
 
 /** Gets what a site says about one submission. */
 export interface Submitter {
+  /** Through which handle on the site it came. */
+  readonly door: object;
+  readonly effect: Effect;
   /** `seen` is what a session has seen with this view. */
   view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
   failed(error: unknown, stage: Stage | undefined): void;
@@ -50,8 +53,8 @@ export interface SubmissionPort {
   readonly sites: readonly string[];
   readonly tokens: SessionTokens;
   submit(request: SubmissionRequest, submitter: Submitter): void;
-  /** Fails what was submitted and is under way, and refuses what comes later; the site itself goes on. */
-  closeSubmissions(): void;
+  /** Fails what came through `door` and is under way; the site itself goes on. */
+  endSubmissions(door: object): void;
 }
 
 /** A session as this deployment keeps it. */
@@ -85,17 +88,26 @@ class SiteSession implements BindingSession {
 }
 
 /**
- * The binding of one site. Behind a gateway, values come from the wire and go there; for others in the process it copies
- * them, so that nobody has the site's own in hand.
+ * The binding of one site, one handle on it of many: closing it closes this handle. Behind a gateway, values come from the
+ * wire and go there; for others in the process it copies them, so that nobody has the site's own in hand.
  */
 export class SiteBinding implements Binding<RedBlueLevels> {
   readonly name: string;
   readonly executesOnce = true;
+  readonly #siteName: string;
   readonly #site: SubmissionPort;
+  #isClosed = false;
 
   constructor(siteName: string, site: SubmissionPort) {
     this.name = `redblue:${siteName}`;
+    this.#siteName = siteName;
     this.#site = site;
+  }
+
+  share(): SiteBinding {
+    const handle = new SiteBinding(this.#siteName, this.#site);
+    handle.#isClosed = this.#isClosed;
+    return handle;
   }
 
   consistencyLevels(): RedBlueLevels {
@@ -113,6 +125,7 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     context: InvocationContext,
   ): void {
     try {
+      if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
       const isHosted = this.#isChecked(operation);
       const args = isHosted ? operation.args : this.#argsOf(operation);
@@ -122,7 +135,8 @@ export class SiteBinding implements Binding<RedBlueLevels> {
       const origin = isRead ? undefined : originOf(context, this.#site);
       const submission = { operation: name, args, origin, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
-      const submitter = isHosted ? new SinkSubmitter(told, wants, session) : new CopyingSubmitter(told, wants, session);
+      const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
+      const submitter = new Kind(told, wants, session, this);
       this.#site.submit(submission, submitter);
     } catch (error) {
       sink.fail(error);
@@ -149,9 +163,11 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.session' });
   }
 
-  /** Closes this door to the site. The site goes on replicating, for the others' sake; the deployment stops it. */
+  /** Closes this handle on the site. The site goes on, and other handles do; the deployment stops it. */
   async close(): Promise<void> {
-    this.#site.closeSubmissions();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#site.endSubmissions(this);
   }
 }
 
@@ -161,6 +177,7 @@ type Stages = SubmissionRequest['wants'];
 interface Plan extends Stages {
   /** The strongest level asked for. */
   readonly strongest: RedBlueLevel;
+  readonly effect: Effect;
 }
 
 /** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
@@ -176,13 +193,13 @@ function updatePlan(levels: readonly RedBlueLevel[]): Stages {
 }
 
 /** The plans of reads and of updates, by the levels asked for as bits. */
-const READ_PLANS: readonly Plan[] = plansBy(readPlan);
-const UPDATE_PLANS: readonly Plan[] = plansBy(updatePlan);
+const READ_PLANS: readonly Plan[] = plansBy('read', readPlan);
+const UPDATE_PLANS: readonly Plan[] = plansBy('update', updatePlan);
 
-function plansBy(stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
+function plansBy(effect: Effect, stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
     const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
-    return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong' };
+    return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
   });
 }
 
@@ -214,14 +231,20 @@ function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
 
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
+  readonly door: object;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;
   readonly #session: SiteSession | undefined;
 
-  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined) {
+  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, door: object) {
+    this.door = door;
     this.#sink = sink;
     this.#plan = plan;
     this.#session = session;
+  }
+
+  get effect(): Effect {
+    return this.#plan.effect;
   }
 
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
@@ -247,6 +270,20 @@ class CopyingSubmitter extends SinkSubmitter {
 function copyOf({ value, meta }: Reply): Reply {
   const copy = { value: sentCopy(value, 'result') };
   return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
+}
+
+function closedError(name: string): CorrectableError {
+  const message = `This handle on ${name} is closed. Nothing was done: make a new client.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false });
+}
+
+/**
+ * The failure of a submission whose site, or whose way to it, ends under it: an update has reached the site, and nobody
+ * will see what becomes of it.
+ */
+export function interruptedError(effect: Effect, why: string, cause?: Error): CorrectableError {
+  const message = effect === 'update' ? 'The update may take effect all the same.' : 'The read may be asked again.';
+  return new CorrectableError(effect === 'update' ? 'UNKNOWN' : 'UNAVAILABLE', `${why}. ${message}`, { cause });
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */

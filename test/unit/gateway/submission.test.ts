@@ -1,10 +1,12 @@
 /** Views of the hosted binding as rows. */
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import type { EncodedRow } from '../../../src/protocol/codec.ts';
+import type { Codec, EncodedRow, Span } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+import { msgpackCodec } from '../../../src/protocol/msgpack-codec.ts';
 import type { ServerRow } from '../../../src/protocol/rows.ts';
-import { Submission, type Outlet } from '../../../src/server/gateway/submission.ts';
+import { Submission } from '../../../src/server/gateway/submission.ts';
+import type { Outlet } from '../../../src/server/gateway/submission-parts.ts';
 
 class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -16,7 +18,8 @@ class OutletDouble implements Outlet {
   }
 
   pushEncoded(row: EncodedRow): void {
-    this.rows.push(...(jsonCodec.decode(jsonCodec.frame([row])) as unknown[][]));
+    const codec = typeof row === 'string' ? jsonCodec : msgpackCodec;
+    this.rows.push(...(codec.decode(codec.frame([row])) as unknown[][]));
   }
 
   ended(): void {
@@ -24,20 +27,38 @@ class OutletDouble implements Outlet {
   }
 }
 
+/** Bytes that may be kept. */
+class BudgetDouble {
+  bytes = 0;
+  max = Infinity;
+
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.max) return false;
+    this.bytes += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.bytes -= bytes;
+  }
+}
+
 function start(
   strongest = 2,
   effect: 'read' | 'update' = 'update',
-): { submission: Submission; outlet: OutletDouble; anomalies: string[] } {
+  codec: Codec = jsonCodec,
+): { submission: Submission; outlet: OutletDouble; anomalies: string[]; budget: BudgetDouble } {
   const outlet = new OutletDouble();
   const anomalies: string[] = [];
+  const budget = new BudgetDouble();
   const owner = {
     key: 'ada/1',
     acknowledged: 0,
-    codec: jsonCodec,
+    codec,
     levels: ['tentative', 'causal', 'strong'],
     resultBytesMax: 1_000,
-    take: () => true,
-    give: () => {},
+    take: (bytes: number) => budget.take(bytes),
+    give: (bytes: number) => budget.give(bytes),
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
   };
   const parts = {
@@ -48,7 +69,7 @@ function start(
     deadlineAt: undefined,
     trace: undefined,
   };
-  return { submission: new Submission(owner, parts, outlet), outlet, anomalies };
+  return { submission: new Submission(owner, parts, outlet), outlet, anomalies, budget };
 }
 
 describe('submission', () => {
@@ -77,6 +98,51 @@ describe('submission', () => {
     submission.update('v', 'tentative', { meta: { remaining: 5 } });
     submission.update('v', 'strong');
     expect(outlet.rows[1]).toEqual([7, 'view', 2, 1, 'v']);
+  });
+
+  test('same value, but one key of the metadata is gone → sent in full', () => {
+    const { submission, outlet } = start();
+    submission.update('v', 'tentative', { meta: { remaining: 5, from: 'cache' } });
+    submission.update('v', 'strong', { meta: { remaining: 3 } });
+    expect(outlet.rows[1]).toEqual([7, 'view', 2, 1, 'v', null, { remaining: 3 }]);
+  });
+
+  test('same value, more metadata → confirmed, with all of it', () => {
+    const { submission, outlet } = start();
+    submission.update('v', 'tentative', { meta: { remaining: 5 } });
+    submission.update('v', 'strong', { meta: { remaining: 3, from: 'disk' } });
+    expect(outlet.rows[1]).toEqual([7, 'confirm', 2, 0, null, { remaining: 3, from: 'disk' }]);
+  });
+
+  test.each([
+    ['version', { version: 1 }, { version: null }],
+    ['metadata', { meta: { a: 1 } }, { meta: null }],
+    ['key', { meta: { a: 1 } }, { meta: { a: undefined } }],
+  ] as const)('same value, %s given as nothing → sent in full: a row leaves it out', (_, first, second) => {
+    const { submission, outlet } = start();
+    submission.update('v', 'tentative', first);
+    submission.update('v', 'strong', second as object);
+    expect(outlet.rows[1]?.[1]).toBe('view');
+  });
+
+  test('the store adds to a view as it confirms it → the client must not keep that for what is confirmed later', () => {
+    const { submission, outlet } = start();
+    const seq = submission.update('v', 'tentative');
+    submission.confirm('causal', seq, { meta: { checked: true } });
+    submission.update('v', 'strong');
+    expect(outlet.rows.map(([, kind]) => kind)).toEqual(['view', 'confirm', 'view']);
+  });
+
+  test('the store confirms a view that was told by a confirmation → by the number that the client knows', () => {
+    const { submission, outlet } = start();
+    submission.update('v', 'tentative');
+    const second = submission.update('v', 'causal', { meta: { a: 1 } });
+    submission.confirm('strong', second, { version: 2 });
+    expect(outlet.rows).toEqual([
+      [7, 'view', 0, 0, 'v'],
+      [7, 'confirm', 1, 0, null, { a: 1 }],
+      [7, 'confirm', 2, 0, 2, { a: 1 }],
+    ]);
   });
 
   test('0 and -0, undefined and null → undefined is no null', () => {
@@ -222,5 +288,129 @@ describe('submission', () => {
     expect(submission.signal.aborted).toBe(true);
     submission.update('v', 'strong');
     expect(outlet.rows).toEqual([]);
+  });
+
+  test('ended by a confirmation → repeated in full', () => {
+    const { submission } = start();
+    submission.update({ a: 1 }, 'tentative', { meta: { remaining: 5 } });
+    submission.update({ a: 1 }, 'strong', { meta: { remaining: 4 } });
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    expect(outlet.rows).toEqual([[7, 'view', 2, 1, { a: 1 }, null, { remaining: 4 }]]);
+  });
+
+  test('repetition of one under way → what the store confirms then is sent in full, at its level', () => {
+    const { submission } = start();
+    const seq = submission.update('v', 'tentative');
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    submission.confirm('causal', seq);
+    submission.confirm('strong', seq, { version: 2 });
+    expect(outlet.rows).toEqual([
+      [7, 'view', 0, 0, 'v'],
+      [7, 'view', 1, 0, 'v'],
+      [7, 'view', 2, 0, 'v', 2],
+    ]);
+  });
+});
+
+describe('submission whose client has too much waiting', () => {
+  test('read → its preliminary view and its final fail with OVERLOADED', () => {
+    const { submission, outlet } = start(2, 'read');
+    outlet.isFull = true;
+    submission.update('a', 'tentative');
+    submission.update('b', 'strong');
+    expect(outlet.rows.map((row) => [row[1], row[2], row[4]])).toEqual([
+      ['fail', 'OVERLOADED', 0],
+      ['fail', 'OVERLOADED', null],
+    ]);
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('read whose preliminary view was not sent → the final in full, though it is the same', () => {
+    const { submission, outlet } = start(2, 'read');
+    outlet.isFull = true;
+    const seq = submission.update('v', 'tentative');
+    outlet.isFull = false;
+    submission.confirm('causal', seq);
+    submission.update('v', 'strong');
+    expect(outlet.rows.slice(1)).toEqual([
+      [7, 'view', 1, 0, 'v'],
+      [7, 'confirm', 2, 0],
+    ]);
+  });
+
+  test('update → told all the same: it is kept in any case', () => {
+    const { submission, outlet } = start();
+    outlet.isFull = true;
+    submission.update('v', 'strong');
+    expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v']]);
+  });
+});
+
+describe('what is kept', () => {
+  test('final of an update → as many bytes as the row has, until it is forgotten; of a read → none', () => {
+    const update = start();
+    update.submission.update({ text: 'x'.repeat(100) }, 'strong');
+    expect(update.budget.bytes).toBeGreaterThan(100);
+    update.submission.forget();
+    expect(update.budget.bytes).toBe(0);
+    const read = start(2, 'read');
+    read.submission.update({ text: 'x'.repeat(100) }, 'tentative');
+    expect(read.budget.bytes).toBeGreaterThan(100);
+    read.submission.update({ text: 'y'.repeat(100) }, 'strong');
+    expect(read.budget.bytes).toBe(0);
+  });
+
+  test('read that is abandoned → nothing, and what the store still says is no misuse', () => {
+    const { submission, budget, anomalies } = start(2, 'read');
+    submission.update('v', 'tentative');
+    submission.abandon();
+    submission.update('v', 'strong');
+    expect([budget.bytes, anomalies]).toEqual([0, []]);
+  });
+
+  test('msgpack → apart from the block that it was written in', () => {
+    const { submission, outlet } = start(2, 'update', msgpackCodec);
+    submission.update({ ok: true }, 'strong');
+    const repeated: EncodedRow[] = [];
+    submission.repeat({ isFull: false, push: () => {}, pushEncoded: (row) => repeated.push(row), ended: () => {} });
+    const [{ block, length } = expect.fail()] = repeated as Span[];
+    expect(block.buffer.byteLength).toBe(length);
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('no room → told, but a repetition is UNKNOWN: it took effect', () => {
+    const { submission, outlet: first, budget } = start();
+    budget.max = 10;
+    submission.update({ text: 'x'.repeat(100) }, 'strong');
+    expect(first.rows[0]?.[1]).toBe('view');
+    const outlet = new OutletDouble();
+    submission.repeat(outlet);
+    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
+    expect(outlet.rows[0]?.[3]).toContain('took effect');
+  });
+
+  test('no room for a preliminary view → sent; the store can no longer confirm it: UNKNOWN after an update', () => {
+    const { submission, outlet, budget } = start();
+    budget.max = 0;
+    submission.confirm('strong', submission.update({ a: 1 }, 'tentative'));
+    expect(outlet.rows.map((row) => row[1])).toEqual(['view', 'fail']);
+    expect(outlet.rows[1]?.[2]).toBe('UNKNOWN');
+  });
+
+  test('no room and too much waits → UNKNOWN instead of the result', () => {
+    const { submission, outlet, budget } = start();
+    budget.max = 0;
+    outlet.isFull = true;
+    submission.update({ a: 1 }, 'strong');
+    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
+  });
+
+  test('forgotten while under way → nothing is kept of its end', () => {
+    const { submission, budget } = start();
+    submission.forget();
+    submission.update({ a: 1 }, 'strong');
+    expect(budget.bytes).toBe(0);
   });
 });

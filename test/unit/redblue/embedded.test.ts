@@ -1,8 +1,11 @@
 /** A deployment in one process, end to end through the client. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { cached } from '../../../src/bindings/cache/index.ts';
+import { memory } from '../../../src/bindings/memory/index.ts';
 import { createClient } from '../../../src/correctable/client.ts';
 import type { Client } from '../../../src/correctable/client.ts';
+import { all } from '../../../src/correctable/join.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
 import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
@@ -124,11 +127,75 @@ describe('embedded: bank', () => {
     await expect(deposit).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.amount' });
   });
 
-  test('close with operations under way → they fail with UNAVAILABLE', async () => {
+  test('close with operations under way → reads fail with UNAVAILABLE, updates with UNKNOWN', async () => {
     const { vrg } = start(bankService(), { wan: 'paper' });
     const balance = vrg.invokeStrong(bank.balance({ account: 'a' }));
+    const withdrawal = vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+    const ended = Promise.allSettled([balance, withdrawal]);
     await deployments[0]?.close();
-    await expect(balance).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await ended).toMatchObject([
+      { reason: { code: 'UNAVAILABLE', retryable: true } },
+      { reason: { code: 'UNKNOWN', retryable: false } },
+    ]);
+    const late = vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+    await expect(late).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('Nothing was done'),
+    });
+  });
+});
+
+describe('embedded: many clients of one site', () => {
+  const deposit = (client: Client<RedBlueLevels>, amount: number): PromiseLike<unknown> =>
+    client.invoke(bank.deposit({ account: 'a', amount }));
+
+  test('one is closed → what came through it ends, the others and the other sites go on', async () => {
+    const { irl, vrg } = start(bankService(), { wan: 'paper' });
+    const beside = createClient(deployments[0]!.site('irl'));
+    await deposit(irl, 5);
+    const [left, stayed] = [irl, beside].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 1 })));
+    const outcome = left!.catch((error: unknown) => error);
+    await irl.close();
+    expect(await outcome).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('client was closed') });
+    expect(await stayed).toEqual({ paid: true });
+    await expect(deposit(irl, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+    await deposit(beside, 1);
+    await deposit(createClient(deployments[0]!.site('irl')), 1);
+    await vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+  });
+
+  test('one a request, closed at its end → the site serves the next', async () => {
+    const { frk } = start(bankService());
+    for (let request = 1; request <= 3; request++) {
+      await using client = createClient(deployments[0]!.site('irl'));
+      await deposit(client, 1);
+    }
+    await deposit(frk, 1);
+  });
+
+  test('a cache in front of a site is closed → the site goes on', async () => {
+    const { irl } = start(bankService());
+    const phone = createClient(cached(deployments[0]!.site('irl')));
+    await deposit(phone as never, 1);
+    await phone.close();
+    await deposit(irl, 1);
+    await deposit(createClient(deployments[0]!.site('irl')), 1);
+  });
+
+  test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
+    start(bankService());
+    expect(cached(deployments[0]!.site('irl'))).toMatchObject({ executesOnce: true });
+    expect(cached(memory())).toMatchObject({ executesOnce: false });
+  });
+
+  test('two of one site, joined → level by level', async () => {
+    const { irl } = start(bankService());
+    const beside = createClient(deployments[0]!.site('irl'));
+    const levels: string[] = [];
+    const read = bank.balance({ account: 'a' });
+    for await (const { level } of all([irl.invoke(read), beside.invoke(read)])) levels.push(level);
+    expect(levels.at(-1)).toBe('strong');
+    expect(levels).not.toContain('preliminary');
   });
 });
 
@@ -167,11 +234,11 @@ describe('embedded: values belong to whoever holds them', () => {
 });
 
 describe('embedded: submissions of one turn', () => {
-  test('close before the turn ends → they fail with UNAVAILABLE', async () => {
+  test('close before the turn ends → they fail with UNKNOWN', async () => {
     const { irl } = start(bankService());
     const deposits = [1, 2, 3].map((amount) => irl.invoke(bank.deposit({ account: 'a', amount })));
     const closed = deployments[0]?.close();
-    for (const deposit of deposits) await expect(deposit).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    for (const deposit of deposits) await expect(deposit).rejects.toMatchObject({ code: 'UNKNOWN' });
     await closed;
   });
 

@@ -68,7 +68,11 @@ const CASES: readonly (readonly [name: string, uses: number, given: Given])[] = 
     (trap) => ({ token: () => new Promise<string>((resolve) => resolve((trap.step(), 'token'))) }),
   ],
   ['onStateChange', 12, (trap) => ({ onStateChange: () => trap.step() })],
-  ['onStateChange, by a rejection', 12, (trap) => ({ onStateChange: async () => trap.step() })],
+  [
+    'onStateChange, by a rejection',
+    12,
+    (trap) => ({ onStateChange: () => Promise.resolve().then(() => trap.step()) as never }),
+  ],
   [
     'reconnect.delayMs',
     2,

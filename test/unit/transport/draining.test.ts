@@ -66,6 +66,33 @@ describe('a server that goes', () => {
     expect([...sinks, later].flatMap(({ calls }) => calls)).toEqual([]);
   });
 
+  test('it would not take what crossed its goaway → submitted at the next one, as if for the first time', async () => {
+    const { platform, old, sinks } = await draining();
+    old.receive([1, 'fail', 'UNAVAILABLE', 'going'], [2, 'fail', 'UNAVAILABLE', 'going']);
+    platform.tick();
+    expect(platform.socket.rows('submit')).toEqual([
+      [1, 'submit', 'get', 'read', 3, { key: 'x' }],
+      [2, 'submit', 'put', 'update', 3, { key: 'x', value: 1 }],
+    ]);
+    expect(old.closedByClient).toBe(true);
+    expect(sinks.flatMap(({ calls }) => calls)).toEqual([]);
+  });
+
+  test('it would not take it, and there is no next one yet → waits, and can be given up on', async () => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    const controller = new AbortController();
+    const context = quietContext({ signal: controller.signal });
+    submit(connection, writeX, context);
+    submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([0, 'goaway', 1_000], [1, 'fail', 'UNAVAILABLE', 'going']);
+    expect(context.whereabouts?.mayHaveLeft).toBe(false);
+    controller.abort();
+    platform.advance(0);
+    await welcome(platform, { memory: 'n' });
+    expect(platform.socket.rows('submit')).toEqual([]);
+  });
+
   test('nothing under way → the old socket is closed at once', async () => {
     const { platform } = await startOpen({ url: TWO });
     platform.socket.receive([0, 'goaway', 30_000]);

@@ -114,6 +114,16 @@ describe('where an operation is', () => {
   });
 });
 
+test('answered → what the caller keeps does not keep the operation', async () => {
+  const { platform, connection } = await startOpen();
+  const context = quietContext();
+  submit(connection, writeX, context);
+  platform.tick();
+  expect(context.whereabouts).toBeDefined();
+  platform.socket.receive([1, 'view', 1, 0, 'v']);
+  expect(context.whereabouts).toBeUndefined();
+});
+
 describe('closed by the application', () => {
   test('under way → failures that name the operation', async () => {
     const { connection } = start();
@@ -121,7 +131,7 @@ describe('closed by the application', () => {
     await connection.close();
     expect(await sink.failure(0)).toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'put: the connection was closed by the application',
+      message: 'put: the connection was closed by the application; nothing was done',
     });
   });
 });

@@ -143,4 +143,16 @@ describe('HTTP client, mocked', () => {
       field: 'directory',
     });
   });
+
+  test('no time limit → waits for the answer; one that is none → INVALID_ARGUMENT', async () => {
+    server.use(
+      http.get('http://here.test/sites', () => directory('irl')),
+      http.get('http://here.test/ready/irl', ready),
+    );
+    expect(await findSites('http://here.test', { timeoutMs: Infinity })).toEqual(['ws://here.test/irl']);
+    await expect(findSites('http://here.test', { timeoutMs: 0 })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'timeoutMs',
+    });
+  });
 });

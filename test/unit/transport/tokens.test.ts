@@ -8,7 +8,7 @@ const FAILS = new Error('fetch failed');
 
 describe('renewal', () => {
   test('token function fails → asked again until it has one; the connection stays, the reason is told', async () => {
-    const told: unknown[] = [];
+    const told: unknown[][] = [];
     let asked = 0;
     const { platform, connection } = start({
       token: () => {

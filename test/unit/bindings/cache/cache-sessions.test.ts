@@ -66,6 +66,18 @@ describe('cache: sessions', () => {
     expect(shop.store.last.context.deadlineAt).toBeTypeOf('number');
   });
 
+  test('the store says that an update has not left → the client says so when it is cancelled', async () => {
+    const shop = setUp();
+    const codes: string[] = [];
+    for (const mayHaveLeft of [true, false]) {
+      const update = shop.client.invoke(put('x', 1), { session: shop.client.session() });
+      update.onError(({ code }) => codes.push(code));
+      shop.store.last.context.whereabouts = { mayHaveLeft, obstacle: undefined };
+      update.cancel();
+    }
+    expect(codes).toEqual(['UNKNOWN', 'ABORTED']);
+  });
+
   test('a store without sessions → UNSUPPORTED', () => {
     const store = Object.assign(new StoreBehind(), { openSession: undefined });
     expect(() => createClient(cached(store)).session()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));

@@ -147,14 +147,14 @@ test('memory: a session of another client, or a closed one → INVALID_ARGUMENT'
   }
 });
 
-test('memory: closed with operations under way → UNAVAILABLE, but updates reach a shared store', async () => {
+test('memory: closed with operations under way → reads: UNAVAILABLE; updates: UNKNOWN, since they reach a shared store', async () => {
   const shared = memoryStore();
   const { store } = setup({ store: shared });
   const codes = [store.invoke(put('k', 1)), store.invoke(get('k'))].map((operation) =>
     operation.catch((error: unknown) => (isCorrectableError(error) ? error.code : error)),
   );
   await store.close();
-  expect(await Promise.all(codes)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  expect(await Promise.all(codes)).toEqual(['UNKNOWN', 'UNAVAILABLE']);
   expect(shared.applied).toBe(1);
   const late = await store.invoke(get('k')).catch((error: unknown) => error);
   expect(late).toMatchObject({ code: 'UNAVAILABLE', retryable: false });

@@ -222,13 +222,18 @@ describe('primary-backup: updates', () => {
 });
 
 describe('primary-backup: closing and options', () => {
-  test('close: operations under way → UNAVAILABLE, later ones too, the hook runs once', async () => {
+  test('close: reads under way → UNAVAILABLE, updates UNKNOWN, later ones UNAVAILABLE, the hook runs once', async () => {
     const close = vi.fn<() => void>();
     const store = createClient(
       primaryBackup({ levels: ['weak'], tiers: { weak: () => new Promise(() => {}) }, close }),
     );
     const read = store.invoke(get('x'));
-    await Promise.all([store.close(), expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' })]);
+    const update = store.invoke(put('x', 1));
+    await Promise.all([
+      store.close(),
+      expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' }),
+      expect(update).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false }),
+    ]);
     await expect(store.invoke(get('y'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await store.close();
     expect(close).toHaveBeenCalledTimes(1);

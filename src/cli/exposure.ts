@@ -1,0 +1,58 @@
+/** What a server that has started lays open, for whoever started it: as lines to read, and the same as data. */
+import { HTTP_PATHS } from '../server/gateway/http.ts';
+import { isLoopbackHost } from '../server/gateway/origins.ts';
+import type { RunningServer } from '../server/main.ts';
+
+/** What a server lays open. */
+export interface Exposure {
+  /** Base address for HTTP. */
+  readonly url: string;
+  readonly redLeader: string;
+  /** The websocket addresses, by site. */
+  readonly sites: Readonly<Record<string, string>>;
+  /** Who may connect: programs of this machine, or everybody who can reach the address. Neither is asked for a token. */
+  readonly access: 'loopback' | 'everybody';
+  /** The origins of pages that may connect, beside the server's own. */
+  readonly origins: readonly string[];
+  /** The data folder; `null` where nothing is kept. */
+  readonly data: string | null;
+  /** What is answered over HTTP, to whoever may connect. */
+  readonly http: readonly string[];
+}
+
+/** What is known beside the server itself. */
+export interface ServedAs {
+  readonly host: string;
+  readonly redLeader: string;
+  readonly origins: readonly string[];
+  readonly dataDir: string | undefined;
+}
+
+export function exposureOf(server: RunningServer, { host, redLeader, origins, dataDir }: ServedAs): Exposure {
+  return {
+    url: server.url,
+    redLeader,
+    sites: Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)])),
+    access: isLoopbackHost(host) ? 'loopback' : 'everybody',
+    origins,
+    data: dataDir ?? null,
+    http: HTTP_PATHS.map((path) => `${server.url}/${path}`),
+  };
+}
+
+/** The lines for a terminal. */
+export function linesOf({ url, redLeader, sites, access, origins, data, http }: Exposure): string[] {
+  const names = Object.keys(sites);
+  const longest = Math.max(...names.map((name) => name.length));
+  const pages = ['its own', ...origins].join(', ');
+  return [
+    `serving at ${url}`,
+    ...names.map((name) => `  ${name.padEnd(longest)}  ${sites[name]}${name === redLeader ? '  red leader' : ''}`),
+    access === 'loopback'
+      ? 'who may connect: programs of this machine only, without a token'
+      : 'who may connect: EVERYBODY who can reach this address, without a token',
+    `pages that may connect: ${pages}`,
+    data === null ? 'data: in memory, gone with this process' : `data: in ${data}`,
+    `over HTTP, to the same: ${http.map((address) => address.slice(url.length)).join(' ')}`,
+  ];
+}

@@ -1,0 +1,51 @@
+/** What a submission is made from, and what it needs of its surroundings. */
+import type { BindingSession } from '../../correctable/binding.ts';
+import type { Codec, EncodedRow } from '../../protocol/codec.ts';
+import type { ServerRow } from '../../protocol/rows.ts';
+import type { Move } from '../../protocol/submit.ts';
+
+/** Where the rows of a submission go: the client's present connection. */
+export interface Outlet {
+  /** Whether far too much waits to be sent already. */
+  readonly isFull: boolean;
+  push(row: ServerRow): void;
+  /** Pushes a row that the client's codec has encoded. */
+  pushEncoded(row: EncodedRow): void;
+  /** The last row about the operation was pushed. */
+  ended(id: number): void;
+}
+
+/** What all submissions of one client share. */
+export interface SubmissionOwner {
+  /** Unique name of the client: with an operation's number it names the operation. */
+  readonly key: string;
+  readonly codec: Codec;
+  /** The levels of the hosted binding. */
+  readonly levels: readonly string[];
+  /** Up to this number the client has acknowledged all its updates. */
+  readonly acknowledged: number;
+  /** The largest row of a view, in bytes. */
+  readonly resultBytesMax: number;
+  /** Takes so many bytes more to keep something of the client's, if there is room for them. */
+  take(bytes: number): boolean;
+  /** Gives back what was taken. */
+  give(bytes: number): void;
+  /** Told of failures, and of what a binding does against its interface. */
+  onAnomaly(operation: string, what: string, error?: unknown): void;
+}
+
+/** What a submission is made from. */
+export interface SubmissionParts {
+  readonly id: number;
+  /** Name of the operation, for reports. */
+  readonly name: string;
+  /** An update's reply is kept for a repetition; and that it cannot be told does not undo it. */
+  readonly isUpdate: boolean;
+  /** Index of the strongest requested level: a view at it or above is the last. */
+  readonly strongest: number;
+  readonly deadlineAt: number | undefined;
+  readonly trace: unknown;
+  readonly session?: BindingSession | undefined;
+  /** Where it was sent first, if it has moved. */
+  readonly move?: Move | undefined;
+}

@@ -1,0 +1,32 @@
+/** What a token is good for: a principal, or the end of the connection. */
+import { CloseCode } from '../../protocol/close-codes.ts';
+import { HookTimeout } from './hooks.ts';
+import type { GatewayHost, Peer, Principal } from './host.ts';
+import { hasEnded } from './principal.ts';
+
+/** What is said of a token. */
+export type TokenVerdict = { readonly principal: Principal } | Refusal;
+
+/** With which code, and why, the connection is to be closed. */
+export interface Refusal {
+  readonly code: number;
+  readonly reason: string;
+  /** Nobody could tell in time, which is no refusal of the token. */
+  readonly isUndecided: boolean;
+}
+
+/** The verdict on a token whose time is over: another may help. */
+export const EXPIRED: Refusal = { code: CloseCode.expired, reason: 'the token has expired', isUndecided: false };
+
+/** Checks a token; what refuses it is logged, never thrown. */
+export async function checkToken(host: GatewayHost, token: string | undefined, peer: Peer): Promise<TokenVerdict> {
+  try {
+    const principal = await host.identify(token, peer);
+    return hasEnded(principal) ? EXPIRED : { principal };
+  } catch (error) {
+    host.logger.info({ err: error, ...peer }, 'a client was not authenticated');
+    return error instanceof HookTimeout
+      ? { code: CloseCode.internal, reason: 'the token could not be checked in time', isUndecided: true }
+      : { code: CloseCode.unauthenticated, reason: 'the token was refused', isUndecided: false };
+  }
+}

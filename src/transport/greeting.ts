@@ -1,0 +1,90 @@
+/** How client and server come to know each other on a new line: token, `hello`, `welcome`. */
+import { CorrectableError } from '../correctable/errors.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { Welcome } from '../protocol/welcome.ts';
+import { randomClientId } from './client-id.ts';
+import type { Line } from './line.ts';
+import type { ConnectionSettings, ConnectionTarget } from './options.ts';
+
+/** Who the client is, and for whom servers take it. */
+export class Greeting {
+  readonly #token: ConnectionSettings['token'];
+  readonly #target: ConnectionTarget;
+  #client = randomClientId();
+  /** For whom the last server took the client; none before the first welcome. */
+  #principal: { readonly tag: string | undefined } | undefined;
+  /** The line that waits for a token. */
+  #asking: Line | undefined;
+
+  constructor({ token }: ConnectionSettings, target: ConnectionTarget) {
+    this.#token = token;
+    this.#target = target;
+  }
+
+  /** Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site. */
+  get asksToken(): boolean {
+    return this.#asking !== undefined;
+  }
+
+  /** Says `hello` as soon as there is a token; `onNoToken` is told why there is none. */
+  begin(line: Line, onNoToken: (reason: CorrectableError) => void): void {
+    this.#asking = line;
+    this.#token().then(
+      (token) => {
+        if (this.#asking !== line) return;
+        this.#asking = undefined;
+        line.push([0, 'hello', { ...this.#hello(line.attempt), token }]);
+        line.flush();
+      },
+      (cause: unknown) => {
+        if (this.#asking === line) onNoToken(noToken(cause));
+      },
+    );
+  }
+
+  /** The line is no longer wanted: a token that comes later is not for it. */
+  end(): void {
+    this.#asking = undefined;
+  }
+
+  /** From now on the client is another. */
+  rename(): void {
+    this.#client = randomClientId();
+  }
+
+  /** Whether the server takes the client for somebody else than the last one did. */
+  isEstranged({ principal }: Welcome): boolean {
+    const known = this.#principal;
+    this.#principal = { tag: principal };
+    return known !== undefined && known.tag !== principal;
+  }
+
+  /** What keeps the client from this server, if anything does. Contracts of one name may differ by their operations. */
+  misfitOf({ version, levels, contract }: Welcome): CorrectableError | undefined {
+    const { levels: own, contract: ownContract } = this.#target;
+    if (version !== PROTOCOL_VERSION || levels.join('\n') !== own.join('\n')) {
+      const message = `the server speaks version ${version} with levels ${levels.join()}; this client needs ${PROTOCOL_VERSION} with ${own.join()}`;
+      return new CorrectableError('PROTOCOL', message);
+    }
+    if (ownContract === undefined || ownContract.name === contract?.name) return undefined;
+    const message = `the server has the contract ${contract?.name ?? 'none'}; this client needs ${ownContract.name}`;
+    return new CorrectableError('PROTOCOL', message);
+  }
+
+  #hello(attempt: number) {
+    const { levels, contract } = this.#target;
+    return {
+      version: PROTOCOL_VERSION,
+      client: this.#client,
+      attempt,
+      levels,
+      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
+    };
+  }
+}
+
+/** The reason that there is no token. */
+export function noToken(cause: unknown): CorrectableError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${why}`, { cause, retryable: true });
+}

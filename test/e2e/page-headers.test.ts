@@ -1,0 +1,91 @@
+/** What the demos' servers tell browsers, and that no page of theirs needs more. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAdPage } from '../../demo/ad-server/page-server.ts';
+import { demos } from '../../demo/start/demos.ts';
+import { startLauncher } from '../../demo/start/server.ts';
+import { startShop } from '../../demo/tickets/server.ts';
+import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
+import { launchChromium } from '../support/chromium.ts';
+
+interface Server {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const DATA = { scale: 0.002, seed: 1, wan: 'none', port: 0 } as const;
+
+/** By demo: how to start it, other paths that it answers, and what to do in its page until a selector is there. */
+const SERVERS = {
+  start: { open: () => startLauncher({ port: 0, demos }), paths: ['/style.css', '/nowhere'], act: ['', 'h2'] },
+  tickets: {
+    open: () => startShop({ port: 0, wan: 'none' }),
+    paths: ['/nowhere'],
+    act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5'],
+  },
+  ads: {
+    open: () => startAdPage(DATA),
+    paths: ['/about', '/content?creatives=creative-1', '/content', '/nowhere'],
+    act: ['#fetch', '#status[data-phase="delivered"]'],
+  },
+  twissandra: {
+    open: () => startTimelinePage(DATA),
+    paths: ['/about', '/nowhere'],
+    act: ['#fetch', '#status[data-phase="delivered"]'],
+  },
+} as const satisfies Record<string, { open: () => Promise<Server>; paths: readonly string[]; act: readonly string[] }>;
+
+const { browser, reason } = await launchChromium();
+
+afterAll(() => browser?.close());
+
+describe.each(Object.entries(SERVERS))('%s', (_, { open, paths, act }) => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await open();
+  });
+
+  afterAll(() => server.close());
+
+  test('every answer → a policy without anything inline, nosniff, no referrer', async () => {
+    for (const path of ['/', ...paths]) {
+      const { headers } = await fetch(new URL(path, server.url));
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      const policy = headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/unsafe|\*/);
+    }
+  });
+
+  test.skipIf(browser === undefined)(
+    `its page in use → nothing that the policy forbids${reason === undefined ? '' : ` (skipped: ${reason})`}`,
+    async () => {
+      const context = await (browser as Browser).newContext({ locale: 'en-GB' });
+      const page = await context.newPage();
+      const violations: string[] = [];
+      await page.exposeFunction('tellViolation', (what: string) => violations.push(what));
+      await page.addInitScript(() => {
+        const { tellViolation } = window as unknown as { tellViolation(what: string): void };
+        addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile, sample }) =>
+          tellViolation(`${violatedDirective} ${blockedURI} ${sourceFile ?? ''} ${sample}`),
+        );
+      });
+      page.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) violations.push(message.text());
+      });
+      const [button, done, query = ''] = act as readonly string[];
+      await page.goto(`${server.url}/${query}`);
+      if (button) await page.click(button);
+      await page
+        .locator(done as string)
+        .first()
+        .waitFor();
+      // Long enough for a frame, in which plots are drawn.
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      expect(violations).toEqual([]);
+      await context.close();
+    },
+  );
+});

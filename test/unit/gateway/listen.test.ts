@@ -1,0 +1,318 @@
+/** The port: upgrades and requests of whoever comes, on servers of ours and of others. */
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket, WebSocketServer } from 'ws';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createGateway } from '../../../src/server/gateway/gateway.ts';
+import { listenGateways, type GatewayListener, type ListenOptions } from '../../../src/server/gateway/listen.ts';
+import { GatewayMetrics } from '../../../src/server/observability/metrics.ts';
+import { RawClient, StoreDouble } from '../../support/wire.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+async function listen(options: Partial<ListenOptions> = {}): Promise<GatewayListener> {
+  const listener = await listenGateways({ sites: { here: createGateway({ binding: new StoreDouble() }) }, ...options });
+  opened.push(() => listener.close({ drainMs: 0 }));
+  return listener;
+}
+
+/** A server of the application's own, which listens already. */
+async function ownServer(host?: string): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  opened.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return server;
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** Speaks to a port by hand. */
+class RawPeer {
+  readonly socket: Socket;
+  text = '';
+  readonly ended: Promise<void>;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket.on('data', (data) => (this.text += data.toString()));
+    this.socket.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      this.socket.once('end', resolve);
+      this.socket.once('close', () => resolve());
+    });
+  }
+
+  send(...lines: string[]): this {
+    this.socket.write(lines.join('\r\n'));
+    return this;
+  }
+
+  upgrade(path: string, host = '127.0.0.1'): this {
+    return this.send(
+      `GET ${path} HTTP/1.1`,
+      `Host: ${host}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Protocol: correctables.v1+json',
+      '',
+      '',
+    );
+  }
+}
+
+async function expectServing(listener: GatewayListener): Promise<void> {
+  await using client = new RawClient(listener.siteUrl('here'));
+  expect(await client.greet()).toMatchObject([0, 'welcome', {}]);
+}
+
+const port = (listener: GatewayListener): number => Number(new URL(listener.url).port);
+
+describe('upgrades', () => {
+  test.each(['/nope', '//', '/here/', '/%zz', '*', 'http://evil.example/nope', '/health'])(
+    'to %s, then a reset → 404, and the server lives',
+    async (path) => {
+      const listener = await listen();
+      const peer = new RawPeer(port(listener)).upgrade(path);
+      await peer.ended;
+      expect(peer.text).toMatch(/^HTTP\/1\.1 40[04] /);
+      peer.socket.resetAndDestroy();
+      await expectServing(listener);
+    },
+  );
+
+  test('reset at once, before any answer is read → the server lives', async () => {
+    const listener = await listen();
+    for (const path of ['/nope', '/here', '/nope']) {
+      const peer = new RawPeer(port(listener)).upgrade(path);
+      await new Promise((resolve) => peer.socket.once('connect', resolve));
+      peer.socket.resetAndDestroy();
+    }
+    await expectServing(listener);
+  });
+
+  test('refused, and the peer keeps its end open → the socket is let go of', async () => {
+    const server = await ownServer('127.0.0.1');
+    await listen({ server });
+    const sockets: Socket[] = [];
+    server.on('connection', (socket) => sockets.push(socket));
+    const peer = new RawPeer(portOf(server)).upgrade('/nope');
+    await peer.ended;
+    await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
+  });
+
+  test("on the application's own server, nobody else takes upgrades → 404", async () => {
+    const server = await ownServer('127.0.0.1');
+    await listen({ server });
+    const peer = new RawPeer(portOf(server)).upgrade('/nope');
+    await peer.ended;
+    expect(peer.text).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test('left to another listener that takes none of it → guarded meanwhile, refused in the end', async () => {
+    const server = await ownServer('127.0.0.1');
+    const upgrades: string[] = [];
+    let taken: (() => void) | undefined;
+    server.on('upgrade', ({ url = '' }) => {
+      upgrades.push(url);
+      taken?.();
+    });
+    const listener = await listen({ server });
+    const reset = new RawPeer(portOf(server)).upgrade('/nope');
+    await new Promise<void>((resolve) => (taken = resolve));
+    reset.socket.resetAndDestroy();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const peer = new RawPeer(portOf(server)).upgrade('/nope');
+    await new Promise<void>((resolve) => (taken = resolve));
+    expect(upgrades).toEqual(['/nope', '/nope']);
+    vi.advanceTimersByTime(30_000);
+    await peer.ended;
+    expect(peer.text).toMatch(/^HTTP\/1\.1 404 /);
+    vi.useRealTimers();
+    await expectServing(listener);
+  });
+
+  test("taken by the application's own listener, and silent since → left alone", async () => {
+    const server = await ownServer('127.0.0.1');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const own = new WebSocketServer({ noServer: true });
+    const upgraded = new Promise<void>((resolve) => {
+      server.on('upgrade', (request, socket, head) => {
+        if (request.url === '/own') own.handleUpgrade(request, socket, head, () => resolve());
+      });
+    });
+    await listen({ server });
+    const socket = new WebSocket(`ws://127.0.0.1:${portOf(server)}/own`);
+    await Promise.all([upgraded, new Promise((resolve) => socket.once('open', resolve))]);
+    vi.advanceTimersByTime(60_000);
+    const pong = new Promise((resolve) => socket.once('pong', resolve));
+    socket.ping();
+    await pong;
+    socket.terminate();
+  });
+
+  test('two listeners on one server with the same site → one of them serves it', async () => {
+    const server = await ownServer('127.0.0.1');
+    const first = await listen({ server });
+    await listen({ server });
+    await expectServing(first);
+  });
+});
+
+describe('where it listens', () => {
+  test.each(['0.0.0.0', '::', undefined])('own server on %s, everybody let in → INVALID_ARGUMENT', async (host) => {
+    const server = await ownServer(host);
+    const sites = { here: createGateway({ binding: new StoreDouble() }) };
+    await expect(listenGateways({ server, sites })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'server',
+    });
+    expect(server.listenerCount('upgrade')).toBe(0);
+  });
+
+  test.each(['0.0.0.0', '::'])(
+    'own server on %s with authenticate → under its real names, as its url says',
+    async (host) => {
+      const server = await ownServer(host);
+      const gateway = createGateway({ binding: new StoreDouble(), authenticate: () => ({ id: 'ada' }) });
+      const listener = await listen({ server, sites: { here: gateway } });
+      expect(listener.url).toBe(`http://${host === '::' ? '[::]' : host}:${portOf(server)}`);
+      await using client = new RawClient(`ws://127.0.0.1:${portOf(server)}/here`, { host: 'shop.example' });
+      expect(await client.greet()).toMatchObject([0, 'welcome', {}]);
+      const answer = new RawPeer(portOf(server)).send(
+        'GET /ready HTTP/1.1',
+        'Host: shop.example',
+        'Connection: close',
+        '',
+        '',
+      );
+      server.on('request', (request, response) => void listener.handleHttp(request, response));
+      await answer.ended;
+      expect(answer.text).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
+
+  test('own server that goes on to listen where others can reach it → nobody is let in there', async () => {
+    const server = await ownServer('127.0.0.1');
+    const listener = await listen({ server });
+    server.on('request', (request, response) => void listener.handleHttp(request, response));
+    await expectServing(listener);
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const upgrade = new RawPeer(portOf(server)).upgrade('/here', 'localhost');
+    const request = new RawPeer(portOf(server)).send(
+      'GET /health HTTP/1.1',
+      'Host: localhost',
+      'Connection: close',
+      '',
+      '',
+    );
+    await Promise.all([upgrade.ended, request.ended]);
+    expect(upgrade.text).toMatch(/^HTTP\/1\.1 403 /);
+    expect(request.text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test('own server that does not listen yet → is made to, at the address that was asked for', async () => {
+    const server = createServer();
+    opened.push(() => new Promise((resolve) => server.close(resolve)));
+    const listener = await listen({ server });
+    expect(server.address()).toMatchObject({ address: '127.0.0.1' });
+    await expectServing(listener);
+    const other = createServer();
+    const sites = { here: createGateway({ binding: new StoreDouble() }) };
+    await expect(listenGateways({ server: other, sites, host: '0.0.0.0' })).rejects.toMatchObject({ field: 'host' });
+    expect(other.listening).toBe(false);
+  });
+
+  test('own server on a socket in the file system → serves there', async () => {
+    const server = createServer();
+    const path = join(tmpdir(), `gateway-${process.pid}.sock`);
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    opened.push(() => new Promise((resolve) => server.close(resolve)));
+    const listener = await listen({ server });
+    const socket = new WebSocket(listener.siteUrl('here'), 'correctables.v1+json');
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.terminate();
+  });
+});
+
+describe('requests', () => {
+  const request = (...lines: string[]) => [...lines, 'Connection: close', '', ''];
+
+  test.each([
+    ['a path of nothing but slashes', request('GET //// HTTP/1.1', 'Host: localhost'), 404],
+    ['what looks like another host', request('GET //health HTTP/1.1', 'Host: localhost'), 404],
+    ['the whole address', request('GET http://localhost/ready HTTP/1.1', 'Host: localhost'), 200],
+    ['a path that cannot be decoded', request('GET /%ff%zz HTTP/1.1', 'Host: localhost'), 404],
+    ['a name that all objects have', request('GET /ready/constructor HTTP/1.1', 'Host: localhost'), 404],
+    ['a name that no page could reach', request('GET /ready HTTP/1.1', 'Host: evil.example'), 403],
+    ['no host', request('GET /ready HTTP/1.1'), 400],
+    ['a header that is too large', request('GET /ready HTTP/1.1', 'Host: localhost', `X: ${'x'.repeat(20_000)}`), 431],
+    ['what is not HTTP', ['\u0000\u0001\u0002', '', ''], 400],
+    ['a method that is none', request('BREW /ready HTTP/1.1', 'Host: localhost'), 400],
+    ['a method that is not for it', request('POST /ready HTTP/1.1', 'Host: localhost', 'Content-Length: 0'), 405],
+    ['a tunnel', request('CONNECT evil.example:80 HTTP/1.1', 'Host: evil.example:80'), undefined],
+  ] as const)('%s → answered, and the server lives', async (_, lines, status) => {
+    const listener = await listen();
+    const peer = new RawPeer(port(listener)).send(...lines);
+    await peer.ended;
+    if (status !== undefined) expect(Number(/^HTTP\/1\.1 (\d+)/.exec(peer.text)?.[1])).toBe(status);
+    if (status !== undefined && ![400, 431].includes(status)) {
+      expect(peer.text).toMatch(/x-content-type-options: nosniff/i);
+      expect(peer.text).toMatch(/cache-control: no-store/i);
+    }
+    peer.socket.destroy();
+    await expectServing(listener);
+  });
+
+  test('many in one go → each answered, in order', async () => {
+    const listener = await listen();
+    const one = ['GET /ready HTTP/1.1', 'Host: localhost', '', ''].join('\r\n');
+    const last = ['GET /nope HTTP/1.1', 'Host: localhost', 'Connection: close', '', ''].join('\r\n');
+    const peer = new RawPeer(port(listener)).send(one.repeat(50) + last);
+    await peer.ended;
+    const statuses = [...peer.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toEqual([...Array.from({ length: 50 }, () => '200'), '404']);
+  });
+
+  test('halves of requests → others are served meanwhile', async () => {
+    const listener = await listen();
+    const halves = [
+      new RawPeer(port(listener)).send('GET /ready HTTP/1.1', 'Host: local'),
+      new RawPeer(port(listener)).send('POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 1000', '', 'x'),
+      new RawPeer(port(listener)),
+    ];
+    await expectServing(listener);
+    for (const { socket } of halves) socket.resetAndDestroy();
+    await expectServing(listener);
+  });
+});
+
+describe('metrics', () => {
+  test('many listeners → the figures of the process are observed once', async () => {
+    const enabled = vi.spyOn(
+      await import('node:perf_hooks').then(({ PerformanceObserver }) => PerformanceObserver.prototype),
+      'observe',
+    );
+    const sites = { here: createGateway({ binding: new StoreDouble() }) };
+    for (let n = 0; n < 3; n++) expect(await new GatewayMetrics(sites).text()).toContain('process_cpu_seconds_total');
+    expect(enabled.mock.calls.length).toBeLessThanOrEqual(1);
+    await sites.here.close();
+  });
+});

@@ -1,0 +1,134 @@
+/** Rows on their way out, to a socket that takes them when the test says so. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+import { Sender } from '../../../src/server/gateway/sender.ts';
+import type { FramePart } from '../../../src/server/gateway/socket.ts';
+
+const KIB = 1 << 10;
+const STALL_MS = 1_000;
+
+/** A socket that holds what it is given until it is drained, in parts. */
+class SlowSocket {
+  bufferedBytes = 0;
+  readonly messages: string[] = [];
+  /** Sizes of what it was given. */
+  readonly parts: number[] = [];
+  #unfinished = '';
+  #held: { bytes: number; sent: (() => void) | undefined }[] = [];
+
+  send(data: string | Uint8Array, part?: FramePart): void {
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString();
+    this.parts.push(text.length);
+    this.#unfinished += text;
+    this.bufferedBytes += text.length;
+    this.#held.push({ bytes: text.length, sent: part?.sent.bind(part) });
+    if (part?.isLast === false) return;
+    this.messages.push(this.#unfinished);
+    this.#unfinished = '';
+  }
+
+  /** The peer takes one part. */
+  drainOne(): boolean {
+    const first = this.#held.shift();
+    if (first === undefined) return false;
+    this.bufferedBytes -= first.bytes;
+    first.sent?.();
+    return true;
+  }
+}
+
+function start(stallTimeoutMs = STALL_MS) {
+  const socket = new SlowSocket();
+  const events: string[] = [];
+  const sender = new Sender({
+    codec: jsonCodec,
+    socket,
+    frameBytesMax: 1 << 20,
+    stallTimeoutMs,
+    onMoved: () => events.push('moved'),
+    onStalled: () => events.push('stalled'),
+  });
+  const push = (kib: number, id = 1): void => {
+    sender.push(jsonCodec.encodeRow([id, 'view', 0, 0, 'x'.repeat(kib * KIB)]));
+    sender.flush();
+  };
+  return { socket, events, sender, push };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('sender', () => {
+  test('socket with room → every frame goes at once, whole', () => {
+    const { socket, sender, push } = start();
+    push(1);
+    push(2);
+    expect(socket.messages).toHaveLength(2);
+    expect(sender.isBlocked).toBe(false);
+  });
+
+  test('socket that is full → the rest waits, is counted, and follows in order as it drains', () => {
+    const { socket, sender, push } = start();
+    for (let id = 1; id <= 20; id++) push(100, id);
+    expect(sender.isBlocked).toBe(true);
+    expect(socket.bufferedBytes).toBeLessThan(400 * KIB);
+    expect(sender.waitingBytes).toBeGreaterThan(20 * 100 * KIB);
+    while (socket.drainOne());
+    expect(socket.messages.map((text) => (JSON.parse(text) as number[][])[0]?.[0])).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1),
+    );
+    expect([sender.isBlocked, sender.waitingBytes]).toEqual([false, 0]);
+  });
+
+  test('one frame of many times the window → in parts, whole at the other end', () => {
+    const { socket, sender, push } = start();
+    push(5_000);
+    push(1, 2);
+    expect(Math.max(...socket.parts)).toBeLessThanOrEqual(128 * KIB);
+    while (socket.drainOne());
+    expect(socket.messages.map((text) => (JSON.parse(text) as unknown[][])[0]?.[0])).toEqual([1, 2]);
+    expect((JSON.parse(socket.messages[0] ?? '') as string[][])[0]?.[4]).toHaveLength(5_000 * KIB);
+    expect(sender.waitingBytes).toBe(0);
+  });
+
+  test('rows that are no frame yet → counted too', () => {
+    const { sender } = start();
+    sender.push(jsonCodec.encodeRow([1, 'view', 0, 0, 'x'.repeat(KIB)]));
+    expect(sender.waitingBytes).toBeGreaterThan(KIB);
+    sender.clear();
+    expect(sender.waitingBytes).toBe(0);
+  });
+
+  test('peer that takes a part every now and then → gets everything, however long it takes', () => {
+    const { socket, events, push } = start();
+    push(3_000);
+    do vi.advanceTimersByTime(STALL_MS - 1);
+    while (socket.drainOne());
+    expect(events).not.toContain('stalled');
+    expect(socket.messages).toHaveLength(1);
+  });
+
+  test('peer that takes nothing for the time → told once', () => {
+    const { socket, events, push } = start();
+    push(3_000);
+    vi.advanceTimersByTime(STALL_MS / 2);
+    socket.drainOne();
+    vi.advanceTimersByTime(STALL_MS - 1);
+    expect(events).toEqual(['moved']);
+    vi.advanceTimersByTime(STALL_MS);
+    expect(events).toEqual(['moved', 'stalled']);
+  });
+
+  test('nothing waits, or no limit → no timer', () => {
+    const { push, socket } = start();
+    push(3_000);
+    while (socket.drainOne());
+    expect(vi.getTimerCount()).toBe(0);
+    start(Infinity).push(3_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
