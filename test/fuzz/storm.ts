@@ -40,7 +40,7 @@ interface Bout {
   isDead: boolean;
 }
 
-const VISITORS = 6;
+const VISITORS = 16;
 const WARM_CONNECTIONS = 200;
 const CRASHES_MAX = 3;
 const MINUTE_MS = 60_000;
@@ -49,7 +49,7 @@ const PROGRESS_MS = 5_000;
 const LEFT_MB = 96;
 const LEFT_BYTES_A_CONNECTION = 4_000;
 /** How long what was used is let go of, at most. */
-const SETTLE_MS = 20_000;
+const SETTLE_MS = 90_000;
 const MEASURE_EVERY_MS = 250;
 const NAMED_MAX = 5;
 

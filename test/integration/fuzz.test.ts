@@ -10,7 +10,7 @@ test('fuzz: a short storm with a fixed seed → served, nothing found, exit code
     '--frames',
     '30000',
     '--minutes',
-    '0.1',
+    '0.5',
     '--seed',
     '23',
     '--json',

@@ -15,6 +15,12 @@ import { stopAtError } from './stop-at-error.ts';
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNTAKEN_MS = 30_000;
 
+/**
+ * How long a client may take to answer that its connection is closed. A socket with bytes that nobody reads any more does
+ * not tell when its other end is gone, so that this is how long it is held. Not in the types of `ws` yet.
+ */
+const CLOSING = { closeTimeout: 5_000 };
+
 /** What takes the upgrades of a server. */
 export interface Upgrades {
   readonly sites: Readonly<Record<string, Gateway>>;
@@ -56,6 +62,7 @@ function targetOf(gateway: Gateway): Target {
     // A frame is answered before the next one is read, so that its client can go on meanwhile.
     allowSynchronousEvents: false,
     maxPayload: gateway.limits.frameBytesMax,
+    ...CLOSING,
     handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
   });
   return { gateway, websockets };
