@@ -8,6 +8,8 @@ export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayStatus } from './gateway/gateway.ts';
 export { listenGateways } from './gateway/listen.ts';
 export type { GatewayListener, ListenOptions } from './gateway/listen.ts';
+export type { GatewayLimits } from './gateway/limits.ts';
+export type { Authenticate, Authorise, Peer, Principal } from './gateway/host.ts';
 export type { Logger } from './gateway/logger.ts';
 export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './wan.ts';
 export type { Wan } from './wan.ts';
