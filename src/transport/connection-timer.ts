@@ -1,7 +1,7 @@
 /** How long a connection may stay in each of its states. */
 import type { ConnectionState } from './connection-state.ts';
 import type { ConnectionSettings } from './options.ts';
-import { Silence } from './silence.ts';
+import { patienceAfter, Silence } from './silence.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -13,13 +13,14 @@ export class ConnectionTimer {
   #silence: Silence;
   #cancel: (() => void) | undefined;
   #state: ConnectionState = 'closed';
+  #patience = 1;
 
   /** `isAwaiting` says whether an answer is awaited. */
   constructor(settings: ConnectionSettings, isAwaiting: () => boolean, onElapsed: () => void) {
     this.#settings = settings;
     this.#isAwaiting = isAwaiting;
     this.#onElapsed = onElapsed;
-    this.#silence = new Silence(settings.heartbeatMs);
+    this.#silence = new Silence(settings.heartbeatMs, this.#patience);
   }
 
   /** The server said something: an open connection may stay so for another while. */
@@ -38,13 +39,14 @@ export class ConnectionTimer {
   arm(state: ConnectionState, backoffMs: number): void {
     const from = this.#state;
     this.#state = state;
+    if (from === 'probing') this.#patience = patienceAfter(this.#patience, state === 'open');
     if (state === 'open') this.#listen(from);
     else this.#set(this.#onElapsed, this.#allowedMs(state, backoffMs));
   }
 
   #listen(from: ConnectionState): void {
     if (from === 'probing') this.#silence.answered();
-    else this.#silence = new Silence(this.#settings.heartbeatMs);
+    else this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
     this.heard();
     this.#set(() => this.#check(), this.#leftMs());
     // Entered with operations that were submitted at once.
@@ -74,7 +76,7 @@ export class ConnectionTimer {
       case 'greeting':
         return connectTimeoutMs;
       case 'probing':
-        return pongTimeoutMs;
+        return pongTimeoutMs * this.#patience;
       case 'waiting':
         return backoffMs;
       case 'closing':

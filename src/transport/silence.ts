@@ -5,6 +5,18 @@
  */
 const SHARE_WHEN_AWAITED = 5;
 
+/**
+ * How much longer than that a server is waited for at most. A large answer on a slow link is told only once all of it has
+ * come, and nothing passes it on the way: with the same patience each time it would be cut off and asked for again without
+ * end.
+ */
+const PATIENCE_MAX = 8;
+
+/** The patience for the next line, after a server did or did not answer when it was asked. */
+export function patienceAfter(patience: number, wasAnswered: boolean): number {
+  return wasAnswered ? Math.max(1, patience / 2) : Math.min(PATIENCE_MAX, patience * 2);
+}
+
 /** The silence on the present line. */
 export class Silence {
   readonly #heartbeatMs: number;
@@ -12,9 +24,9 @@ export class Silence {
   #limitMs: number;
   #since = 0;
 
-  constructor(heartbeatMs: number) {
+  constructor(heartbeatMs: number, patience: number) {
     this.#heartbeatMs = heartbeatMs;
-    this.#awaitedMs = heartbeatMs / SHARE_WHEN_AWAITED;
+    this.#awaitedMs = Math.min(heartbeatMs, (heartbeatMs / SHARE_WHEN_AWAITED) * patience);
     this.#limitMs = heartbeatMs;
   }
 

@@ -55,6 +55,33 @@ describe('a site that falls silent', () => {
     expect(platform.socket.url).toBe('ws://two.test/');
   });
 
+  test('a large answer takes longer than the silence allowed → waited for twice as long each time', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, readX);
+    platform.tick();
+    const first = untilNextSocket(platform);
+    await welcome(platform);
+    const second = untilNextSocket(platform);
+    await welcome(platform);
+    expect(second).toBeGreaterThan(first + 6_000);
+    expect(untilNextSocket(platform)).toBeGreaterThan(second + 6_000);
+  });
+
+  test('a ping is answered in time again → as impatient as before', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, readX);
+    platform.tick();
+    const first = untilNextSocket(platform);
+    await welcome(platform);
+    while (platform.socket.rows('ping').length === 0) platform.advance(10);
+    platform.socket.receive([1, 'pong']);
+    platform.advance(0);
+    platform.socket.lose();
+    untilNextSocket(platform);
+    await welcome(platform);
+    expect(untilNextSocket(platform)).toBeLessThan(first + 1_000);
+  });
+
   test('only one site → that one again', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, readX);
