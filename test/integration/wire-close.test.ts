@@ -30,7 +30,7 @@ test('close: operation that does not end → closed all the same after the time 
   expect(await client.closed).toMatchObject({ code: 1001 });
 });
 
-test('close: submission that crosses the goaway → not executed here', async () => {
+test('close: submission that crosses the goaway → not executed here, and its client is told so', async () => {
   await using server = await startGateway();
   await using client = new RawClient(server.url);
   await client.greet();
@@ -39,6 +39,7 @@ test('close: submission that crosses the goaway → not executed here', async ()
   const closed = server.listener.close({ drainMs: 5_000 });
   await client.row();
   client.send([2, 'submit', 'put', 'update', 3, null], [3, 'ping']);
+  expect((await client.row()).slice(0, 3)).toEqual([2, 'fail', 'UNAVAILABLE']);
   expect(await client.row()).toEqual([3, 'pong']);
   sink.update('v', 'strong');
   await closed;

@@ -29,6 +29,7 @@ import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
+const GOING_AWAY = new CorrectableError('UNAVAILABLE', 'the server goes away and has not begun with this operation');
 const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
 type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
@@ -240,8 +241,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #submit(row: SubmitRow, guest: Guest): void {
-    // What crosses the goaway is submitted again on the next connection.
-    if (this.#leaving) return;
+    // What crosses the goaway: told, so that the client submits it elsewhere as if for the first time.
+    if (this.#leaving) return this.push(failRow(row[0], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
     submit(row, guest, this.#receivedAt);
   }
