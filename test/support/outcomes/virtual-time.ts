@@ -54,10 +54,12 @@ class Handle {
 }
 
 const EPOCH_MS = 1_700_000_000_000;
+/** Where the last one ended: time never goes back. */
+let reachedMs = 0;
 
 /** Replaces the platform's time from its making to its disposal. */
 export class VirtualTime implements Disposable {
-  #nowMs = 0;
+  #nowMs = reachedMs;
   #lastId = 0;
   #timers: Entry[] = [];
   #immediates: Entry[] = [];
@@ -101,6 +103,7 @@ export class VirtualTime implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    reachedMs = this.#nowMs;
     const { dateNow, performanceNow, ...timers } = platform;
     Object.assign(globalThis, timers);
     Date.now = dateNow;

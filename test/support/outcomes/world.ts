@@ -92,12 +92,14 @@ export class World {
   /** Who executed what, by mark. */
   readonly #executors = new Map<string, Set<string>>();
   readonly #closing: Promise<void>[] = [];
+  readonly #heldBefore: number;
   #token = 'ann';
   #principal: string | undefined;
   #isClosed = false;
 
   constructor(time: VirtualTime, deployment: Deployment, codec: 'json' | 'msgpack') {
     this.#time = time;
+    this.#heldBefore = time.held;
     this.#deployment = deployment;
     for (const site of [0, 1]) this.#start(site);
     this.#network.onWelcome = (token) => (this.#principal = token);
@@ -130,7 +132,8 @@ export class World {
     await this.#time.advance(CLOSED_MS);
     if (!isOver) problems.push('close did not come to an end');
     if (this.#network.connections > 0) problems.push(`${this.#network.connections} connections are left`);
-    if (this.#time.held > 0) problems.push(`${this.#time.held} timers are left`);
+    const left = this.#time.held - this.#heldBefore;
+    if (left > 0) problems.push(`${left} timers are left`);
     return problems;
   }
 
