@@ -49,8 +49,8 @@ export class InFlightOperation implements Whereabouts {
   /** What the server remembered that it was sent to before; none, where that differed from one time to the next. */
   memory: string | undefined = undefined;
   /**
-   * Nobody wants the views any more. A read is forgotten at once, and an update that never left; one that was sent is
-   * kept until the server is known to have it, since it runs to its end.
+   * Nobody wants the views any more. A read is forgotten at once, and an update that is on no line; one that was sent is
+   * kept until the server is known to have it, or the line is gone.
    */
   cancelled = false;
   /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */

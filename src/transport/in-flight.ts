@@ -116,7 +116,7 @@ export class InFlight {
     const error = errorOf(row, name);
     if (name !== undefined && (level ?? 0) < operation.strongest) {
       if (!operation.cancelled) operation.sink.fail(error, name);
-    } else if (line.retired && error.code === 'UNAVAILABLE') {
+    } else if (line.retired && error.code === 'UNAVAILABLE' && !operation.cancelled) {
       // It crossed the `goaway`: that server has not begun with it, the next one may.
       operation.leaveLine();
       this.#refused.push(operation);
@@ -149,11 +149,15 @@ export class InFlight {
     return this.#select(({ line }) => line === undefined);
   }
 
-  /** A line is gone: what it did not answer waits to be submitted on another. */
+  /**
+   * A line is gone: what it did not answer waits to be submitted on another. What was given up meanwhile does not: whoever
+   * was told that it may have taken effect looks, and must not find later that it had not yet.
+   */
   unbind(line: Carrier): void {
-    this.#operations.forEach((operation) => {
-      if (operation.line === line) operation.unbind();
-    });
+    for (const operation of this.#select((each) => each.line === line)) {
+      if (operation.cancelled) this.remove(operation);
+      else operation.unbind();
+    }
   }
 
   // As a list, since those that end may lead to others that begin.

@@ -95,7 +95,6 @@ export class Line implements Carrier {
     operation.line = this;
     this.#unacknowledged++;
     this.#outbox.push(row, ++this.awaited);
-    if (operation.cancelled) this.push([operation.id, 'cancel']);
     return undefined;
   }
 

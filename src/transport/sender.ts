@@ -159,9 +159,9 @@ export class Sender {
   }
 
   #cancelled(operation: InFlightOperation): void {
-    const { id, effect, line, mayHaveLeft } = operation;
+    const { id, effect, line } = operation;
     operation.cancelled = true;
-    if (effect === 'read' || !mayHaveLeft) this.inFlight.remove(operation);
+    if (effect === 'read' || line === undefined) this.inFlight.remove(operation);
     line?.push([id, 'cancel']);
   }
 

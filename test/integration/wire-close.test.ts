@@ -13,6 +13,8 @@ test('close: operation under way → goaway, its final, then 1001', async () => 
   const { sink } = await server.store.next();
   const closed = server.listener.close({ drainMs: 5_000 });
   expect(await client.row()).toEqual([0, 'goaway', 5_000]);
+  expect(await client.row()).toEqual([1, 'ping']);
+  client.send([1, 'pong']);
   sink.update('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   expect(await client.closed).toMatchObject({ code: 1001 });
@@ -37,11 +39,45 @@ test('close: submission that crosses the goaway → not executed here, and its c
   client.send([1, 'submit', 'get', 'read', 3, null]);
   const { sink } = await server.store.next();
   const closed = server.listener.close({ drainMs: 5_000 });
-  await client.row();
-  client.send([2, 'submit', 'put', 'update', 3, null], [3, 'ping']);
+  expect([await client.row(), await client.row()]).toEqual([
+    [0, 'goaway', 5_000],
+    [1, 'ping'],
+  ]);
+  client.send([2, 'submit', 'put', 'update', 3, null], [3, 'ping'], [1, 'pong']);
   expect((await client.row()).slice(0, 3)).toEqual([2, 'fail', 'UNAVAILABLE']);
   expect(await client.row()).toEqual([3, 'pong']);
   sink.update('v', 'strong');
+  await closed;
+  expect(server.store.submitted).toHaveLength(1);
+});
+
+test('close: nothing under way, a submission on its way → told that it was not begun, not just cut off', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  const closed = server.listener.close({ drainMs: 5_000 });
+  await client.row();
+  await client.row();
+  client.send([1, 'submit', 'put', 'update', 3, null], [1, 'pong']);
+  expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNAVAILABLE']);
+  expect(await client.closed).toMatchObject({ code: 1001 });
+  await closed;
+  expect(server.store.submitted).toEqual([]);
+});
+
+test('close: repetition of an update that has begun crosses the goaway → answered by the first', async () => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'put', 'update', 3, null]);
+  const { sink } = await server.store.next();
+  const closed = server.listener.close({ drainMs: 5_000 });
+  await client.row();
+  await client.row();
+  client.send([1, 'submit', 'put', 'update', 3, null], [2, 'ping'], [1, 'pong']);
+  expect(await client.row()).toEqual([2, 'pong']);
+  sink.update('v', 'strong');
+  expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   await closed;
   expect(server.store.submitted).toHaveLength(1);
 });

@@ -23,12 +23,14 @@ import { Renewals } from './renewals.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
 import type { Submission } from './submission.ts';
-import { submit } from './submit.ts';
+import { isKnown, submit } from './submit.ts';
 import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
 import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
+/** The number of the ping that follows `goaway`. */
+const DRAIN_PING = 1;
 const GOING_AWAY = new CorrectableError('UNAVAILABLE', 'the server goes away and has not begun with this operation');
 const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
@@ -61,7 +63,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #heard = true;
   /** When the frame being read arrived. */
   #receivedAt = 0;
-  #leaving = false;
+  /** Once the server goes away: whether the client has seen that it does. */
+  #drain: 'announced' | 'seen' | undefined;
   attempt = 0;
 
   constructor({ socket, codec, peer, host }: ConnectionParts) {
@@ -135,9 +138,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
   drain(drainMs: number): void {
     if (this.#phase !== 'serving') return this.close(CloseCode.goingAway, 'the server is shutting down');
-    this.#leaving = true;
+    if (this.#drain !== undefined) return;
+    this.#drain = 'announced';
     this.push([0, 'goaway', drainMs]);
-    this.#closeIfDrained();
+    // What crosses that would be lost with the connection: its client could not tell whether it had begun.
+    this.push([DRAIN_PING, 'ping']);
   }
 
   /** Cuts the connection at once. */
@@ -234,7 +239,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       case 'ping':
         return this.push([row[0], 'pong']);
       case 'pong':
-        return undefined;
+        return this.#answered();
       case 'hello':
         return this.close(CloseCode.malformed, 'hello may be said only once');
     }
@@ -242,7 +247,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
 
   #submit(row: SubmitRow, guest: Guest): void {
     // What crosses the goaway: told, so that the client submits it elsewhere as if for the first time.
-    if (this.#leaving) return this.push(failRow(row[0], GOING_AWAY));
+    if (this.#drain !== undefined && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
     submit(row, guest, this.#receivedAt);
   }
@@ -326,12 +331,19 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
   }
 
+  /** The client has read all that was sent before the ping, which is asked only where the server goes away. */
+  #answered(): void {
+    if (this.#drain === undefined) return;
+    this.#drain = 'seen';
+    this.#closeIfDrained();
+  }
+
   #expire(): void {
     this.close(EXPIRED.code, EXPIRED.reason);
   }
 
   #closeIfDrained(): void {
-    if (!this.#leaving || this.#isClosed() || this.inFlight > 0) return;
+    if (this.#drain !== 'seen' || this.#isClosed() || this.inFlight > 0) return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }

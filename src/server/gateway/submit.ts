@@ -42,6 +42,11 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
   return undefined;
 }
 
+/** Whether a submission with this number is a repetition of one that has begun. */
+export function isKnown(id: number, { record, running, admissions }: Guest): boolean {
+  return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
+}
+
 function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
   if (!isCorrectableError(error)) {
     host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');

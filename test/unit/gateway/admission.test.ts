@@ -140,6 +140,8 @@ describe('admission that takes time', () => {
     await ponged(client);
     const closed = server.listener.close({ drainMs: 10_000 });
     expect((await client.row())[1]).toBe('goaway');
+    expect(await client.row()).toEqual([1, 'ping']);
+    client.send([1, 'pong']);
     decide(0, true);
     (await server.store.next()).sink.update('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);

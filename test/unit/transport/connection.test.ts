@@ -166,7 +166,7 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
   });
 
-  test('cancelled update, connection lost → submitted again all the same: it runs to its end', async () => {
+  test('cancelled update, connection lost → not submitted again: it must not take effect later', async () => {
     const { platform, connection } = await startOpen();
     const controller = new AbortController();
     const sink = submit(connection, writeX, quietContext({ signal: controller.signal }));
@@ -176,14 +176,23 @@ describe('connection: operations', () => {
     platform.socket.lose();
     platform.advance(100);
     await welcome(platform);
-    for (const socket of platform.sockets) {
-      expect(socket.sent.slice(-2).map((row) => row.slice(0, 2))).toEqual([
-        [1, 'submit'],
-        [1, 'cancel'],
-      ]);
-    }
-    platform.socket.receive([1, 'view', 0, 0, 'guess'], [1, 'view', 1, 1, 'final']);
+    expect(platform.socket.rows('submit')).toEqual([]);
     expect(sink.calls).toEqual([]);
+  });
+
+  test('cancelled update while there is no connection, sent before → not submitted again, acknowledged', async () => {
+    const { platform, connection } = await startOpen({ heartbeatMs: 1_000 });
+    const controller = new AbortController();
+    submit(connection, writeX, quietContext({ signal: controller.signal }));
+    platform.tick();
+    platform.advance(20);
+    platform.socket.lose();
+    controller.abort();
+    platform.advance(100);
+    await welcome(platform);
+    platform.advance(2_000);
+    expect(platform.socket.rows('submit')).toEqual([]);
+    expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
   });
 
   test('cancelled update that the server has → forgotten, and does not hold up the acknowledgement', async () => {
