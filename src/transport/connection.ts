@@ -77,7 +77,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       () => this.#elapsed(),
     );
     this.#sender = new Sender(settings, target.levels, this.#outage, {
-      expectAnswer: () => this.#timer.expectAnswer(),
+      expectAnswer: (bytes) => this.#timer.expectAnswer(bytes),
       retired: () => this.#retired(),
     });
     this.#receiver = new Receiver(settings.codec, this.#sender.inFlight, this);
@@ -285,6 +285,10 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     line.drainMs = drainMs;
     this.#miss('the server goes away');
     this.#dispatch('goaway');
+  }
+
+  incoming(line: Line, bytes: number): void {
+    if (line === this.#line) this.#timer.allowFor(bytes);
   }
 
   spoiled(line: Line, error: CorrectableError): void {

@@ -17,8 +17,8 @@ import { submitRow } from './submit-row.ts';
 
 /** What the sender reports. */
 export interface SenderEvents {
-  /** An operation was submitted on the open line. */
-  expectAnswer(): void;
+  /** An operation of so many bytes was submitted on the open line. */
+  expectAnswer(bytes: number): void;
   /** A line that was kept for its answers has gone. */
   retired(): void;
 }
@@ -154,7 +154,7 @@ export class Sender {
   #send(operation: InFlightOperation, line: Line): void {
     const refusal = line.submit(operation);
     if (refusal !== undefined) return this.inFlight.abandon(operation, refusal);
-    this.#events.expectAnswer();
+    this.#events.expectAnswer(operation.row.length);
     if (line.isAckDue) this.acknowledge();
   }
 

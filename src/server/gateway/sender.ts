@@ -4,6 +4,7 @@
  */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Codec, Encoded, EncodedRow } from '../../protocol/codec.ts';
+import { ANNOUNCED_BYTES_MIN } from '../../protocol/incoming.ts';
 import { Outbox } from '../../protocol/outbox.ts';
 import type { ServerSocket } from './socket.ts';
 
@@ -87,6 +88,17 @@ export class Sender {
 
   #send(frame: Encoded): void {
     this.#rowBytes = Math.max(0, this.#rowBytes - frame.length);
+    if (frame.length >= ANNOUNCED_BYTES_MIN) this.#announce(Buffer.byteLength(frame));
+    this.#pass(frame);
+  }
+
+  /** A client hears nothing of a frame until all of it has come: it must not take that for silence. */
+  #announce(bytes: number): void {
+    const { codec } = this.#parts;
+    this.#pass(codec.frame([codec.encodeRow([bytes, 'incoming'])]));
+  }
+
+  #pass(frame: Encoded): void {
     const { socket } = this.#parts;
     if (this.#queue.length === 0 && frame.length <= PART_BYTES && socket.bufferedBytes < WINDOW_BYTES) {
       return socket.send(frame);

@@ -11,6 +11,8 @@ const STALL_MS = 1_000;
 class SlowSocket {
   bufferedBytes = 0;
   readonly messages: string[] = [];
+  /** Sizes of the frames that were announced. */
+  readonly announced: number[] = [];
   /** Sizes of what it was given. */
   readonly parts: number[] = [];
   #unfinished = '';
@@ -18,6 +20,12 @@ class SlowSocket {
 
   send(data: string | Uint8Array, part?: FramePart): void {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString();
+    const announced = /^\[\[(\d+),"incoming"\]\]$/.exec(text)?.[1];
+    if (announced !== undefined) {
+      this.announced.push(Number(announced));
+      part?.sent?.();
+      return;
+    }
     this.parts.push(text.length);
     this.#unfinished += text;
     this.bufferedBytes += text.length;
@@ -69,6 +77,14 @@ describe('sender', () => {
     push(2);
     expect(socket.messages).toHaveLength(2);
     expect(sender.isBlocked).toBe(false);
+  });
+
+  test('large frame → announced with its size before it goes; a small one is not', () => {
+    const { socket, push } = start();
+    push(1);
+    expect(socket.announced).toEqual([]);
+    push(100);
+    expect(socket.announced).toEqual([socket.messages[1]?.length]);
   });
 
   test('socket that is full → the rest waits, is counted, and follows in order as it drains', () => {
