@@ -47,14 +47,16 @@ export class ConnectionTimer {
     const from = this.#state;
     this.#state = state;
     if (from === 'probing') this.#patience = patienceAfter(this.#patience, state === 'open');
+    // Before it is open: what waited is submitted before that is told.
+    if (state === 'greeting') this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
     if (state === 'open') this.#listen(from);
     else this.#set(this.#onElapsed, this.#allowedMs(state, backoffMs));
   }
 
   #listen(from: ConnectionState): void {
-    if (from === 'probing') this.#silence.answered();
-    else this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
-    this.heard();
+    const nowMs = this.#settings.scheduling.now();
+    if (from === 'probing') this.#silence.answered(nowMs);
+    else this.#silence.begin(nowMs);
     this.#set(() => this.#check(), this.#leftMs());
     // Entered with operations that were submitted at once.
     if (from !== 'probing' && this.#isAwaiting()) this.expectAnswer(0);

@@ -2,7 +2,7 @@
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
-import { isFatalClose } from '../protocol/close-codes.ts';
+import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { detailOf, lossOf, refusalOf } from './close-reasons.ts';
@@ -140,7 +140,9 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (event === 'estranged') return this.#comeback.delayMsUnlessRepeated();
     if (event === 'goaway' || event === 'elapsed') this.#sites.leaving();
     if (!this.#siteIsBlameless) this.#sites.failed(from === 'open' || from === 'probing');
-    return event === 'goaway' ? this.#comeback.delayMsUnlessRepeated() : this.#comeback.delayMs();
+    // Each site may go away once without a pause: in a rolling deploy one after the other does.
+    if (event === 'goaway') return this.#comeback.delayMsUnlessRepeated(this.#settings.urls.length);
+    return this.#comeback.delayMs();
   }
 
   #giveUp(): void {
@@ -215,7 +217,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (this.#line === undefined) return;
     this.#greeting.begin(this.#line, (reason) => {
       this.#blame(reason);
-      this.#dispatch('lost');
+      this.#dispatch(reason.retryable ? 'lost' : 'refused');
     });
   }
 
@@ -255,9 +257,20 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       this.#blame(refusalOf(code, reason, line.explanation));
       return this.#dispatch('refused');
     }
+    if (code === CloseCode.expired && this.#settings.tokenIsFixed) {
+      this.#blame(
+        new CorrectableError('UNAUTHENTICATED', 'the token has expired: give a function, which is asked anew'),
+      );
+      return this.#dispatch('refused');
+    }
     // What the application itself gave as the reason stays.
-    if (this.#state !== 'closing') this.#miss(detailOf(code, line.explanation?.message ?? reason));
+    if (this.#state !== 'closing') this.#miss(this.#detailOf(line, code, reason));
     this.#dispatch('lost');
+  }
+
+  #detailOf(line: Line, code: number, reason: string): string {
+    const detail = detailOf(code, line.explanation?.message ?? reason);
+    return this.#state === 'greeting' && this.#greeting.asksToken ? `${detail}, while no token was given yet` : detail;
   }
 
   welcome(line: Line, welcome: Welcome): void {

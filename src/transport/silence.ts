@@ -35,6 +35,11 @@ export class Silence {
     this.#limitMs = heartbeatMs;
   }
 
+  /** Nothing can have been said before now. */
+  begin(nowMs: number): void {
+    this.#since = nowMs;
+  }
+
   /** The server said something. */
   heard(nowMs: number): void {
     this.#since = nowMs;
@@ -47,7 +52,8 @@ export class Silence {
   }
 
   /** The server answered when it was asked. */
-  answered(): void {
+  answered(nowMs: number): void {
+    this.#since = nowMs;
     this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatMs);
   }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
-import { startOpen, submit, welcome, type Fixture } from './set-up.ts';
+import { start, startOpen, submit, welcome, type Fixture } from './set-up.ts';
 
 const TWO = ['ws://one.test/', 'ws://two.test/'];
 
@@ -79,6 +79,13 @@ describe('a site that falls silent', () => {
     const { platform, connection } = await startOpen();
     submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
     platform.tick();
+    expect(untilNextSocket(platform)).toBeGreaterThan(10_000 + 7_000);
+  });
+
+  test('a large update that waited for the connection → the same', async () => {
+    const { platform, connection } = start();
+    submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
+    await welcome(platform);
     expect(untilNextSocket(platform)).toBeGreaterThan(10_000 + 7_000);
   });
 
