@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { GatewayMetrics } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
-import { ANSWER_HEADERS, answerEmpty, pathOf } from './http-server.ts';
+import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
 import type { Place } from './place.ts';
 
@@ -30,6 +30,8 @@ interface Answer {
   readonly type?: string;
 }
 
+const MISTAKE: Answer = { status: 500, body: { error: 'the server made a mistake' } };
+
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: Sites,
@@ -47,12 +49,10 @@ export function createHttpHandler(
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       answerEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
-      if (origin !== undefined) response.setHeader('access-control-allow-origin', origin);
-      response.setHeader('vary', 'origin');
-      answer(request, sites, { first, second, metrics }).then(
-        (given) => send(response, given),
-        () => send(response, { status: 500, body: { error: 'the server made a mistake' } }),
-      );
+      answer(request, sites, { first, second, metrics })
+        .catch(() => MISTAKE)
+        .then((given) => send(response, given, origin))
+        .catch(() => response.destroy());
     }
     return true;
   };
@@ -74,8 +74,16 @@ async function answer(request: IncomingMessage, sites: Sites, { first, second, m
   return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
 
-function send(response: ServerResponse, { status, body, type = 'application/json' }: Answer): void {
+/** The answer may come late: by then another handler of the same server may have given its own. */
+function send(
+  response: ServerResponse,
+  { status, body, type = 'application/json' }: Answer,
+  origin: string | undefined,
+): void {
+  if (!isOpen(response)) return;
   response.writeHead(status, {
+    vary: 'origin',
+    ...(origin !== undefined && { 'access-control-allow-origin': origin }),
     'content-type': type,
     ...ANSWER_HEADERS,
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),

@@ -2,7 +2,7 @@
  * Hooks that misbehave: each, at each place where it is called, throws, rejects, hangs or gives nonsense. The client is
  * told the truth, others are served, and nothing reaches the process: a rejection that nobody took would fail the run.
  */
-import { get, type RequestListener } from 'node:http';
+import { get, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Binding, BindingSession } from '../../../src/correctable/binding.ts';
 import { createGateway, type GatewayOptions } from '../../../src/server/gateway/gateway.ts';
@@ -344,6 +344,40 @@ describe('the page', () => {
     expect(await status(`${listener.url}/`)).toBe(expected);
     expect(logger.error).toHaveBeenCalledOnce();
     expect(await status(`${listener.url}/health`)).toBe(200);
+    await listener.close();
+  });
+
+  test.each([
+    ['has said how long its answer is', (response: ServerResponse) => response.setHeader('content-length', '100')],
+    ['has set what cannot be sent', (response: ServerResponse) => (response.statusMessage = '\ud83d')],
+    ['has encoded nothing yet', (response: ServerResponse) => response.setHeader('content-encoding', 'gzip')],
+  ])('fails when it %s → a whole HTTP 500, and the connection is not used again', async (_, prepare) => {
+    const listener = await listenGateways({
+      sites: { here: createGateway({ binding: new StoreDouble() }) },
+      page: (_request, response) => {
+        prepare(response);
+        throws();
+      },
+    });
+    const answer = await fetch(`${listener.url}/`);
+    expect([answer.status, await answer.text()]).toEqual([500, '']);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(answer.headers.get('content-length')).toBe('0');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await status(`${listener.url}/health`)).toBe(200);
+    await listener.close();
+  });
+
+  test('rejects after its answer → the answer stays whole', async () => {
+    const text = 'x'.repeat(5_000_000);
+    const listener = await listenGateways({
+      sites: { here: createGateway({ binding: new StoreDouble() }) },
+      page: ((_request, response) => {
+        response.end(text);
+        return Promise.reject(new Error('too late'));
+      }) as RequestListener,
+    });
+    expect((await (await fetch(`${listener.url}/`)).text()).length).toBe(text.length);
     await listener.close();
   });
 

@@ -304,6 +304,36 @@ describe('requests', () => {
   });
 });
 
+describe("an answer that somebody else on the application's own server has given", () => {
+  const authenticated = (answer: Promise<unknown>) =>
+    createGateway({ binding: new StoreDouble(), authenticate: () => answer.then(() => ({ id: 'ada' })) });
+
+  test.each([
+    ['while the token is checked', false],
+    ['before we are asked', true],
+  ])('%s → nothing of ours comes after it, and the process lives', async (_, isBefore) => {
+    const escaped: unknown[] = [];
+    const escape = (error: unknown): void => void escaped.push(error);
+    process.on('unhandledRejection', escape).on('uncaughtException', escape);
+    const server = await ownServer('127.0.0.1');
+    let decide = (): void => {};
+    const gateway = authenticated(new Promise<void>((resolve) => (decide = resolve)));
+    const listener = await listen({ server, sites: { here: gateway } });
+    server.on('request', (request, response) => {
+      if (isBefore) response.writeHead(503).end('too slow');
+      expect(listener.handleHttp(request, response)).toBe(true);
+      if (!isBefore) response.writeHead(503).end('too slow');
+    });
+    const answer = await fetch(`${listener.url}/metrics`, { headers: { authorization: 'Bearer good' } });
+    expect([answer.status, await answer.text()]).toEqual([503, 'too slow']);
+    decide();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', escape).off('uncaughtException', escape);
+    expect(escaped).toEqual([]);
+  });
+});
+
 describe('metrics', () => {
   test('many listeners → the figures of the process are observed once', async () => {
     const enabled = vi.spyOn(
