@@ -3,9 +3,9 @@
  * site, `/metrics` for Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isCorrectableError } from '../../correctable/errors.ts';
 import { GatewayMetrics } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
+import { isUndecided } from './hooks.ts';
 import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
 import type { Place } from './place.ts';
@@ -69,7 +69,7 @@ async function answer(request: IncomingMessage, sites: Sites, { first, second, m
   if (first === 'sites') return { status: 200, body: { sites: directoryOf(sites) } };
   const known = await isKnown(request, sites);
   if (first === 'health') return healthOf(sites, known === true);
-  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked in time' } };
+  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
   if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
   return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
@@ -102,7 +102,7 @@ async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean 
     try {
       await gateway.authenticate(token, peer);
     } catch (error) {
-      return isCorrectableError(error, 'UNAVAILABLE') ? undefined : false;
+      return isUndecided(error) ? undefined : false;
     }
   }
   return true;
