@@ -26,7 +26,7 @@ export class HookTimeout extends CorrectableError {
  */
 export function isUndecided(error: unknown): boolean {
   try {
-    return isCorrectableError(error) && error.retryable === true;
+    return isCorrectableError(error) && error.retryable;
   } catch {
     // A getter of what was thrown.
     return false;
