@@ -11,6 +11,7 @@ import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
 import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
+import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host.ts';
@@ -72,13 +73,14 @@ export interface Gateway {
   status(): GatewayStatus;
   /**
    * Says `goaway` to all clients, lets what is under way end within `drainMs` (default 5000), then closes all
-   * connections. Clients keep what has no final and submit it again elsewhere or after a restart.
+   * connections. Clients keep what has no final and submit it again elsewhere or after a restart. Asked again meanwhile,
+   * it is the same closing: the shortest `drainMs` counts. `Infinity` waits for all that is under way. Rejects with
+   * `INVALID_ARGUMENT`, having done nothing, for a `drainMs` that is no time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 const DRAIN_MS = 5_000;
-const CLOSE_GRACE_MS = 1_000;
 const SWEEP_MS_MAX = 30_000;
 
 /**
@@ -114,7 +116,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly #heartbeat: Interval;
   readonly #sweep: Interval;
   #state: GatewayStatus['state'] = 'serving';
-  #onEmpty: (() => void) | undefined;
+  #closing: Closing | undefined;
 
   constructor(options: GatewayOptions) {
     const { binding, contract, authenticate } = options;
@@ -164,7 +166,7 @@ class BindingGateway implements Gateway, GatewayHost {
 
   closed(connection: GatewayConnection): void {
     this.#connections.delete(connection);
-    if (this.#connections.size === 0) this.#onEmpty?.();
+    if (this.#connections.size === 0) this.#closing?.emptied();
   }
 
   levelsOf(bits: number): readonly string[] {
@@ -204,31 +206,17 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
-    if (this.#state === 'closed') return;
-    this.#state = 'draining';
+    checkDrainMs(drainMs);
+    if (this.#closing === undefined) {
+      this.#state = 'draining';
+      this.#closing = new Closing(this.#connections, drainMs);
+    } else {
+      this.#closing.hurry(drainMs);
+    }
+    await this.#closing.done;
     this.#heartbeat.stop();
     this.#sweep.stop();
-    for (const connection of this.#connections) connection.drain(drainMs);
-    await this.#empty(drainMs);
-    for (const connection of this.#connections) connection.close(1001, 'the server is shutting down');
-    await this.#empty(CLOSE_GRACE_MS);
-    for (const connection of this.#connections) connection.terminate();
-    // A socket that was cut tells so in its own time.
-    await this.#empty(CLOSE_GRACE_MS);
     this.#state = 'closed';
-  }
-
-  /** Waits until the last connection is gone, but not longer than `withinMs`. */
-  async #empty(withinMs: number): Promise<void> {
-    if (this.#connections.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = systemClock.setTimer(resolve, withinMs);
-      this.#onEmpty = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
-    this.#onEmpty = undefined;
   }
 
   #checkAll(): void {

@@ -21,7 +21,10 @@ export interface Peer {
   readonly origin: string | undefined;
 }
 
-/** Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. */
+/**
+ * Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. Who cannot tell,
+ * since a directory is down, throws a retryable error of this package (`UNAVAILABLE`): the client then asks again.
+ */
 export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
 
 /** Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. */

@@ -1,5 +1,5 @@
 /** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 
 /** Bounds of a gateway. `Infinity` stands for none, except for `frameBytesMax`. */
 export interface GatewayLimits {
@@ -73,6 +73,9 @@ export const SEND_BUFFER_OVERRUN = 4;
 
 /** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
 export function limitsFrom(given: Partial<GatewayLimits> = {}): GatewayLimits {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalidArgument('limits', 'must be an object of limits, or none');
+  }
   const limits: Record<keyof GatewayLimits, number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;

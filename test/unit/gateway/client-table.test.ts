@@ -124,6 +124,11 @@ describe('limits', () => {
     expect(() => limitsFrom({ [name]: value })).toThrow(expected);
   });
 
+  test.each([null, 5, 'none', true, [[]], () => {}])('%j for all of them → INVALID_ARGUMENT', (limits) => {
+    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'limits' }) as Error;
+    expect(() => limitsFrom(limits as object)).toThrow(expected);
+  });
+
   test('Infinity → none, wherever that makes sense; undefined → the default', () => {
     const names = Object.keys(limitsFrom()).filter((name) => name !== 'frameBytesMax');
     for (const name of names) expect(limitsFrom({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
