@@ -8,10 +8,10 @@ const REFINING = { refining: true } as const;
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
-  const { ladder, environment, options, deadlineAt, name } = source;
+  const { ladder, environment, options, dueAt, name } = source;
   const { isOlder } = options;
   const derived = new Source<U>(ladder, environment, isOlder ? { refining: true, isOlder } : REFINING);
-  derived.deadlineAt = deadlineAt;
+  derived.dueAt = dueAt;
   derived.name = name;
   return derived;
 }

@@ -66,7 +66,8 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   onFinal: ViewCallback<T> | undefined;
   onError: ErrorCallback | undefined;
 
-  deadlineAt: number | undefined;
+  /** When its time is up, by the clock. */
+  dueAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
   /** The operation's, for the messages of errors. */
@@ -113,6 +114,10 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     closeWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
   }
 
+  get deadlineAt(): number | undefined {
+    return this.dueAt === undefined ? undefined : this.environment.wallAt(this.dueAt);
+  }
+
   /** Aborted when nobody waits for views any more; made when first asked for. */
   get signal(): AbortSignal {
     const extras = extrasOf(this);
@@ -135,7 +140,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
     const shared = confirms && (!equals || structurallyEqual(value, latest.value)) ? latest.value : value;
-    const view = draft(shared, level, final, seq, confirms, environment.tickAt()) as Draft<T>;
+    const view = draft(shared, level, final, seq, confirms, environment.wallAt()) as Draft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
     if (final && older) view.regressed = true;
@@ -234,7 +239,7 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
   if (!list) deadlines.set(limitMs, (list = new DeadlineList(clock, () => deadlines.delete(limitMs))));
-  source.deadlineAt = source.environment.tickAt() + limitMs;
+  source.dueAt = source.environment.tickAt() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
 }

@@ -177,7 +177,7 @@ function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): 
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
 function limitRest<U>(result: Source<U>): void {
-  const { deadlineAt, deadlines, state, environment } = result;
-  if (deadlineAt === undefined || deadlines || state !== 'updating') return;
-  limit(result, Math.max(deadlineAt - environment.tickAt(), 0));
+  const { dueAt, deadlines, state, environment } = result;
+  if (dueAt === undefined || deadlines || state !== 'updating') return;
+  limit(result, Math.max(dueAt - environment.tickAt(), 0));
 }

@@ -14,14 +14,14 @@ export interface Submission {
   /** The requested levels, as bits. */
   readonly levels: number;
   readonly context: InvocationContext;
-  readonly nowMs: number;
+  readonly wallNowMs: number;
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, levels, context, nowMs }: Submission): SubmitRow {
+export function submitRow({ id, operation, levels, context, wallNowMs }: Submission): SubmitRow {
   const { name, effect, args, key } = operation;
   const { deadlineAt, trace, session } = context;
-  const timeoutMs = deadlineAt === undefined ? null : Math.max(0, Math.round(deadlineAt - nowMs));
+  const timeoutMs = deadlineAt === undefined ? null : Math.max(0, Math.round(deadlineAt - wallNowMs));
   if (session instanceof WireSession) {
     return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, session.tokens];
   }
