@@ -1,6 +1,7 @@
 /** The application's door to a store (Correctables, OSDI 2016, §3.2): one call, several views. */
 import type { Binding, BindingSession } from './binding.ts';
 import type { Correctable } from './correctable.ts';
+import { UPDATE } from './effects.ts';
 import type { DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
 import { CorrectableError, invalidArgument } from './errors.ts';
@@ -144,7 +145,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
       if (source.state === 'updating') {
-        source.mayTakeEffect = operation.effect === 'update';
+        if (operation.effect === 'update') source.done = UPDATE;
         closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
       }
     } catch (error) {

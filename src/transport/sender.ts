@@ -141,7 +141,7 @@ export class Sender {
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
     const id = this.inFlight.nextId();
-    const row = submitRow({ id, operation, levels: bits, context, nowMs: this.#tickAt() });
+    const row = submitRow({ id, operation, levels: bits, context, wallNowMs: this.#tickAt() });
     const { name, effect } = operation;
     const parts = { id, name, effect, strongest: 31 - Math.clz32(bits), sink, context };
     const submitted = new InFlightOperation(parts, codec.encodeRow(row, submitFields), this.#outage);
@@ -149,10 +149,11 @@ export class Sender {
     return submitted;
   }
 
-  /** The time of the running stretch of code, read once for all operations that are submitted together. */
+  /** The wall-clock time of the running stretch of code, read once for all operations that are submitted together. */
   #tickAt(): number {
     if (this.#tickAtMs === undefined) {
-      this.#tickAtMs = this.#settings.scheduling.now();
+      const { scheduling } = this.#settings;
+      this.#tickAtMs = scheduling.wallNow?.() ?? scheduling.now();
       queueMicrotask(() => (this.#tickAtMs = undefined));
     }
     return this.#tickAtMs;

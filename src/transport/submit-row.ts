@@ -16,7 +16,7 @@ export interface Submission {
   /** The requested levels, as bits. */
   readonly levels: number;
   readonly context: InvocationContext;
-  readonly nowMs: number;
+  readonly wallNowMs: number;
 }
 
 /** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
@@ -29,10 +29,10 @@ export function requireSendable({ name, effect, key }: Operation): void {
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, levels, context, nowMs }: Submission): SubmitRow {
+export function submitRow({ id, operation, levels, context, wallNowMs }: Submission): SubmitRow {
   const { name, effect, args, key } = operation;
   const { deadlineAt, trace, session } = context;
-  const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - nowMs));
+  const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
   // So long a limit is none.
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   if (session instanceof WireSession) {

@@ -43,6 +43,7 @@ export interface SubmissionParts {
   readonly isUpdate: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
+  /** When its time is up, by `now` of the clock of the process. */
   readonly deadlineAt: number | undefined;
   readonly trace: unknown;
   readonly session?: BindingSession | undefined;

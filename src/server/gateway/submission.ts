@@ -10,6 +10,7 @@ import type {
   SubmissionOrigin,
   ViewDetails,
 } from '../../correctable/binding.ts';
+import { systemClock, wallAheadMs } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { mergeDetails } from '../../correctable/values.ts';
 import { EncodedField, type EncodedRow } from '../../protocol/codec.ts';
@@ -29,13 +30,14 @@ const NOT_KEPT = 'the update took effect; its result is not kept, since too much
 export class Submission implements Sink, InvocationContext {
   readonly id: number;
   readonly session: BindingSession | undefined;
-  readonly deadlineAt: number | undefined;
   readonly trace: unknown;
   readonly #owner: SubmissionOwner;
   readonly #name: string;
   readonly #isUpdate: boolean;
   readonly #move: Move | undefined;
   readonly #strongest: number;
+  /** When its time is up, by the clock of the process. */
+  readonly #dueAt: number | undefined;
   #outlet: Outlet | undefined;
   /** Those that the store or we may confirm; made when a view is not the last. */
   #views: HeldViews | undefined;
@@ -54,7 +56,7 @@ export class Submission implements Sink, InvocationContext {
 
   constructor(owner: SubmissionOwner, parts: SubmissionParts, outlet: Outlet) {
     this.id = parts.id;
-    this.deadlineAt = parts.deadlineAt;
+    this.#dueAt = parts.deadlineAt;
     this.trace = parts.trace;
     this.session = parts.session;
     this.#move = parts.move;
@@ -63,6 +65,10 @@ export class Submission implements Sink, InvocationContext {
     this.#isUpdate = parts.isUpdate;
     this.#strongest = parts.strongest;
     this.#outlet = outlet;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#dueAt === undefined ? undefined : this.#dueAt + wallAheadMs(systemClock);
   }
 
   get operationId(): string {

@@ -1,5 +1,5 @@
 /** The in-process store: what lags, what diverges, what never happens. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { MemoryOptions } from '../../../../src/bindings/memory/index.ts';
 import { memory, memoryStore } from '../../../../src/bindings/memory/index.ts';
 import type { Client } from '../../../../src/index.ts';
@@ -200,4 +200,18 @@ test('memory: the backup is slower than the primary → it says nothing after th
   expect(read.state).toBe('final');
   await clock.advance(50);
   expect(Object.values(store.drops).reduce((sum, count) => sum + count, 0)).toBe(0);
+});
+
+test('timers are faked, the clock is not → views arrive with the timers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const client = createClient(memory({ delaysMs: { weak: 5, strong: 50 } }));
+    const reads = [client.invoke(get('k')), client.invoke(get('k'))];
+    await vi.advanceTimersByTimeAsync(49);
+    expect(reads.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
+    await vi.advanceTimersByTimeAsync(51);
+    expect(reads.map(({ state }) => state)).toEqual(['final', 'final']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
