@@ -2,7 +2,8 @@
 import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
-import { inputOf, parseBy } from './parse-args.ts';
+import { parseBy } from './parse-args.ts';
+import { asGiven, ParsedOperation } from './parsed-operation.ts';
 
 /** One operation of a catalogue. `args` may be a schema of `zod` or of `zod/mini`. */
 export interface CatalogueEntry {
@@ -30,8 +31,7 @@ export function isListed(catalogue: Catalogue, operation: Operation): boolean {
  */
 export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>): Operation<T> {
   parseArgs(catalogue, operation);
-  const args = inputOf(operation);
-  return args === operation.args ? operation : { ...operation, args };
+  return asGiven(operation);
 }
 
 /**
@@ -52,7 +52,7 @@ export function parseArgs(catalogue: Catalogue, operation: Operation): unknown {
     const message = `${operation.name} is a ${entry.effect}, not a ${operation.effect}: build it from the contract`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'effect' });
   }
-  return parseBy(entry.args, inputOf(operation), operation.name);
+  return parseBy(entry.args, ParsedOperation.inputOf(operation), operation.name);
 }
 
 function entryOf({ operations }: Catalogue, { name }: Operation): CatalogueEntry | undefined {

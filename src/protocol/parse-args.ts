@@ -4,17 +4,9 @@
  * way, as the client does before it sends them, or to make a key of them, throws away what the schema gave.
  */
 import { $ZodAsyncError } from 'zod/v4/core';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
-import type { Operation } from '../correctable/operation.ts';
-
-/** Under which an operation whose arguments have been made by a schema keeps what they were made from. */
-export const INPUT: unique symbol = Symbol('input');
-
-/** The arguments as the caller gave them. */
-export function inputOf(operation: Operation & { readonly [INPUT]?: unknown }): unknown {
-  return INPUT in operation ? operation[INPUT] : operation.args;
-}
+import { parseNow } from './parse-now.ts';
 
 /**
  * What the schema makes of the arguments of `operation`, which is its name.
@@ -33,7 +25,7 @@ export function parseBy(schema: z.core.$ZodType, args: unknown, operation: strin
 
 function safeParse(schema: z.core.$ZodType, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
   try {
-    return z.safeParse(schema, args);
+    return parseNow(schema, args);
   } catch (cause) {
     if (cause instanceof $ZodAsyncError) {
       const message = `${operation}: the schema of its args is asynchronous: check by what the generator reads instead`;

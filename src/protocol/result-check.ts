@@ -1,6 +1,8 @@
 /** Results held to a contract, by compiled schemas: about 30 ns an operation. */
+import { $ZodAsyncError } from 'zod/v4/core';
 import * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
+import { answersLater, parseNow, takeIn } from './parse-now.ts';
 
 /** Gives the result of an operation as its schema lets it out: without what that does not name. */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
@@ -10,18 +12,36 @@ export type ResultSchemas = Readonly<Record<string, { readonly result: z.core.$Z
 
 /**
  * Compiles the result schemas of a contract into a check. The check throws `INVALID_VALUE` with the path of what does
- * not fit.
+ * not fit, `UNSUPPORTED` for a schema that answers later, and nothing but `CorrectableError`s.
  */
 export function resultCheck(operations: ResultSchemas): ResultCheck {
-  const schemas = new Map(Object.entries(operations).map(([name, { result }]) => [name, z.compile(result)]));
+  const schemas = new Map(Object.entries(operations).map(([name, { result }]) => [name, compiled(result)]));
   return (operation, result) => {
     const schema = schemas.get(operation);
     if (schema === undefined) return result;
-    if (result instanceof Promise) throw promised(operation);
-    const parsed = z.safeParse(schema, result);
+    if (takeIn(result)) throw promised(operation);
+    const parsed = safeParse(schema, result, operation);
     if (!parsed.success) throw misfit(operation, parsed.error.issues[0]);
     return parsed.data;
   };
+}
+
+function compiled(schema: z.core.$ZodType): z.core.$ZodType {
+  return answersLater(schema) ? schema : z.compile(schema);
+}
+
+function safeParse(schema: z.core.$ZodType, result: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+  try {
+    return parseNow(schema, result);
+  } catch (cause) {
+    const field = 'result';
+    if (cause instanceof $ZodAsyncError) {
+      const message = `${operation}: the schema of its result is asynchronous. Check in the generator instead.`;
+      throw new CorrectableError('UNSUPPORTED', message, { field, cause });
+    }
+    const message = `${operation}: the schema of its result threw; see cause. Correct the contract.`;
+    throw new CorrectableError('INVALID_VALUE', message, { field, cause });
+  }
 }
 
 function promised(operation: string): CorrectableError {

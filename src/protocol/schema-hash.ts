@@ -3,6 +3,7 @@
  * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
  * against an adversary.
  */
+import { definitionOf } from './schema-definition.ts';
 
 /** The part of an operation that the fingerprint covers. */
 interface Described {
@@ -17,7 +18,8 @@ type DescribedOperations = Readonly<Record<string, Described>>;
 export function schemaHash(name: string, operations: DescribedOperations): string {
   const described: Record<string, unknown> = {};
   for (const [operation, spec] of Object.entries(operations)) described[operation] = describe(spec);
-  return fingerprint(JSON.stringify(sorted({ name, operations: described })));
+  const operationNames = Object.keys(described).toSorted();
+  return fingerprint(JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]));
 }
 
 /** The fingerprint of each operation by itself: two contracts that differ may have most of them alike. */
@@ -28,40 +30,11 @@ export function operationHashes(operations: DescribedOperations): Readonly<Recor
 
 /** The fingerprint of one operation's effect and schemas. */
 export function operationHash(operation: Described): string {
-  return fingerprint(JSON.stringify(sorted(describe(operation))));
+  return fingerprint(JSON.stringify(describe(operation)));
 }
 
 function describe({ effect, args, result }: Described): object {
   return { effect, args: definitionOf(args), result: definitionOf(result) };
-}
-
-/**
- * A schema's definition as plain data: its own fields, with nested schemas and checks replaced by theirs. `path` holds
- * what encloses `value`: a schema that contains itself refers back by distance.
- */
-function definitionOf(value: unknown, path: readonly object[] = []): unknown {
-  if (typeof value === 'bigint' || value instanceof RegExp) return String(value);
-  if (value instanceof Date) return value.toISOString();
-  if (typeof value === 'function') return 'function';
-  if (typeof value !== 'object' || value === null) return value;
-  const enclosing = path.indexOf(value);
-  if (enclosing >= 0) return `^${path.length - enclosing}`;
-  const inner = [...path, value];
-  if (value instanceof Set || value instanceof Map) return definitionOf([...value], inner);
-  if (Array.isArray(value)) return value.map((element) => definitionOf(element, inner));
-  const internals = (value as { _zod?: { def?: object } })._zod;
-  const described: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(internals?.def ?? value)) {
-    if (key !== 'error' && key !== 'abort') described[key] = definitionOf(field, inner);
-  }
-  return described;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }
 
 /** Two independent 32-bit FNV-1a hashes, side by side. */

@@ -58,7 +58,21 @@ const service = defineService(contract, {
 
 const deployment = createEmbedded(service, { sites: ['irl'] });
 const site = deployment.site('irl');
+
+/** Gives each request an account of its own, as a binding in front of a site may. */
+const tenant: Binding<RedBlueLevels> = {
+  name: 'tenant',
+  consistencyLevels: () => site.consistencyLevels(),
+  supports: (asked) => site.supports(asked),
+  submitOperation: (asked, levels, sink, context) => {
+    const args = { ...(asked.args as object), text: 'of tenant 7' };
+    site.submitOperation({ ...asked, args }, levels, sink, context);
+  },
+  close: async () => {},
+};
+
 const sites = {
+  tenant: createGateway({ binding: tenant, contract }),
   direct: createGateway({ binding: site, contract }),
   cached: createGateway({ binding: cached(site), contract }),
   /** By a contract of its own, which is the same in all but identity. */
@@ -80,7 +94,13 @@ const overWire = (name: keyof typeof sites): Binding<RedBlueLevels> =>
 
 beforeAll(async () => {
   listener = await listenGateways({ sites });
-  behind = await listenGateways({ sites: { far: createGateway({ binding: overWire('direct'), contract }) } });
+  const plain = remote({ url: listener.siteUrl('direct'), levels: site.consistencyLevels(), WebSocket });
+  behind = await listenGateways({
+    sites: {
+      far: createGateway({ binding: overWire('direct'), contract }),
+      plain: createGateway({ binding: plain, contract }),
+    },
+  });
 });
 
 afterAll(async () => {
@@ -105,6 +125,8 @@ const WAYS: Record<string, () => Binding<Levels>> = {
     }),
   'over the wire, an equal contract at the gateway': () => overWire('again'),
   'over the wire twice': () => redblue(contract, { url: behind.siteUrl('far'), WebSocket }),
+  'over the wire twice, without a contract between': () =>
+    redblue(contract, { url: behind.siteUrl('plain'), WebSocket }),
 };
 
 for (const [way, bindingFor] of Object.entries(WAYS)) {
@@ -126,3 +148,10 @@ for (const [way, bindingFor] of Object.entries(WAYS)) {
     expect(await later).toMatchObject({ code: 'UNSUPPORTED', field: 'args' });
   });
 }
+
+test('binding in front of a site that changes arguments → the site gets what it gave', async () => {
+  const read = contract.length({ text: 'monday' });
+  for (const binding of [tenant, overWire('tenant')]) {
+    expect(await open(binding).invokeStrong(read)).toEqual({ text: 'of tenant 7'.length });
+  }
+});

@@ -2,6 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { asGiven } from '../../protocol/parsed-operation.ts';
 import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
@@ -50,7 +51,7 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
       if (contract !== undefined && !isListed(contract, operation)) return false;
       return operations?.includes(operation.name) ?? true;
     },
-    check: (operation) => (contract === undefined ? operation : checkOperation(contract, operation)),
+    check: (operation) => (contract === undefined ? asGiven(operation) : checkOperation(contract, operation)),
   });
 }
 

@@ -15,6 +15,15 @@ export function failureOf({ code, message, field }: CorrectableError): Failure {
   return field === undefined ? kept : { ...kept, field: wellFormed(field) };
 }
 
+/** What was thrown, for a message: nobody says that it can be made text. */
+export function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
+
 /** The error that a failure stands for. */
 export function errorOf({ code, message, field }: Failure): CorrectableError {
   return new CorrectableError(code, message, field === undefined ? {} : { field });

@@ -6,6 +6,7 @@ import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { checkPortable, isPortableScalar } from '../../protocol/check-portable.ts';
 import type { Effect } from './effect.ts';
+import { textOf } from './failure.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import type { ReadSet } from './read-set.ts';
@@ -84,12 +85,20 @@ export class GeneratorRunner {
    * Runs the generator of an operation.
    *
    * @throws CorrectableError what the generator threw, as `FINAL_FAILED` unless it is one already; `FINAL_FAILED` when
-   * it takes too long or would give something else the next time; `INVALID_VALUE` when its result breaks the contract.
+   * it takes too long or would give something else the next time; `INVALID_VALUE` when its result breaks the contract;
+   * never anything else, since it may be run long after whoever asked for it could catch that.
    */
   run(input: GeneratorInput): GeneratorOutcome {
-    const outcome = this.#runOnce(input);
-    if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
-    return outcome;
+    try {
+      const outcome = this.#runOnce(input);
+      if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
+      return outcome;
+    } catch (error) {
+      if (isCorrectableError(error)) throw error;
+      const { operation } = input;
+      const message = `What the generator of '${operation}' gave cannot be read: ${textOf(error)}. Nothing was changed.`;
+      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
+    }
   }
 
   #runOnce(input: GeneratorInput): GeneratorOutcome {
@@ -123,7 +132,7 @@ export class GeneratorRunner {
       return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
     } catch (error) {
       if (isCorrectableError(error)) throw error;
-      const message = `The generator of '${operation}' threw: ${String(error)}. Nothing was changed.`;
+      const message = `The generator of '${operation}' threw: ${textOf(error)}. Nothing was changed.`;
       throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
     } finally {
       this.#scratch.discard();

@@ -11,7 +11,7 @@ import type { Effect, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract.ts';
-import { inputOf } from '../../protocol/parse-args.ts';
+import { ParsedOperation } from '../../protocol/parsed-operation.ts';
 import { sentCopy } from '../../protocol/sent-copy.ts';
 import { isWellFormed } from '../../protocol/value-domain.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
@@ -127,7 +127,8 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      const isHosted = this.#isChecked(operation);
+      // A gateway has checked it by the site's own contract.
+      const isHosted = CheckedOperation.isBy(this.#site.contract.operations, operation);
       const args = isHosted ? operation.args : this.#argsOf(operation);
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
@@ -147,14 +148,9 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     return new SiteSession(this.#site.tokens, tokens, this.#site.sites.length);
   }
 
-  /** Whether a gateway has checked the arguments by the site's own contract. */
-  #isChecked(operation: Operation): boolean {
-    return operation instanceof CheckedOperation && operation.checkedBy === this.#site.contract.operations;
-  }
-
   #argsOf(operation: Operation): unknown {
     const { name, effect } = operation;
-    return parseArgs(this.#site.contract, { name, effect, args: sentCopy(inputOf(operation), 'args') });
+    return parseArgs(this.#site.contract, { name, effect, args: sentCopy(ParsedOperation.inputOf(operation), 'args') });
   }
 
   #sessionOf({ session }: InvocationContext): SiteSession | undefined {

@@ -4,6 +4,7 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
+import { textOf } from './failure.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import type { GeneratorInput } from './generator-context.ts';
 import type { GeneratorOptions, GeneratorOutcome } from './generator-run.ts';
@@ -130,7 +131,7 @@ export class SiteState {
       return reply;
     } catch (error) {
       if (isCorrectableError(error)) return error;
-      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${String(error)}. Its effects stand.`;
+      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${textOf(error)}. Its effects stand.`;
       return new CorrectableError('FINAL_FAILED', message, { cause: error });
     }
   }

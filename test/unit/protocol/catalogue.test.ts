@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOperation, isListed, parseArgs, type Catalogue } from '../../../src/protocol/catalogue.ts';
+import { asGiven } from '../../../src/protocol/parsed-operation.ts';
 import { CheckedOperation } from '../../../src/protocol/checked-operation.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 
@@ -30,6 +31,19 @@ test('operation that a gateway has parsed → is sent on as it came, and parsed 
   expect(parsed.args).toEqual({ euros: 500 });
   expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'k' });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
+  expect(asGiven(parsed)).toEqual({ name: 'pay', effect: 'update', args: { euros: 5 }, key: 'k' });
+  expect(CheckedOperation.isBy(cents.operations, parsed)).toBe(true);
+});
+
+test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
+  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'q' }, 'k'] as const;
+  const parsed = new CheckedOperation(row as never, catalogue, catalogue.operations);
+  const args = { queue: 'tenant-7/q', count: 1 };
+  for (const copy of [{ ...parsed, args }, Object.create(parsed, { args: { value: args } }) as Operation]) {
+    expect(asGiven(copy)).toBe(copy);
+    expect(parseArgs(catalogue, copy)).toEqual(args);
+    expect(CheckedOperation.isBy(catalogue.operations, copy)).toBe(false);
+  }
 });
 
 test('unlisted operation → UNSUPPORTED that names the listed ones', () => {

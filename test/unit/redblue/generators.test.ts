@@ -182,6 +182,9 @@ describe('misbehaving', () => {
     wrongReply: { effect: 'update', args: none, result: z.object({ count: z.int() }) },
     extra: { effect: 'read', args: none, result: z.object({ name: z.string() }) },
     waits: { effect: 'read', args: none, result: z.unknown() },
+    thrown: { effect: 'read', args: none, result: z.unknown().refine((value) => (value as string[]).length < 5) },
+    getter: { effect: 'read', args: none, result: z.unknown() },
+    getterSold: { effect: 'update', args: none, result: z.unknown() },
     clock: { effect: 'update', args: none, result: z.null() },
     counts: { effect: 'read', args: none, result: z.number() },
     steps: { effect: 'update', args: none, result: z.null() },
@@ -190,6 +193,11 @@ describe('misbehaving', () => {
     fine: { effect: 'update', args: none, result: z.null() },
     count: { effect: 'read', args: none, result: z.number() },
   });
+  const unreadable = {
+    get cause() {
+      throw Object.create(null) as Error;
+    },
+  };
   let calls = 0;
   const service = defineService(contract, {
     tables: { rows: table({ n: counter(), items: queue<number>() }) },
@@ -205,7 +213,10 @@ describe('misbehaving', () => {
       wrongResult: (_, { shadow }) => shadow.add({ amount: 1 }, { count: 'many' as unknown as number }),
       wrongReply: (_, { shadow }) => shadow.push({}),
       extra: () => ({ name: 'ann', password: 'secret' }),
-      waits: () => Promise.resolve(1),
+      waits: () => Promise.reject(new Error('nobody waits for it')),
+      thrown: () => null,
+      getter: () => unreadable,
+      getterSold: (_, { shadow }) => shadow.add({ amount: 1 }, unreadable),
       clock: (_, { shadow }) => shadow.add({ amount: Math.floor(performance.now() * 1e6) }, null),
       counts: () => (calls += 1),
       steps: (_, { tables, shadow }) => {
@@ -246,6 +257,17 @@ describe('misbehaving', () => {
 
   test('promise → INVALID_VALUE', async () => {
     await expect(start().invoke(contract.waits({}))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+  });
+
+  test('schema or result that throws while it is looked at → that operation fails at each level, the site goes on', async () => {
+    const client = start();
+    for (const level of ['causal', 'strong'] as const) {
+      const levels = [level] as const;
+      await expect(client.invoke(contract.thrown({}), { levels })).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+      await expect(client.invoke(contract.getter({}), { levels })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    }
+    await expect(client.invoke(contract.getterSold({}))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    expect(await client.invokeStrong(contract.count({}))).toBe(0);
   });
 
   for (const name of ['clock', 'counts'] as const) {
