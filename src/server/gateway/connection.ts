@@ -68,13 +68,15 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
-    const { frameBytesMax, stallTimeoutMs } = host.limits;
+    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.limits;
     this.#inbox = new Inbox(codec, this);
     this.#sender = new Sender({
       codec,
       socket,
       frameBytesMax,
       stallTimeoutMs,
+      windowBytes: sendBufferBytesMax,
+      isAwaited: () => this.#inbox.isWaiting,
       onMoved: () => this.#guarded(() => this.#moved()),
       onStalled: () => this.#stalled(),
     });
@@ -92,7 +94,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     );
     socket.listen({
       received: (frame) => this.#guarded(() => this.#receive(frame)),
-      alive: () => (this.#heard = true),
+      alive: () => this.#alive(),
       closed: () => this.#closed(),
     });
   }
@@ -195,6 +197,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#receivedAt = systemClock.now();
     this.#inbox.receive(frame);
     if (this.#inbox.isWaiting) this.#socket.pause();
+  }
+
+  #alive(): void {
+    this.#heard = true;
+    this.#sender.alive();
   }
 
   /** The client has taken some of what waited for it. */

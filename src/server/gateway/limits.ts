@@ -33,7 +33,10 @@ export interface GatewayLimits {
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorise` may take. Default 5000 ms. */
   readonly hookTimeoutMs: number;
-  /** How long a client may take nothing of what waits for it before its connection is closed. Default 60 000 ms. */
+  /**
+   * How long a client may take nothing of what waits for it before its connection is closed. That it reads is seen by
+   * every 64 KiB. Default 60 000 ms.
+   */
   readonly stallTimeoutMs: number;
   /** How often every connection is asked whether it is alive. Default 30 000 ms. */
   readonly heartbeatMs: number;

@@ -12,14 +12,24 @@ import type { ServerSocket } from './socket.ts';
 const WINDOW_BYTES = 1 << 17;
 
 /** Larger frames are given to the socket in parts of this size, so that it can be seen whether they move. */
-const PART_BYTES = 1 << 17;
+const PART_BYTES = 1 << 16;
+
+/**
+ * After so many bytes the client is asked for a sign of life. The buffers of the system hold some MiB, and tell that
+ * they have room only when a third of them is free: that a slow client reads shows in its answers much sooner.
+ */
+const MARK_BYTES = 1 << 16;
 
 /** What a sender is made from. */
 export interface SenderParts {
   readonly codec: Codec;
-  readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send'>;
+  readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send' | 'ping'>;
   readonly frameBytesMax: number;
   readonly stallTimeoutMs: number;
+  /** The socket is given no more than this without `onMoved` when it has gone. At most 128 KiB. */
+  readonly windowBytes: number;
+  /** Whether somebody waits for `onMoved`: then it follows whatever is sent. */
+  isAwaited(): boolean;
   /** The client has taken some of what waited. */
   onMoved(): void;
   /** The client has taken nothing for the time. */
@@ -37,10 +47,13 @@ interface Waiting {
 export class Sender {
   readonly #parts: SenderParts;
   readonly #outbox: Outbox;
+  readonly #windowBytes: number;
   readonly #queue: Waiting[] = [];
   /** Bytes in the queue, and of rows that have not been made a frame yet. */
   #queuedBytes = 0;
   #rowBytes = 0;
+  /** Bytes given to the socket since the client was last asked for a sign of life. */
+  #unmarkedBytes = 0;
   /** Parts in the socket that it will tell of when they are gone. */
   #underWay = 0;
   #movedAt = 0;
@@ -48,6 +61,7 @@ export class Sender {
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
+    this.#windowBytes = Math.min(parts.windowBytes, WINDOW_BYTES);
     // Before anything else is read: what a frame leads to at once is answered by one frame.
     this.#outbox = new Outbox(
       parts.codec,
@@ -59,7 +73,10 @@ export class Sender {
 
   /** Bytes that wait to be sent, wherever they wait. */
   get waitingBytes(): number {
-    return this.#rowBytes + this.#queuedBytes + this.#parts.socket.bufferedBytes;
+    const { bufferedBytes } = this.#parts.socket;
+    // What it holds beyond the window then are its own messages, whose going nobody tells of.
+    const inSocket = this.#underWay > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
+    return this.#rowBytes + this.#queuedBytes + inSocket;
   }
 
   /** Whether the socket takes no more for now. */
@@ -75,6 +92,11 @@ export class Sender {
   /** Sends at once what was collected, as far as the socket takes it. */
   flush(): void {
     this.#outbox.flush();
+  }
+
+  /** The client has shown that it reads. */
+  alive(): void {
+    this.#movedAt = systemClock.now();
   }
 
   /** Forgets what waits. */
@@ -99,9 +121,9 @@ export class Sender {
   }
 
   #pass(frame: Encoded): void {
-    const { socket } = this.#parts;
-    if (this.#queue.length === 0 && frame.length <= PART_BYTES && socket.bufferedBytes < WINDOW_BYTES) {
-      return socket.send(frame);
+    if (this.#mayGoAtOnce(frame)) {
+      this.#parts.socket.send(frame);
+      return this.#mark(frame.length);
     }
     const isText = typeof frame === 'string';
     const bytes = isText ? Buffer.from(frame) : frame;
@@ -110,11 +132,18 @@ export class Sender {
     return this.#pump();
   }
 
+  /** Whether nobody need be told when it has gone. */
+  #mayGoAtOnce({ length }: Encoded): boolean {
+    const { socket, isAwaited } = this.#parts;
+    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited()) return false;
+    return socket.bufferedBytes + length <= this.#windowBytes;
+  }
+
   /** Gives the socket as much as it should have. One part at least is always under way, to tell when there is room. */
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      if (this.#underWay > 0 && socket.bufferedBytes >= WINDOW_BYTES) return this.#watch();
+      if (this.#underWay > 0 && socket.bufferedBytes >= this.#windowBytes) return this.#watch();
       this.#sendPart(next);
     }
     return this.#stopWatching();
@@ -128,11 +157,21 @@ export class Sender {
     if (isLast) this.#queue.shift();
     this.#underWay++;
     this.#parts.socket.send(part, { isText: next.isText, isLast, sent: () => this.#sent() });
+    this.#mark(part.length);
+  }
+
+  #mark(bytes: number): void {
+    this.#unmarkedBytes += bytes;
+    if (this.#unmarkedBytes < MARK_BYTES) return;
+    this.#unmarkedBytes = 0;
+    this.#parts.socket.ping();
   }
 
   #sent(): void {
     this.#underWay--;
     this.#movedAt = systemClock.now();
+    // What is left then is known to wait, and told of when it goes.
+    this.#outbox.flush();
     this.#pump();
     this.#parts.onMoved();
   }

@@ -15,6 +15,9 @@ class SlowSocket {
   readonly announced: number[] = [];
   /** Sizes of what it was given. */
   readonly parts: number[] = [];
+  /** After how many bytes it was asked for a sign of life. */
+  readonly pings: number[] = [];
+  #given = 0;
   #unfinished = '';
   #held: { bytes: number; sent: (() => void) | undefined }[] = [];
 
@@ -27,12 +30,17 @@ class SlowSocket {
       return;
     }
     this.parts.push(text.length);
+    this.#given += text.length;
     this.#unfinished += text;
     this.bufferedBytes += text.length;
     this.#held.push({ bytes: text.length, sent: part?.sent.bind(part) });
     if (part?.isLast === false) return;
     this.messages.push(this.#unfinished);
     this.#unfinished = '';
+  }
+
+  ping(): void {
+    this.pings.push(this.#given);
   }
 
   /** The peer takes one part. */
@@ -45,7 +53,7 @@ class SlowSocket {
   }
 }
 
-function start(stallTimeoutMs = STALL_MS) {
+function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = false } = {}) {
   const socket = new SlowSocket();
   const events: string[] = [];
   const sender = new Sender({
@@ -53,6 +61,8 @@ function start(stallTimeoutMs = STALL_MS) {
     socket,
     frameBytesMax: 1 << 20,
     stallTimeoutMs,
+    windowBytes,
+    isAwaited: () => isAwaited,
     onMoved: () => events.push('moved'),
     onStalled: () => events.push('stalled'),
   });
@@ -126,6 +136,51 @@ describe('sender', () => {
     while (socket.drainOne());
     expect(events).not.toContain('stalled');
     expect(socket.messages).toHaveLength(1);
+  });
+
+  test('system that takes nothing more, peer that shows that it still reads → goes on', () => {
+    const { events, push, sender } = start();
+    push(3_000);
+    for (let n = 0; n < 5; n++) {
+      vi.advanceTimersByTime(STALL_MS - 1);
+      sender.alive();
+    }
+    expect(events).not.toContain('stalled');
+    vi.advanceTimersByTime(STALL_MS);
+    expect(events).toContain('stalled');
+  });
+
+  test.each([
+    ['one frame of many parts', 1, 1_000],
+    ['many small frames', 1_000, 1],
+  ])('%s → the peer is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
+    const { socket, push } = start();
+    for (let id = 1; id <= frames; id++) push(kib, id);
+    while (socket.drainOne());
+    const gaps = socket.pings.map((at, n) => at - (socket.pings[n - 1] ?? 0));
+    expect(gaps.length).toBeGreaterThan(10);
+    expect(gaps.length).toBeLessThan(20);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(80 * KIB);
+  });
+
+  test.each([
+    ['more than a small window', 16 * KIB, 20, false],
+    ['anything while somebody waits to hear of it', Infinity, 1, true],
+  ])('%s → told when it has gone', (_, windowBytes, kib, isAwaited) => {
+    const { socket, events, push, sender } = start(STALL_MS, { windowBytes, isAwaited });
+    push(kib);
+    while (socket.drainOne());
+    expect(events).toEqual(['moved']);
+    expect(sender.waitingBytes).toBe(0);
+  });
+
+  test('rows that have come meanwhile → sent before it is told that something moved', () => {
+    const { socket, events, push, sender } = start();
+    push(200);
+    sender.push(jsonCodec.encodeRow([2, 'view', 0, 0, 'x']));
+    while (events.length === 0) socket.drainOne();
+    while (socket.drainOne());
+    expect([socket.messages.length, sender.waitingBytes]).toEqual([2, 0]);
   });
 
   test('peer that takes nothing for the time → told once', () => {
