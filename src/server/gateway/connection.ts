@@ -17,6 +17,7 @@ import type { Guest, GuestOutlet } from './guest.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { Inbox, type RowReader } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from './limits.ts';
+import { Load, type ReceivedFrame } from './load.ts';
 import { RateLimit } from './rate-limit.ts';
 import { refuseHello } from './refuse-hello.ts';
 import { Renewals } from './renewals.ts';
@@ -54,6 +55,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   readonly #sender: Sender;
   readonly #running = new NumberedTable<Submission>();
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
+  readonly #load: Load;
   readonly #helloTimer;
   readonly #expiry: ClientExpiry;
   readonly #renewals: Renewals;
@@ -61,8 +63,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #guest: Guest | undefined;
   #malformed = 0;
   #heard = true;
-  /** When the frame being read arrived. */
-  #receivedAt = 0;
   /** Once the server goes away: whether the client has seen that it does. */
   #drain: 'announced' | 'seen' | undefined;
   attempt = 0;
@@ -72,6 +72,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
+    this.#load = new Load(host.load);
     const { frameBytesMax, stallTimeoutMs, helloTimeoutMs } = host.limits;
     this.#inbox = new Inbox(codec, this);
     this.#sender = new Sender({
@@ -95,10 +96,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       alive: () => (this.#heard = true),
       closed: () => this.#closed(),
     });
-  }
-
-  get inFlight(): number {
-    return this.#running.size + this.#admissions.size;
   }
 
   get waitingBytes(): number {
@@ -170,8 +167,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#closeIfDrained();
   }
 
-  row(row: ClientRow): void {
-    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
+  row(row: ClientRow, frame: ReceivedFrame): void {
+    if (this.#guest !== undefined) return this.#serve(row, frame, this.#guest);
     if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
     return this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');
   }
@@ -197,7 +194,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #receive(frame: Encoded): void {
     this.#heard = true;
     if (this.#phase === 'closed') return;
-    this.#receivedAt = systemClock.now();
     this.#inbox.receive(frame);
     if (this.#inbox.isWaiting) this.#socket.pause();
   }
@@ -207,7 +203,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#heard = true;
     if (this.#phase === 'closed') return;
     if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
-      this.#receivedAt = systemClock.now();
       this.#inbox.resume();
       if (!this.#inbox.isWaiting) this.#socket.resume();
     }
@@ -226,10 +221,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     return this.#phase === 'closed';
   }
 
-  #serve(row: ClientRow, guest: Guest): void {
+  #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
     switch (row[1]) {
       case 'submit':
-        return this.#submit(row, guest);
+        return this.#submit(row, frame, guest);
       case 'renew':
         return this.#renewals.renew(row[2]);
       case 'cancel':
@@ -245,11 +240,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     }
   }
 
-  #submit(row: SubmitRow, guest: Guest): void {
+  #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
     // What crosses the goaway: told, so that the client submits it elsewhere as if for the first time.
     if (this.#drain !== undefined && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
-    submit(row, guest, this.#receivedAt);
+    submit(row, guest, frame);
   }
 
   #cancel(id: number, { record }: Guest): void {
@@ -308,6 +303,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
       owner: new ClientOwner(record, this.#codec, this.#host),
       host: this.#host,
+      load: this.#load,
       outlet: this,
       running: this.#running,
       admissions: this.#admissions,
@@ -343,7 +339,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #closeIfDrained(): void {
-    if (this.#drain !== 'seen' || this.#isClosed() || this.inFlight > 0) return;
+    if (this.#drain !== 'seen' || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
@@ -368,6 +364,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       else submission.abandon();
     });
     this.#running.clear();
+    this.#load.leave();
     if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
   }
 }
