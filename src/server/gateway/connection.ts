@@ -19,6 +19,7 @@ import { Greeting } from './greeting.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { Inbox, type RowReader } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from './limits.ts';
+import { Load, type ReceivedFrame } from './load.ts';
 import { RateLimit } from './rate-limit.ts';
 import { Renewals } from './renewals.ts';
 import { Sender } from './sender.ts';
@@ -29,7 +30,7 @@ import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
 import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
-const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
+const RUNS_ON = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
 const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
 /** What a connection is made from. */
@@ -50,6 +51,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   readonly #sender: Sender;
   readonly #running = new NumberedTable<Submission>();
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
+  readonly #load: Load;
   readonly #greeting: Greeting;
   readonly #draining = new Draining();
   readonly #expiry: ClientExpiry;
@@ -59,8 +61,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #guest: Guest | undefined;
   #malformed = 0;
   #heard = true;
-  /** When the frame being read arrived. */
-  #receivedAt = 0;
   attempt = 0;
 
   constructor({ socket, codec, peer, host }: ConnectionParts) {
@@ -68,6 +68,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
+    this.#load = new Load(host.load);
     const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.limits;
     this.#inbox = new Inbox(codec, this);
     this.#sender = new Sender({
@@ -97,10 +98,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       alive: () => this.#alive(),
       closed: () => this.#closed(),
     });
-  }
-
-  get inFlight(): number {
-    return this.#running.size + this.#admissions.size;
   }
 
   get waitingBytes(): number {
@@ -168,8 +165,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#closeIfDrained();
   }
 
-  row(row: ClientRow): void {
-    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
+  row(row: ClientRow, frame: ReceivedFrame): void {
+    if (this.#guest !== undefined) return this.#serve(row, frame, this.#guest);
     return this.#greeting.row(row);
   }
 
@@ -194,9 +191,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #receive(frame: Encoded): void {
     this.#heard = true;
     if (this.#isOver) return;
-    this.#receivedAt = systemClock.now();
     this.#inbox.receive(frame);
-    if (this.#inbox.isWaiting) this.#socket.pause();
+    // One that was closed meanwhile goes on being read, or its own close would never be seen.
+    if (this.#isClosed()) this.#inbox.clear();
+    else if (this.#inbox.isWaiting) this.#socket.pause();
   }
 
   #alive(): void {
@@ -209,7 +207,6 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#heard = true;
     if (this.#isOver) return;
     if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
-      this.#receivedAt = systemClock.now();
       this.#inbox.resume();
       if (!this.#inbox.isWaiting) this.#socket.resume();
     }
@@ -228,10 +225,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     return this.#isOver;
   }
 
-  #serve(row: ClientRow, guest: Guest): void {
+  #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
     switch (row[1]) {
       case 'submit':
-        return this.#submit(row, guest);
+        return this.#submit(row, frame, guest);
       case 'renew':
         return this.#renewals.renew(row[2]);
       case 'cancel':
@@ -248,10 +245,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     }
   }
 
-  #submit(row: SubmitRow, guest: Guest): void {
+  #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
     if (this.#draining.hasBegun && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
-    submit(row, guest, this.#receivedAt);
+    submit(row, guest, frame);
   }
 
   #cancel(id: number, { record }: Guest): void {
@@ -299,6 +296,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
       owner: new ClientOwner(record, this.#codec, this.#host),
       host: this.#host,
+      load: this.#load,
       outlet: this,
       running: this.#running,
       admissions: this.#admissions,
@@ -327,7 +325,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #closeIfDrained(): void {
-    if (!this.#draining.isSeen || this.#isClosed() || this.inFlight > 0) return;
+    if (!this.#draining.isSeen || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
@@ -352,6 +350,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       else submission.abandon();
     });
     this.#running.clear();
+    this.#load.leave();
     if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
   }
 }

@@ -18,6 +18,7 @@ import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Princ
 import { Interval } from './interval.ts';
 import { levelsOf } from './levels.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
+import { TotalLoad } from './load.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { hasEnded, identify } from './principal.ts';
 import type { ServerSocket } from './socket.ts';
@@ -45,6 +46,7 @@ export interface GatewayOptions<L extends Levels = Levels> {
 export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly state: 'serving' | 'draining' | 'closed';
   readonly connections: number;
+  /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
   readonly inFlight: number;
   /** Clients whose replies are kept, connected or not. */
   readonly clients: number;
@@ -108,6 +110,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  readonly load: TotalLoad;
   readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
@@ -132,6 +135,7 @@ class BindingGateway implements Gateway, GatewayHost {
     this.authorise = options.authorise ?? (() => true);
     this.limits = limitsFrom(options.limits);
     this.logger = guardedLogger(options.logger ?? silentLogger);
+    this.load = new TotalLoad(this.limits);
     this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
     this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs);
     this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
@@ -191,13 +195,11 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   status(): GatewayStatus {
-    let inFlight = 0;
-    for (const connection of this.#connections) inFlight += connection.inFlight;
-    const { counters, clients } = this;
+    const { counters, clients, load } = this;
     return {
       state: this.#state,
       connections: this.#connections.size,
-      inFlight,
+      inFlight: load.operations,
       clients: clients.size,
       replies: clients.replies,
       replyBytes: clients.bytes,

@@ -4,6 +4,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import type { ClientTable } from './client-table.ts';
 import type { CompiledCatalogue } from './compile-schema.ts';
 import type { GatewayLimits } from './limits.ts';
+import type { TotalLoad } from './load.ts';
 import type { Logger } from './logger.ts';
 
 /** Who is behind a connection. */
@@ -35,7 +36,7 @@ export interface GatewayCounters {
   submitted: number;
   malformed: number;
   overloaded: number;
-  /** Views after the end or at an unknown level, from the hosted binding. */
+  /** Views after the end, and views or failures at an unknown level, from the hosted binding. */
   misuses: number;
 }
 
@@ -54,6 +55,8 @@ export interface GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  /** What is under way in the store. */
+  readonly load: TotalLoad;
   readonly counters: GatewayCounters;
   readonly draining: boolean;
   /** The names of a set of levels, given as bits. */

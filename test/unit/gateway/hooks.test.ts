@@ -229,11 +229,41 @@ describe('the hosted binding', () => {
     await expectServing(server);
   });
 
+  test('listens to the signal and throws there → logged', async () => {
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const store = new StoreDouble();
+    store.answer = ({ context }) => context.signal.addEventListener('abort', throws);
+    await using server = await startGateway({ store, logger });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...READ], [2, 'submit', ...READ], [2, 'cancel'], [3, 'ping']);
+    expect(await client.row()).toEqual([3, 'pong']);
+    client.socket.terminate();
+    await expect.poll(() => logger.error.mock.calls.length).toBe(2);
+    await expectServing(server);
+  });
+
+  test('opens sessions → each is closed once its operation has ended, or could not begin', async () => {
+    const store = new StoreDouble();
+    const close = vi.fn();
+    Object.assign(store, { openSession: (tokens: readonly string[]) => ({ tokens: tokens[0] && tokens, close }) });
+    store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using server = await startGateway({ store });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...READ, null, null, null, ['t']], [2, 'submit', ...READ, null, null, null, []]);
+    expect((await client.row())[1]).toBe('view');
+    expect((await client.row())[2]).toBe('UNSUPPORTED');
+    expect(close).toHaveBeenCalledTimes(2);
+  });
+
   test.each([
     ['a value whose getter throws', ['update', Object.defineProperty({}, 'x', { enumerable: true, get: throws })]],
     ['a value that is a promise', ['update', hangs()]],
     ['metadata that is no object', ['update', 'v', 'strong', { meta: 'x' }]],
     ['metadata that is a list', ['update', 'v', 'strong', { meta: [1] }]],
+    ['metadata that is a date', ['update', 'v', 'strong', { meta: new Date(0) }]],
+    ['metadata that is bytes', ['update', 'v', 'strong', { meta: new Uint8Array(2) }]],
     ['a version that cannot be sent', ['update', 'v', 'strong', { version: Symbol('v') }]],
     ['details whose getter throws', ['update', 'v', 'strong', Object.defineProperty({}, 'meta', { get: throws })]],
     ['an error without a code', ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: '' })]],

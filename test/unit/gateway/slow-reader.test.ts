@@ -159,7 +159,7 @@ describe('replies that are kept', () => {
 
   test('of all clients beyond their bytes → who is gone is forgotten, and is told another memory', async () => {
     await using server = await startGateway({ limits: { repliesBytesTotalMax: 50_000 } });
-    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(30_000) }, 'strong');
+    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
     const memories: unknown[] = [];
     for (const client of ['a', 'b', 'a']) {
       await using visitor = new RawClient(server.url);
