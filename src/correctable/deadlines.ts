@@ -57,7 +57,7 @@ export class DeadlineList {
     // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
     const now = Math.max(this.#clock.now(), armedFor);
     this.#timer = undefined;
-    for (const one of this.#all.filter(({ dueAt }) => dueAt! <= now)) one.expire();
+    for (const one of this.#all.filter(({ state, dueAt }) => state === 'updating' && dueAt! <= now)) one.expire();
     const next = this.#all.find(({ state }) => state === 'updating');
     if (next) this.#arm(next, next.dueAt! - now);
     else this.#onIdle();

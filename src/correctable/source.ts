@@ -89,8 +89,11 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   update(value: T, level: string, details?: ViewDetails): number {
     const seq = this.values++;
     if (!isOpen(this, level)) return seq;
-    if (isThenable(value)) close(this, 'INVALID_VALUE', 'value: await the promise first, or use chain');
-    else this.receive(seq, value, level, details);
+    if (isThenable(value)) {
+      const isUpdate = doneOf(this) === UPDATE;
+      const advice = 'value: await the promise first, or use chain';
+      close(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
+    } else this.receive(seq, value, level, details);
     return seq;
   }
 
@@ -201,11 +204,11 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { name, whereabouts } = source;
-  const obstacle = whereabouts?.obstacle;
+  const { name } = source;
+  const { mayHaveLeft, obstacle } = whereaboutsOf(source);
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
-  const isUnknown = isUpdate && whereabouts?.mayHaveLeft !== false;
+  const isUnknown = isUpdate && mayHaveLeft !== false;
   const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
   const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
   return withFacts(
@@ -214,6 +217,18 @@ export function outcome<T>(
     `${name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
   );
+}
+
+/** What the binding says; where it fails to, nothing is known. */
+function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
+  [K in keyof Whereabouts]?: Whereabouts[K] | undefined;
+} {
+  try {
+    return { mayHaveLeft: whereabouts?.mayHaveLeft, obstacle: whereabouts?.obstacle };
+  } catch (error) {
+    environment.uncaught(error);
+    return {};
+  }
 }
 
 const CAVEAT = '; the update may take effect all the same';

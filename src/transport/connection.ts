@@ -27,7 +27,10 @@ export interface Connection {
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void;
   /** Tells the transport that the network may be back, so that it need not wait. */
   wake(): void;
-  /** Fails what is under way with `UNAVAILABLE` and closes the socket. */
+  /**
+   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
+   * submitted from then on is refused.
+   */
   close(): Promise<void>;
 }
 
@@ -101,7 +104,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
-      if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
+      if (this.#state === 'closed' || this.#state === 'closing') throw this.#refusal();
       this.#sender.submit(operation, levels, sink as Sink, context);
     } catch (error) {
       sink.fail(error);
@@ -317,6 +320,12 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   #blame(reason: CorrectableError): void {
     this.#outage.blame(this.#line?.url ?? this.#sites.url, reason);
+  }
+
+  /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */
+  #refusal(): CorrectableError {
+    const { code, message, field, cause } = this.#reasonToFail();
+    return new CorrectableError(code, message, { retryable: false, field, cause });
   }
 
   #reasonToFail(): CorrectableError {
