@@ -35,7 +35,9 @@ function describe(value: unknown, walk: Walk): unknown {
     case 'string':
     case 'boolean':
       return value;
-    default:
+    case 'undefined':
+    case 'function':
+    case 'symbol':
       return [typeof value];
   }
 }

@@ -80,7 +80,8 @@ export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
    * The binding of one site: for any number of clients in this process, each of which closes no more than its own part of
-   * it, or to be hosted by a gateway.
+   * it, or to be hosted by a gateway. Whoever closes the binding itself ends what came through it, not the site; then
+   * there is another one.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
@@ -148,12 +149,15 @@ export function createEmbedded<const N extends string>(service: Service, options
     );
   }
   for (const driver of drivers) driver.start();
-  const bindings = drivers.map((driver, index) => new SiteBinding(sites[index] as string, driver));
+  const bindings = new Map<string, SiteBinding>();
   return {
     sites,
     site: (name) => {
-      const binding = bindings[sites.indexOf(name)];
-      if (binding === undefined) throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+      const driver = drivers[sites.indexOf(name)];
+      if (driver === undefined) throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+      let binding = bindings.get(name);
+      // The same one while it is open: results of one binding join level by level.
+      if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
       return binding;
     },
     close: async () => {

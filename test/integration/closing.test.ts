@@ -123,6 +123,19 @@ test(row('a client of `deployment.site(…)`'), async () => {
   expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered', 'answered']);
 });
 
+test('a binding that `deployment.site(…)` gave → closes itself; another one and a gateway that hosts it go on', async () => {
+  const deployment = closeLater(createEmbedded(bankService(), { sites: ['irl'] }));
+  const binding = deployment.site('irl');
+  const listener = closeLater(await listenGateways({ sites: { irl: createGateway({ binding, contract: bank }) } }));
+  const away = closeLater(createClient(redblue(bank, { url: listener.siteUrl('irl'), WebSocket })));
+  expect(await codeOf(away.invoke(deposit))).toBe('answered');
+  await binding.close();
+  const outcomes = [createClient(binding), createClient(deployment.site('irl')), away].map((client) =>
+    codeOf(client.invoke(deposit)),
+  );
+  expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered']);
+});
+
 test(row('`createEmbedded(…)`'), async () => {
   const deployment = createEmbedded(bankService(), { sites: ['irl', 'vrg'] });
   const clients = (['irl', 'vrg'] as const).map((site) => createClient(deployment.site(site)));

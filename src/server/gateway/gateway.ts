@@ -125,7 +125,7 @@ class BindingGateway implements Gateway, GatewayHost {
     const { binding, contract, authenticate } = options;
     checkHooks(options);
     this.site = options.site;
-    this.binding = binding;
+    this.binding = binding.share?.() ?? binding;
     this.levels = levelsOf(binding);
     this.catalogue = contract && compileCatalogue(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };

@@ -104,6 +104,10 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     this.#site = site;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   share(): SiteBinding {
     const handle = new SiteBinding(this.#siteName, this.#site);
     handle.#isClosed = this.#isClosed;
