@@ -125,13 +125,13 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   /**
-   * Cuts a connection that said nothing since the last call; asks the others for a sign of life. Where something waits
-   * to be sent, the question waits behind it: then it counts whether that moves.
+   * Cuts a connection that said nothing since the last call; asks the others for a sign of life, unless they have been
+   * asked. Where something waits to be sent, the question waits behind it: then it counts whether that moves.
    */
   checkAlive(): void {
     if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#heard = false;
-    this.#socket.ping();
+    if (!this.#sender.isAsking) this.#socket.ping();
   }
 
   /** Takes no more submissions, and closes once those under way have ended and were sent. */

@@ -20,6 +20,12 @@ const PART_BYTES = 1 << 16;
  */
 const MARK_BYTES = 1 << 16;
 
+/**
+ * So many questions may be open: a client whose own way out is blocked keeps its answers, and gives up on a server that
+ * asks on and on (`ws` after 60). After every third of them it is asked half as often, so that they reach further.
+ */
+const MARKS_MAX = 48;
+
 /** What a sender is made from. */
 export interface SenderParts {
   readonly codec: Codec;
@@ -54,6 +60,8 @@ export class Sender {
   #rowBytes = 0;
   /** Bytes given to the socket since the client was last asked for a sign of life. */
   #unmarkedBytes = 0;
+  /** How often it was asked, and has not answered yet. */
+  #openMarks = 0;
   /** Parts in the socket that it will tell of when they are gone. */
   #underWay = 0;
   #movedAt = 0;
@@ -84,6 +92,11 @@ export class Sender {
     return this.#queue.length > 0;
   }
 
+  /** Whether the client has been asked for a sign of life that it has not given yet. */
+  get isAsking(): boolean {
+    return this.#openMarks > 0;
+  }
+
   push(row: EncodedRow): void {
     this.#rowBytes += row.length;
     this.#outbox.push(row);
@@ -97,6 +110,7 @@ export class Sender {
   /** The client has shown that it reads. */
   alive(): void {
     this.#movedAt = systemClock.now();
+    if (this.#openMarks > 0) this.#openMarks--;
   }
 
   /** Forgets what waits. */
@@ -162,8 +176,10 @@ export class Sender {
 
   #mark(bytes: number): void {
     this.#unmarkedBytes += bytes;
-    if (this.#unmarkedBytes < MARK_BYTES) return;
+    const thirds = Math.floor((3 * this.#openMarks) / MARKS_MAX);
+    if (this.#openMarks >= MARKS_MAX || this.#unmarkedBytes < MARK_BYTES * 2 ** thirds) return;
     this.#unmarkedBytes = 0;
+    this.#openMarks++;
     this.#parts.socket.ping();
   }
 

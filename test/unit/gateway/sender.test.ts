@@ -17,6 +17,7 @@ class SlowSocket {
   readonly parts: number[] = [];
   /** After how many bytes it was asked for a sign of life. */
   readonly pings: number[] = [];
+  onPing = (): void => {};
   #given = 0;
   #unfinished = '';
   #held: { bytes: number; sent: (() => void) | undefined }[] = [];
@@ -41,6 +42,7 @@ class SlowSocket {
 
   ping(): void {
     this.pings.push(this.#given);
+    this.onPing();
   }
 
   /** The peer takes one part. */
@@ -72,6 +74,9 @@ function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = 
   };
   return { socket, events, sender, push };
 }
+
+/** Bytes between questions. */
+const gapsOf = ({ pings }: SlowSocket): number[] => pings.map((at, n) => at - (pings[n - 1] ?? 0));
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -153,14 +158,32 @@ describe('sender', () => {
   test.each([
     ['one frame of many parts', 1, 1_000],
     ['many small frames', 1_000, 1],
-  ])('%s → the peer is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
-    const { socket, push } = start();
+  ])('%s → a peer that answers is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
+    const { socket, push, sender } = start();
+    socket.onPing = () => sender.alive();
     for (let id = 1; id <= frames; id++) push(kib, id);
     while (socket.drainOne());
-    const gaps = socket.pings.map((at, n) => at - (socket.pings[n - 1] ?? 0));
-    expect(gaps.length).toBeGreaterThan(10);
-    expect(gaps.length).toBeLessThan(20);
-    expect(Math.max(...gaps)).toBeLessThanOrEqual(80 * KIB);
+    expect(gapsOf(socket).length).toBeGreaterThan(10);
+    expect(gapsOf(socket).length).toBeLessThan(20);
+    expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(80 * KIB);
+  });
+
+  test('peer that answers late → asked so often at most that no client gives up, over some MiB', () => {
+    const { socket, push, sender } = start();
+    const drain = (kib: number): void => {
+      push(kib);
+      while (socket.drainOne());
+    };
+    drain(6_000);
+    expect(socket.pings.length).toBeGreaterThan(40);
+    expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(320 * KIB);
+    drain(20_000);
+    expect(socket.pings).toHaveLength(48);
+    expect(sender.isAsking).toBe(true);
+    for (let n = 0; n < 48; n++) sender.alive();
+    expect(sender.isAsking).toBe(false);
+    drain(100);
+    expect(socket.pings).toHaveLength(49);
   });
 
   test.each([
