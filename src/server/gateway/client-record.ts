@@ -25,7 +25,7 @@ export const ENTRY_BYTES = 192;
 const PAGE_BYTES = 384;
 
 /** What it costs to remember a client, beside its name. */
-export const RECORD_BYTES = 1_536;
+export const RECORD_BYTES = 1_024;
 
 /** What a client takes of which nothing else is kept. */
 export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
