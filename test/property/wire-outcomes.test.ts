@@ -54,3 +54,26 @@ test.each(DEPLOYMENTS)(
   },
   120_000,
 );
+
+/** Executed by the first gateway, which is gone with its answer; on its way to the second when the connection is cut. */
+function firstThenSecondTwice(cutAfterMs: number): Steps {
+  return [
+    { do: 'wait', ms: 500 },
+    { do: 'slow', delayMs: 30 },
+    { do: 'update', isRed: false, timeoutMs: 60_000 },
+    { do: 'wait', ms: 45 },
+    { do: 'restart', site: 0, afterMs: 40_000 },
+    { do: 'wait', ms: cutAfterMs },
+    { do: 'cut' },
+  ];
+}
+
+test.each(DEPLOYMENTS)(
+  '%s, an update goes to the first, to the second and to the second again, cut at any time → never executed twice',
+  async (_, make) => {
+    using time = new VirtualTime();
+    for (let cutAfterMs = 0; cutAfterMs <= 1_000; cutAfterMs += 10)
+      expect(await problemsOf(time, make, firstThenSecondTwice(cutAfterMs)), `cut after ${cutAfterMs} ms`).toEqual([]);
+  },
+  60_000,
+);
