@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The `correctables` command. */
 import { cac } from 'cac';
-import { isCorrectableError } from '../correctable/errors.ts';
-import { refuseUnknown, type Raw } from './options.ts';
-import { serveCommand } from './serve.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { typedOptions, type Raw } from './options.ts';
+import { DATA_DIR, serveCommand } from './serve.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -17,7 +17,7 @@ const serve = cli
   .option('--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', {
     default: 'none',
   })
-  .option('--data <dir>', 'Folder for what must not be lost, made if there is none', { default: 'correctables-data' })
+  .option('--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DATA_DIR})`)
   .option('--ephemeral', 'Keep everything in memory: it is gone with the process')
   .option('--host <address>', 'Address to listen on', { default: '127.0.0.1' })
   .option('--port <n>', 'Port to listen on; 0 for any free one', { default: 7420 })
@@ -33,19 +33,24 @@ cli.help();
 
 try {
   const { options } = cli.parse(process.argv, { run: false });
-  if (options['help'] !== true) await run(cli.matchedCommandName, options, cli.args[0]);
+  const words = [...cli.args, ...(options['--'] as readonly string[])];
+  if (options['help'] !== true) await run(cli.matchedCommandName, options, words);
 } catch (error) {
   console.error(`correctables: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
 }
 
-async function run(command: string | undefined, options: Raw, argument: string | undefined): Promise<void> {
+async function run(command: string | undefined, options: Raw, [word]: readonly string[]): Promise<void> {
   if (command === undefined) {
-    if (argument !== undefined) console.error(`correctables: no command "${argument}"`);
+    if (word !== undefined) console.error(`correctables: no command "${word}"`);
     cli.outputHelp();
     process.exitCode = EXIT_USAGE;
     return;
   }
-  refuseUnknown(options, new Set(serve.options.map((option) => option.name)));
-  await serveCommand(options);
+  const known = new Set(serve.options.map((option) => option.name));
+  const typed = typedOptions(options, known, process.argv);
+  if (word !== undefined) {
+    throw new CorrectableError('INVALID_ARGUMENT', `${command} takes flags only, not "${word}"; see --help`);
+  }
+  await serveCommand(typed);
 }

@@ -5,30 +5,32 @@ export type Raw = Readonly<Record<string, unknown>>;
 
 /** A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it. */
 export function usageError(name: string, message: string): CorrectableError {
-  const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return new CorrectableError('INVALID_ARGUMENT', `--${flag} ${message}; see --help`, { field: flag });
+  const flag = flagOf(name);
+  return new CorrectableError('INVALID_ARGUMENT', `${flag} ${message}; see --help`, { field: flag.slice(2) });
 }
 
-/** The text of a flag. @throws INVALID_ARGUMENT when it is missing */
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The text of a flag. @throws INVALID_ARGUMENT when it is missing or empty */
 export function text(options: Raw, flag: string): string {
   const value = options[flag];
   if (typeof value === 'string' && value !== '') return value;
-  if (typeof value === 'number') return String(value);
-  throw usageError(flag, 'is required');
+  throw usageError(flag, value === undefined ? 'is required' : 'needs a value');
 }
 
 /** A whole number within bounds. @throws INVALID_ARGUMENT */
 export function wholeNumber(options: Raw, flag: string, { min, max }: { min: number; max: number }): number {
-  const value = options[flag];
+  const given = options[flag];
+  const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw usageError(flag, `takes a whole number from ${min} to ${max}, not "${String(value)}"`);
+  throw usageError(flag, `takes a whole number from ${min} to ${max}, not "${String(given)}"`);
 }
 
 /** A comma-separated list of distinct names. @throws INVALID_ARGUMENT */
 export function names(options: Raw, flag: string): readonly [string, ...string[]] {
-  const [first, ...rest] = text(options, flag)
-    .split(',')
-    .map((name) => name.trim());
+  const [first, ...rest] = list(options, flag);
   const all = [first ?? '', ...rest] as const;
   if (all.some((name) => !/^[a-z][a-z0-9-]*$/.test(name))) {
     throw usageError(flag, 'takes names of lower-case letters, digits and "-", separated by commas');
@@ -37,9 +39,44 @@ export function names(options: Raw, flag: string): readonly [string, ...string[]
   return all;
 }
 
-/** Refuses flags that nobody declared. @throws INVALID_ARGUMENT */
-export function refuseUnknown(options: Raw, known: ReadonlySet<string>): void {
-  for (const flag of Object.keys(options)) {
-    if (flag !== '--' && !known.has(flag)) throw usageError(flag, 'is not an option of this command');
+/** A comma-separated list of origins of pages, as browsers tell them; empty unless given. @throws INVALID_ARGUMENT */
+export function origins(options: Raw, flag: string): readonly string[] {
+  const all = options[flag] === undefined ? [] : list(options, flag);
+  for (const given of all) {
+    const url = URL.canParse(given) ? new URL(given) : null;
+    // Other schemes than those of the web have an origin too, although not for `URL`.
+    const origin = url !== null && url.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
+    if (origin === given) continue;
+    const meant = origin === undefined ? '' : `: browsers say "${origin}"`;
+    throw usageError(flag, `takes origins as https://shop.example, not "${given}"${meant}`);
   }
+  return all;
+}
+
+function list(options: Raw, flag: string): string[] {
+  return text(options, flag)
+    .split(',')
+    .map((each) => each.trim());
+}
+
+/**
+ * The options as they were typed: the parser makes numbers of what looks like one, as `007` and the empty text do.
+ *
+ * @throws INVALID_ARGUMENT for a flag that is given twice, and one that nobody declared
+ */
+export function typedOptions(options: Raw, known: ReadonlySet<string>, argv: readonly string[]): Raw {
+  const typed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (name === '--') continue;
+    if (!known.has(name)) throw usageError(name, 'is not an option of this command');
+    if (Array.isArray(value)) throw usageError(name, `is given ${value.length} times; give it once`);
+    typed[name] = typeof value === 'number' ? (typedText(argv, flagOf(name)) ?? value) : value;
+  }
+  return typed;
+}
+
+/** What follows a flag; `undefined` where it was not given. */
+function typedText(argv: readonly string[], flag: string): string | undefined {
+  const at = argv.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  return argv[at] === flag ? argv[at + 1] : argv[at]?.slice(flag.length + 1);
 }

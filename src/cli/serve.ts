@@ -1,15 +1,19 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import { resolve } from 'node:path';
 import { pino, destination } from 'pino';
+import { isCorrectableError } from '../correctable/errors.ts';
 import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
 import { serve } from '../server/main.ts';
+import type { RunningServer, ServeOptions } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { loadService } from './load-service.ts';
-import { names, text, usageError, wholeNumber, type Raw } from './options.ts';
+import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
+/** Where data is kept unless it is said. */
+export const DATA_DIR = 'correctables-data';
 
 /**
  * Serves until SIGINT or SIGTERM, then lets what is under way end.
@@ -25,9 +29,9 @@ export async function serveCommand(options: Raw): Promise<void> {
   if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const dataDir = dataDirOf(options);
   const host = text(options, 'host');
-  const origins = options['origins'] === undefined ? [] : text(options, 'origins').split(',');
+  const origins = originsOf(options, 'origins');
   const logger = pino({ level, base: null }, destination(STDERR));
-  const server = await serve({
+  const server = await serveOn({
     dataDir,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service: await loadService(text(options, 'service')),
@@ -47,9 +51,22 @@ export async function serveCommand(options: Raw): Promise<void> {
   await server.close();
 }
 
+/** Serves; an address that others could reach is refused in terms of the flags. */
+async function serveOn(options: ServeOptions & { readonly host: string }): Promise<RunningServer> {
+  try {
+    return await serve(options);
+  } catch (error) {
+    if (!isCorrectableError(error, 'INVALID_ARGUMENT') || error.field !== 'host') throw error;
+    const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
+    throw usageError('host', `${problem}: name an address of this machine alone, or add --allow-unauthenticated`);
+  }
+}
+
 /** The absolute path of the data folder; `undefined` for none. */
 function dataDirOf(options: Raw): string | undefined {
-  return options['ephemeral'] === true ? undefined : resolve(text(options, 'data'));
+  if (options['ephemeral'] !== true) return resolve(options['data'] === undefined ? DATA_DIR : text(options, 'data'));
+  if (options['data'] === undefined) return undefined;
+  throw usageError('ephemeral', 'keeps nothing, and --data names a folder to keep it in: give one of them');
 }
 
 function wanOf(given: string): Wan {

@@ -44,7 +44,7 @@ describe('correctables serve', () => {
 
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
     const args = [CLI, 'serve', '--service', SERVICE, '--port', '0', '--ephemeral', '--sites', 'irl,near'];
-    using plain = new Program([...args, '--origins', 'https://shop.example']);
+    using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);
     const url = /^serving at (http:\/\/127\.0\.0\.1:\d+)$/.exec(await plain.line())?.[1] as string;
     const lines = [await plain.line(), await plain.line(), await plain.line(), await plain.line()];
     lines.push(await plain.line(), await plain.line());
@@ -53,7 +53,7 @@ describe('correctables serve', () => {
       `  irl   ${address}/irl  red leader`,
       `  near  ${address}/near`,
       'who may connect: programs of this machine only, without a token',
-      'pages that may connect: its own, https://shop.example',
+      'pages that may connect: its own, https://shop.example, app://shop',
       'data: in memory, gone with this process',
       'over HTTP, to the same: /health /ready /sites /metrics',
     ]);
@@ -81,7 +81,19 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
     [['serve', '--service', SERVICE, '--idle-poll-us', '0.4s'], '--idle-poll-us takes a whole number'],
-    [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], 'reachable by others'],
+    [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], '--host is 0.0.0.0'],
+    [['serve', '--service', SERVICE, '--data', ''], '--data needs a value'],
+    [['serve', '--service', SERVICE, '--data='], '--data needs a value'],
+    [['serve', '--service', SERVICE, '--port='], '--port takes a whole number'],
+    [['serve', '--service', SERVICE, '--port', '1', '--port', '2'], '--port is given 2 times'],
+    [['serve', '--service', SERVICE, '--json', '--json'], '--json is given 2 times'],
+    [['serve', '--service', SERVICE, '--ephemeral', '--data', 'x'], '--data names a folder'],
+    [['serve', '--service', SERVICE, 'now'], 'not "now"'],
+    [['serve', '--service', SERVICE, '--', 'now'], 'not "now"'],
+    [['serve', '--service', SERVICE, '--origins', 'https://a.example,'], '--origins takes origins'],
+    [['serve', '--service', SERVICE, '--origins', 'https://a.example/'], 'browsers say "https://a.example"'],
+    [['serve', '--service', SERVICE, '--origins', 'https://A.example:443'], 'browsers say "https://a.example"'],
+    [['serve', '--service', SERVICE, '--origins', 'a.example'], 'not "a.example"'],
     [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
