@@ -3,21 +3,27 @@
  * has, `origin` the server behind it.
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
-import { CorrectableError, type Binding, type Operation } from 'correctables';
+import { CorrectableError, type Binding, type Effect, type Operation } from 'correctables';
 import { answer, noAnswer, primaryBackup, type TierContext } from 'correctables/bindings/primary-backup';
+
+/** What each operation does, whatever a caller says of it. */
+const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+  ['article', 'read'],
+  ['rename', 'update'],
+]);
 
 export const article = (id: string): Operation<{ title: string }> => ({
   name: 'article',
   args: { id },
   effect: 'read',
-  key: `/articles/${id}`,
+  key: `articles/${id}`,
 });
 
 export const rename = (id: string, title: string): Operation<{ title: string }> => ({
   name: 'rename',
-  args: { title },
+  args: { id, title },
   effect: 'update',
-  key: `/articles/${id}`,
+  key: `articles/${id}`,
 });
 
 /** Articles behind an HTTP cache. */
@@ -28,21 +34,19 @@ export function articles(urls: { cache: string; origin: string }): Binding<reado
     levels: ['cache', 'origin'],
     tiers: {
       cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),
-      origin: (operation, context) => ask(origin, operation, context).catch(explain),
+      origin: (operation, context) => ask(origin, operation, context).catch((error) => explain(error, operation)),
     },
-    supports: ({ name }) => name === 'article' || name === 'rename',
+    supports: ({ name, effect }) => EFFECTS.get(name) === effect,
   });
 }
 
-async function ask(
-  server: AxiosInstance,
-  { key = '', args, effect }: Operation,
-  context: TierContext,
-): Promise<unknown> {
+async function ask(server: AxiosInstance, { args, effect }: Operation, context: TierContext): Promise<unknown> {
+  const { id, title } = args as { readonly id: string; readonly title?: string };
   const { data, headers } = await server.request({
     method: effect === 'read' ? 'GET' : 'PATCH',
-    url: key,
-    ...(effect === 'update' && { data: args }),
+    // Made of the arguments, not of the key: that is a hint, which callers may set as they like.
+    url: `/articles/${encodeURIComponent(id)}`,
+    ...(effect === 'update' && { data: { title } }),
     signal: context.signal,
   });
   const revision: unknown = headers['x-revision'];
@@ -55,10 +59,11 @@ function missOrThrow(error: unknown): typeof noAnswer {
   throw error;
 }
 
-/** No response at all: the caller may try again. */
-function explain(error: unknown): never {
-  if (isAxiosError(error) && error.response === undefined) {
+/** No response at all: the caller may try again, but for an update that may have been sent. */
+function explain(error: unknown, { effect }: Operation): never {
+  if (!isAxiosError(error) || error.response !== undefined) throw error;
+  if (effect === 'read' || error.code === 'ECONNREFUSED') {
     throw new CorrectableError('UNAVAILABLE', 'the origin cannot be reached: try again', { cause: error });
   }
-  throw error;
+  throw new CorrectableError('UNKNOWN', 'the origin gave no answer: it may have done the update', { cause: error });
 }

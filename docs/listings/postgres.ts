@@ -2,7 +2,7 @@
  * Listing 7 on PostgreSQL: `weak` is a read replica, `strong` the primary. The shape only: `Pool` is the part of
  * node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
-import type { Binding, Operation } from 'correctables';
+import type { Binding, Effect, Operation } from 'correctables';
 import { answer, primaryBackup } from 'correctables/bindings/primary-backup';
 
 /** What is needed of `pg.Pool`. */
@@ -12,14 +12,24 @@ export interface Pool {
 }
 
 /** A statement with its parameters. The statements stay in this file; callers name operations. */
-type Statement = (args: never) => readonly [text: string, values: readonly unknown[]];
+interface Statement {
+  /** What the statement does, whatever a caller says of it: a read may be asked twice, and at the replica. */
+  readonly effect: Effect;
+  readonly of: (args: never) => readonly [text: string, values: readonly unknown[]];
+}
 
 const STATEMENTS: Readonly<Record<string, Statement>> = {
-  page: ({ id }: { id: string }) => ['SELECT body, revision FROM pages WHERE id = $1', [id]],
-  edit: ({ id, body }: { id: string; body: string }) => [
-    'UPDATE pages SET body = $2, revision = revision + 1 WHERE id = $1 RETURNING body, revision',
-    [id, body],
-  ],
+  page: {
+    effect: 'read',
+    of: ({ id }: { id: string }) => ['SELECT body, revision FROM pages WHERE id = $1', [id]],
+  },
+  edit: {
+    effect: 'update',
+    of: ({ id, body }: { id: string; body: string }) => [
+      'UPDATE pages SET body = $2, revision = revision + 1 WHERE id = $1 RETURNING body, revision',
+      [id, body],
+    ],
+  },
 };
 
 export const page = (id: string): Operation<string | null> => ({ name: 'page', args: { id }, effect: 'read', key: id });
@@ -34,7 +44,7 @@ export const edit = (id: string, body: string): Operation<string | null> => ({
 /** Wikis on a PostgreSQL primary and one of its replicas. Reads go to both at once, updates to the primary. */
 export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly ['weak', 'strong']> {
   const ask = async (pool: Pool, { name, args }: Operation): Promise<unknown> => {
-    const [text, values] = (STATEMENTS[name] as Statement)(args as never);
+    const [text, values] = (STATEMENTS[name] as Statement).of(args as never);
     const [row] = (await pool.query(text, values)).rows;
     // The revision orders the answers: a replica that lags behind is seen to do so.
     return row === undefined ? null : answer(row['body'], { version: row['revision'] });
@@ -45,7 +55,7 @@ export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly 
       weak: (operation) => ask(pools.replica, operation),
       strong: (operation) => ask(pools.primary, operation),
     },
-    supports: ({ name }) => Object.hasOwn(STATEMENTS, name),
+    supports: ({ name, effect }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.effect === effect,
     close: async () => {
       await Promise.all([pools.replica.end(), pools.primary.end()]);
     },

@@ -9,9 +9,10 @@ import { systemClock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { accept, isKnown } from './accept.ts';
 import { DelayLine } from './delay-line.ts';
 import { InFlight } from './in-flight.ts';
-import { isKnown, Replica } from './replica.ts';
+import { Replica } from './replica.ts';
 import { MemorySession } from './session.ts';
 import type { MemoryStore, Update } from './store.ts';
 import { Primary } from './store.ts';
@@ -117,12 +118,9 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     context: InvocationContext,
   ): void {
     if (this.#closed) throw closedError();
-    if (!isKnown(operation)) {
-      throw new CorrectableError('UNSUPPORTED', `The memory binding has no operation "${operation.name}"`);
-    }
     const session = context.session instanceof MemorySession ? context.session : undefined;
     const call: Call = {
-      operation,
+      operation: accept(operation),
       levels,
       sink: sink as Sink,
       session,

@@ -16,12 +16,6 @@ export interface Reply extends ViewDetails {
   readonly version: number;
 }
 
-const NAMES: ReadonlySet<string> = new Set(['get', 'getMany', 'put', 'enqueue', 'dequeue', 'peek']);
-
-export function isKnown(operation: Operation): boolean {
-  return NAMES.has(operation.name);
-}
-
 export class Replica {
   /** How many updates this copy has applied: the version of its state. */
   applied = 0;

@@ -101,6 +101,27 @@ describe('http: cache and origin', () => {
     expect(bodies).toEqual([{ title: 'renamed' }]);
   });
 
+  test('update without a response → UNKNOWN; refused before it was sent → UNAVAILABLE', async () => {
+    const origin = createServer((request) => request.on('end', () => request.socket.destroy()).resume());
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    server.use(http.patch(`${url}/articles/7`, () => passthrough()));
+    const client = createClient(articles({ cache: 'http://cache.test', origin: url }));
+    await expect(client.invoke(rename('7', 'renamed'))).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
+    await new Promise((resolve) => origin.close(resolve));
+    await expect(client.invoke(rename('7', 'again'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  test('a read that says that it is an update, a key that is another address → nothing is sent there', async () => {
+    const client = newClient();
+    const asUpdate = client.invoke({ ...article('7'), effect: 'update' });
+    await expect(asUpdate).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    server.use(http.patch(ORIGIN, () => titled('renamed', 3)));
+    expect(await client.invoke({ ...rename('7', 'renamed'), key: 'http://elsewhere.test/' })).toMatchObject({
+      title: 'renamed',
+    });
+  });
+
   test('cancelled → the request ends at the origin, too', async () => {
     let onAsked: () => void = () => {};
     const isAsked = new Promise<void>((resolve) => (onAsked = resolve));

@@ -76,6 +76,13 @@ describe('postgres: replica and primary', () => {
     expect(replica.statements).toEqual([]);
   });
 
+  test('an edit that says that it is a read → UNSUPPORTED, no statement', async () => {
+    const { client, replica, primary } = setUp();
+    const asRead = client.invoke({ ...edit('home', 'newer'), effect: 'read' });
+    await expect(asRead).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    expect([...replica.statements, ...primary.statements]).toEqual([]);
+  });
+
   test('replica down → the primary answers', async () => {
     const { client, replica } = setUp();
     replica.failure = new Error('connection refused');

@@ -215,3 +215,44 @@ test('timers are faked, the clock is not → views arrive with the timers', asyn
     vi.useRealTimers();
   }
 });
+
+test.each<[name: string, effect: 'read' | 'update', args: unknown, field: string]>([
+  ['put', 'update', null, 'args'],
+  ['put', 'update', 'k', 'args'],
+  ['put', 'update', { key: null }, 'args.key'],
+  ['put', 'update', {}, 'args.key'],
+  ['get', 'read', { key: '' }, 'args.key'],
+  ['getMany', 'read', { keys: 5 }, 'args.keys'],
+  ['getMany', 'read', { keys: ['k', null] }, 'args.keys[1]'],
+  ['enqueue', 'update', { item: 1 }, 'args.queue'],
+  ['dequeue', 'update', undefined, 'args'],
+  ['peek', 'read', { queue: {} }, 'args.queue'],
+])('memory: %s, a %s, with %j → INVALID_ARGUMENT before anything is done', async (name, effect, args, field) => {
+  const { store } = setup();
+  const asked = store.invoke({ name, effect, args });
+  await expect(asked).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+});
+
+test('memory: a name with another effect than its own → UNSUPPORTED, and nothing is taken', async () => {
+  const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
+  await store.invoke(enqueue('q', 'first'));
+  for (const [name, effect] of [
+    ['get', 'update'],
+    ['peek', 'update'],
+    ['dequeue', 'read'],
+    ['put', 'read'],
+    ['constructor', 'read'],
+  ] as const) {
+    const asked = store.invoke({ name, effect, args: { queue: 'q', key: 'k' } });
+    await expect(asked).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  }
+  expect(await store.invokeStrong(peek('q'))).toEqual({ item: 'first' });
+});
+
+test('memory: arguments that are changed after the call → what was given is executed', async () => {
+  const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
+  const operation = { ...getMany(['k']), args: { keys: ['k'] } as { keys: string[] | null } };
+  const read = store.invoke(operation);
+  operation.args.keys = null;
+  expect(await read).toEqual([undefined]);
+});

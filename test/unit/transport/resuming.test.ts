@@ -1,0 +1,55 @@
+/** Updates that are sent again, and those that end meanwhile. */
+import { expect, test } from 'vitest';
+import { quietContext, readX, writeX } from '../../support/wire.ts';
+import type { FakePlatform } from './fake-platform.ts';
+import { start, startOpen, submit, welcome } from './set-up.ts';
+
+async function come(platform: FakePlatform, more: object = {}): Promise<void> {
+  platform.socket.lose();
+  platform.advance(10_000);
+  await welcome(platform, more);
+}
+const rest = (platform: FakePlatform): unknown[] => platform.socket.rows('submit').map((row) => row.slice(6));
+const AGAIN = [[null, null, null, null, null, true]];
+
+test('sent to one memory, then to another twice → with the flag both times: the first may have executed it', async () => {
+  const { platform, connection } = await startOpen();
+  submit(connection, writeX);
+  platform.tick();
+  await come(platform, { memory: 'n' });
+  expect(rest(platform)).toEqual(AGAIN);
+  await come(platform, { memory: 'n' });
+  expect(rest(platform)).toEqual(AGAIN);
+});
+
+test('ended, and then its signal aborts → nothing is said any more', async () => {
+  const { platform, connection } = await startOpen();
+  const controller = new AbortController();
+  submit(connection, readX, quietContext({ signal: controller.signal }));
+  platform.advance(50);
+  platform.socket.receive([1, 'view', 1, 0, 'done']);
+  controller.abort();
+  platform.tick();
+  expect(platform.socket.rows('cancel')).toEqual([]);
+});
+
+test('the end of one that waited cancels another that waited → that is not sent', async () => {
+  const { platform, connection } = start();
+  const controller = new AbortController();
+  const sink = { update: () => 0, confirm: () => {}, fail: () => controller.abort() };
+  connection.submit({ ...writeX, args: 'x'.repeat(500) }, ['strong'], sink, quietContext());
+  submit(connection, writeX, quietContext({ signal: controller.signal }));
+  await welcome(platform, { limits: { frameBytesMax: 300, inFlightMax: 9 } });
+  expect(controller.signal.aborted).toBe(true);
+  expect(platform.socket.rows('submit')).toEqual([]);
+});
+
+test('the end of one that waited closes the client → nothing more is sent', async () => {
+  const { platform, connection } = start();
+  const sink = { update: () => 0, confirm: () => {}, fail: () => void connection.close() };
+  connection.submit({ ...writeX, args: 'x'.repeat(500) }, ['strong'], sink, quietContext());
+  const other = submit(connection, writeX);
+  await welcome(platform, { limits: { frameBytesMax: 300, inFlightMax: 9 } });
+  expect(platform.socket.rows('submit')).toEqual([]);
+  expect(await other.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
+});
