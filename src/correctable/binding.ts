@@ -81,7 +81,10 @@ export interface InvocationContext {
    * its end all the same. Made on first use: a binding that never looks at it costs nothing.
    */
   readonly signal: AbortSignal;
-  /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
+  /**
+   * When the client gives up, in milliseconds since the epoch by the machine's clock as it is set when this is asked for;
+   * `undefined` for no deadline.
+   */
   readonly deadlineAt: number | undefined;
   /** The session made by this binding's `openSession`, if the operation was invoked in one. */
   readonly session: BindingSession | undefined;

@@ -1,6 +1,7 @@
 /** The application's door to a store (Correctables, OSDI 2016, §3.2): one call, several views. */
 import type { Binding, BindingSession } from './binding.ts';
 import type { Correctable } from './correctable.ts';
+import { UPDATE } from './effects.ts';
 import type { DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
 import { CorrectableError, invalidArgument } from './errors.ts';
@@ -82,7 +83,7 @@ export interface Client<L extends Levels> extends AsyncDisposable {
     operation: Operation<T>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableAt<T, L, readonly [Strongest<L>]>;
-  /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one. */
+  /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(options?: SessionOptions): Session;
   /**
    * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
@@ -144,7 +145,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
       if (source.state === 'updating') {
-        source.mayTakeEffect = operation.effect === 'update';
+        if (operation.effect === 'update') source.done = UPDATE;
         closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
       }
     } catch (error) {
@@ -153,10 +154,14 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
     return new Handle(source);
   }
 
-  function check(operation: Operation): void {
+  function checkOpen(): void {
     if (isClosed) {
       throw new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
     }
+  }
+
+  function check(operation: Operation): void {
+    checkOpen();
     if (typeof operation?.name !== 'string') {
       throw invalidArgument('operation', 'give one made by a builder such as get(key)');
     }
@@ -187,6 +192,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
     session({ tokens }: SessionOptions = {}): Session {
+      checkOpen();
       const opened = binding.openSession?.(tokens);
       if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one, at its strongest level');
       return bindSession(opened, sessions);
@@ -204,7 +210,7 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
   const { ladder, environment } = source;
   for (const [level, limitMs] of Object.entries(limitsMs)) {
     const rank = requireLevel(ladder, level, 'levelTimeoutsMs');
-    if (limitMs === undefined) continue;
+    if (limitMs === undefined || requireTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity) continue;
     const onTime = (): void => {
       if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
       const error = outcome(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });

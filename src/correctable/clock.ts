@@ -9,8 +9,10 @@ export interface Timer {
 
 /** Where the time comes from. */
 export interface Clock {
-  /** Milliseconds since the epoch, whole ones; never goes back, whatever is set meanwhile. */
+  /** Milliseconds, whole ones, as they pass: never goes back, nor jumps when the machine's clock is set. */
   now(): number;
+  /** Milliseconds since the epoch by the machine's clock, whatever that is set to; `now` where absent. */
+  wallNow?(): number;
   /** Calls `fire` once, `delayMs` from now. */
   setTimer(fire: () => void, delayMs: number): Timer;
 }
@@ -21,9 +23,15 @@ const DELAY_MS_MAX = 2 ** 31 - 1;
 /** What Node's timers have; a browser's are numbers. */
 type Handle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
 
-/** The clock of the running process: the epoch by the wall clock of its start, then as time passes, as timers count it. */
+/** How far the wall clock is ahead of `now` at present. */
+export function wallAheadMs(clock: Clock): number {
+  return clock.wallNow ? clock.wallNow() - clock.now() : 0;
+}
+
+/** The clock of the running process; `now` is the wall clock of its start, then as time passes, as timers count it. */
 export const systemClock: Clock = {
   now: () => Math.floor(performance.timeOrigin + performance.now()),
+  wallNow: () => Date.now(),
   setTimer(fire, delayMs) {
     let handle: Handle;
     const arm = (leftMs: number): void => {

@@ -7,7 +7,7 @@ import type { Clock, Timer } from './clock.ts';
 /** What has a deadline. */
 interface Limited {
   readonly state: string;
-  readonly deadlineAt: number | undefined;
+  readonly dueAt: number | undefined;
   /** Called once the deadline has passed; of no effect where it has closed. */
   expire(): void;
 }
@@ -31,7 +31,7 @@ export class DeadlineList {
     this.#all.push(one);
     if (this.#open++ > 0) return;
     this.#timer?.hold?.(true);
-    this.#arm(limitMs);
+    this.#arm(one, limitMs);
   }
 
   /** One of the list has closed. */
@@ -49,16 +49,17 @@ export class DeadlineList {
     this.#all.length = kept;
   }
 
-  #arm(delayMs: number): void {
-    this.#timer ??= this.#clock.setTimer(() => this.#fire(), Math.max(delayMs, 1));
+  #arm({ dueAt }: Limited, delayMs: number): void {
+    this.#timer ??= this.#clock.setTimer(() => this.#fire(dueAt!), Math.max(delayMs, 1));
   }
 
-  #fire(): void {
-    const now = this.#clock.now();
+  #fire(armedFor: number): void {
+    // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
+    const now = Math.max(this.#clock.now(), armedFor);
     this.#timer = undefined;
-    for (const one of this.#all.filter(({ deadlineAt }) => deadlineAt! <= now)) one.expire();
+    for (const one of this.#all.filter(({ state, dueAt }) => state === 'updating' && dueAt! <= now)) one.expire();
     const next = this.#all.find(({ state }) => state === 'updating');
-    if (next) this.#arm(next.deadlineAt! - now);
+    if (next) this.#arm(next, next.dueAt! - now);
     else this.#onIdle();
   }
 }

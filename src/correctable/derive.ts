@@ -1,23 +1,19 @@
 /** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
 import type { ErrorCallback, ViewCallback } from './audience.ts';
 import { leave, listenToAll } from './audience.ts';
-import { extrasOf, failWith, onClose, Source } from './source.ts';
+import { addPart } from './effects.ts';
+import { failWith, ofWhole, onClose, Source } from './source.ts';
 
 const REFINING = { refining: true } as const;
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
-  const { ladder, environment, options, deadlineAt, name } = source;
+  const { ladder, environment, options, dueAt, name } = source;
   const { isOlder } = options;
   const derived = new Source<U>(ladder, environment, isOlder ? { refining: true, isOlder } : REFINING);
-  derived.deadlineAt = deadlineAt;
+  derived.dueAt = dueAt;
   derived.name = name;
   return derived;
-}
-
-/** Makes `part` one of those whose updates may take effect whatever becomes of `derived` (C10). */
-export function addPart(derived: Source<unknown>, part: Source<unknown>): void {
-  (extrasOf(derived).parts ??= []).push(part);
 }
 
 /** Feeds `derived` by `onView`, until it closes; fails it as `source` fails unless told otherwise. */
@@ -25,9 +21,9 @@ export function observe<T, U>(
   source: Source<T>,
   derived: Source<U>,
   onView: ViewCallback<T>,
-  onError: ErrorCallback = (error) => failWith(derived, error),
+  onError: ErrorCallback = (error) => failWith(derived, ofWhole(derived, error)),
 ): void {
-  addPart(derived as Source<unknown>, source as Source<unknown>);
+  addPart(derived, source);
   const seat = listenToAll(source, onView, onError);
   onClose(derived, () => leave(source, seat));
 }

@@ -1,6 +1,6 @@
 /** What surrounds the operations of one client: the time, and where facts go that no caller waits for. */
 import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
+import { systemClock, wallAheadMs } from './clock.ts';
 import type { DeadlineList } from './deadlines.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
@@ -45,6 +45,7 @@ export class Environment {
   readonly #options: EnvironmentOptions;
   /** Known from the first time that the running stretch of code asked. */
   #tickAt: number | undefined;
+  #wallAheadMs = 0;
 
   constructor(options: EnvironmentOptions = {}) {
     this.clock = options.clock ?? systemClock;
@@ -55,6 +56,12 @@ export class Environment {
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
   tickAt(): number {
     return this.#tickAt ?? this.#readClock();
+  }
+
+  /** A moment of the clock, that of the running stretch unless given, in milliseconds since the epoch. */
+  wallAt(moment?: number): number {
+    const now = this.tickAt();
+    return (moment ?? now) + this.#wallAheadMs;
   }
 
   drop(reason: DropReason, level?: string): void {
@@ -80,6 +87,7 @@ export class Environment {
 
   #readClock(): number {
     queueMicrotask(() => (this.#tickAt = undefined));
+    this.#wallAheadMs = wallAheadMs(this.clock);
     return (this.#tickAt = this.clock.now());
   }
 }

@@ -69,7 +69,7 @@ function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
         ladder.all[weakest]!,
       );
     };
-    observe(source, joined, take, (error) => failByPart(joined, error, source));
+    observe(source, joined, take, (error) => failByPart(joined, error));
   }
   return joined;
 }

@@ -90,9 +90,9 @@ export function guard<T>(source: Source<T>, timeoutMs: number = Infinity, signal
     );
 }
 
-export function requireTimeout(timeoutMs: number): number {
-  if (timeoutMs > 0) return timeoutMs;
-  throw invalidArgument('timeoutMs', 'give milliseconds, more than 0, or Infinity for no limit');
+export function requireTimeout(timeoutMs: number, field = 'timeoutMs'): number {
+  if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;
+  throw invalidArgument(field, 'give milliseconds, more than 0, or Infinity for no limit');
 }
 
 /** Levels of a Correctable that was made from one plain value or promise. */

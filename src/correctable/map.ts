@@ -1,6 +1,6 @@
 /** Views with a function applied to each value (C11). */
 import { derive, observe } from './derive.ts';
-import type { Source } from './source.ts';
+import { failByPart, type Source } from './source.ts';
 
 export function map<T, U>(source: Source<T>, transform: (value: T) => U): Source<U> {
   const mapped = derive<T, U>(source);
@@ -13,7 +13,7 @@ export function map<T, U>(source: Source<T>, transform: (value: T) => U): Source
       input = value;
       mapped.update(result, view.level, view);
     } catch (error) {
-      mapped.fail(error, view.level);
+      failByPart(mapped, error, view.level);
     }
   });
   return mapped;

@@ -1,6 +1,5 @@
 /** One run of a speculation: its input, its result so far, what undoes it and what commits it (C8). */
 import type { Environment } from './environment.ts';
-import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Effect = () => void | PromiseLike<void>;
@@ -41,8 +40,6 @@ export class Run<T, U> implements Scope<T> {
   phase: 'running' | 'committing' | 'undone' = 'running';
   undos: Effect[] | undefined;
   effects: Effect[] | undefined;
-  /** The Correctable that the run gave, if it did. */
-  inner: Source<unknown> | undefined;
   /** Ends the listening to the Correctable that the run gave. */
   stop: (() => void) | undefined;
   readonly #environment: Environment;

@@ -9,6 +9,8 @@ import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './au
 import { attach, deliver } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { DeadlineList } from './deadlines.ts';
+import type { Done, Part } from './effects.ts';
+import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
@@ -35,7 +37,7 @@ interface Extras extends AudienceExtras {
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /** What it is made of: an update among them may take effect whatever becomes of what was made of it. */
-  parts?: Source<unknown>[] | undefined;
+  parts?: Part[] | undefined;
   /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
   answeredEarly?: boolean;
 }
@@ -64,13 +66,14 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   onFinal: ViewCallback<T> | undefined;
   onError: ErrorCallback | undefined;
 
-  deadlineAt: number | undefined;
+  /** When its time is up, by the clock. */
+  dueAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
   /** The operation's, for the messages of errors. */
   name = 'operation';
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
-  mayTakeEffect = false;
+  done: Done = NOTHING;
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
   declare trace: unknown;
@@ -86,8 +89,11 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   update(value: T, level: string, details?: ViewDetails): number {
     const seq = this.values++;
     if (!isOpen(this, level)) return seq;
-    if (isThenable(value)) close(this, 'INVALID_VALUE', 'value: await the promise first, or use chain');
-    else this.receive(seq, value, level, details);
+    if (isThenable(value)) {
+      const isUpdate = doneOf(this) === UPDATE;
+      const advice = 'value: await the promise first, or use chain';
+      close(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
+    } else this.receive(seq, value, level, details);
     return seq;
   }
 
@@ -109,6 +115,10 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
 
   expire(): void {
     closeWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.dueAt === undefined ? undefined : this.environment.wallAt(this.dueAt);
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
@@ -133,7 +143,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
     const shared = confirms && (!equals || structurallyEqual(value, latest.value)) ? latest.value : value;
-    const view = draft(shared, level, final, seq, confirms, environment.tickAt()) as Draft<T>;
+    const view = draft(shared, level, final, seq, confirms, environment.wallAt()) as Draft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
     if (final && older) view.regressed = true;
@@ -194,31 +204,49 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { name, whereabouts, mayTakeEffect: isUpdate } = source;
-  const obstacle = whereabouts?.obstacle;
-  const isUnknown = whereabouts?.mayHaveLeft !== false && mayTakeEffect(source);
+  const { name } = source;
+  const { mayHaveLeft, obstacle } = whereaboutsOf(source);
+  const done = doneOf(source);
+  const isUpdate = done === UPDATE;
+  const isUnknown = isUpdate && mayHaveLeft !== false;
   const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
-  const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : '';
+  const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
   return withFacts(
     source,
     isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
     `${name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
-    { level, cause: cause ?? obstacle },
+    { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
   );
 }
 
-const CAVEAT = '; the update may take effect all the same';
-
-/** Whether an update may take effect: this one, or one of its parts other than `except`. */
-function mayTakeEffect<T>(source: Source<T>, except?: Source<unknown>): boolean {
-  return source.mayTakeEffect || !!source.extras?.parts?.some((part) => part !== except && mayTakeEffect(part));
+/** What the binding says; where it fails to, nothing is known. */
+function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
+  [K in keyof Whereabouts]?: Whereabouts[K] | undefined;
+} {
+  try {
+    return { mayHaveLeft: whereabouts?.mayHaveLeft, obstacle: whereabouts?.obstacle };
+  } catch (error) {
+    environment.uncaught(error);
+    return {};
+  }
 }
 
-/** Fails what `part` is a part of: who is told to ask again must not do another part's update twice. */
-export function failByPart<T>(source: Source<T>, error: unknown, part: Source<unknown> | undefined): void {
-  const isUnknown =
-    isCorrectableError(error) && (error.retryable || error.code === 'ABORTED') && mayTakeEffect(source, part);
-  source.fail(isUnknown ? withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error }) : error);
+const CAVEAT = '; the update may take effect all the same';
+const UNSEEN_CAVEAT = '; a step of it may take effect all the same';
+
+/** The failure of one part, as it is true of the whole: who is told to ask again must not do another part twice. */
+export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError {
+  if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
+  const done = doneOf(source);
+  if (done === UPDATE) return withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error });
+  if (done === NOTHING || !error.retryable) return error;
+  const { code, message, level } = error;
+  return withFacts(source, code, message + UNSEEN_CAVEAT, { level, retryable: false, cause: error });
+}
+
+/** Fails the whole by what one of its parts failed with. */
+export function failByPart<T>(source: Source<T>, error: unknown, level?: string): void {
+  source.fail(ofWhole(source, error), level);
 }
 
 /** Gives up unless another end comes within `limitMs`. */
@@ -226,7 +254,7 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
   if (!list) deadlines.set(limitMs, (list = new DeadlineList(clock, () => deadlines.delete(limitMs))));
-  source.deadlineAt = source.environment.tickAt() + limitMs;
+  source.dueAt = source.environment.tickAt() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
 }
@@ -336,7 +364,7 @@ function tidyUp<T>(source: Source<T>): void {
   const { extras, cleanUps = [], deadlines } = source;
   source.cleanUps = undefined;
   if (extras) {
-    source.mayTakeEffect = mayTakeEffect(source);
+    source.done = doneDespite(extras.error, doneOf(source));
     extras.kept = extras.parts = undefined;
   }
   deadlines?.forget();

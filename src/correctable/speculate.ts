@@ -3,14 +3,15 @@
  * lives; a confirmed run is kept; a refuted one is undone before the next begins.
  */
 import { leave, listenToAll } from './audience.ts';
-import { addPart, derive, observe } from './derive.ts';
+import { derive, observe } from './derive.ts';
+import { addPart, doneDespite, UNSEEN, UPDATE } from './effects.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { inOrder, Run } from './run.ts';
 import type { Source } from './source.ts';
-import { close, failByPart, failWith, isEqual, limit, onClose } from './source.ts';
+import { close, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
 import type { AnyView } from './view.ts';
@@ -69,10 +70,11 @@ function onError<T, U>(speculation: Speculation<T, U>, error: CorrectableError):
   speculation.waiting = undefined;
   if (live) refute(speculation, live);
   const { undoing } = speculation;
-  if (!undoing) failWith(result, error);
+  const finish = (): void => failWith(result, ofWhole(result, error));
+  if (!undoing) finish();
   else {
     limitRest(result);
-    void undoing.then(() => failWith(result, error));
+    void undoing.then(finish);
   }
 }
 
@@ -97,14 +99,23 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     const given = speculation.run(view.value, run);
     const inner = sourceOf<U>(given);
     if (inner) {
-      run.inner = inner as Source<unknown>;
-      addPart(result as Source<unknown>, run.inner);
+      addPart(result, inner);
       const onInner = (value: U, { final, level }: AnyView<U>): void =>
         end(final ? { kind: 'final', value } : { kind: 'preliminary', value, level });
       const seat = listenToAll(inner, onInner, fail);
       run.stop = () => leave(inner, seat);
-    } else if (isThenable(given)) given.then((value) => end({ kind: 'final', value: value as U }), fail);
-    else end({ kind: 'final', value: given as U });
+    } else if (isThenable(given)) {
+      const { done } = result;
+      result.done ||= UNSEEN;
+      given.then(
+        (value) => end({ kind: 'final', value: value as U }),
+        (error: unknown) => {
+          // What a step says of itself counts.
+          if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
+          fail(error);
+        },
+      );
+    } else end({ kind: 'final', value: given as U });
   } catch (error) {
     fail(error);
   }
@@ -134,12 +145,14 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   if (!outcome || result.state !== 'updating') return;
   const value = outcome.value!;
   if (outcome.kind === 'error') {
-    if (input.final) fail(speculation, outcome.error, run.inner);
+    if (input.final) fail(speculation, outcome.error);
   } else if (input.final && outcome.kind === 'final') {
     const finish = (): void => void result.update(value, input.level);
     run.phase = 'committing';
-    if (effects) inOrder(effects).then(finish, (error: unknown) => fail(speculation, error));
-    else finish();
+    if (effects) {
+      result.done = UPDATE;
+      inOrder(effects).then(finish, (error: unknown) => fail(speculation, error));
+    } else finish();
   } else {
     const level = previewLevel(result.ladder, input.level, outcome.level);
     if (level === undefined || (level === run.toldLevel && Object.is(value, run.toldValue))) return;
@@ -157,14 +170,14 @@ function previewLevel(ladder: Ladder, input: string, own: string | undefined): s
   return ladder.requested.slice(0, -1).findLast((name) => rankOf(ladder, name) <= rank);
 }
 
-function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown, inner?: Source<unknown>): void {
-  if (passErrors) failByPart(result, cause, inner);
+function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
+  if (passErrors) failByPart(result, cause);
   else close(result, 'SPECULATION_FAILED', 'Failed on a confirmed input; see cause', { cause });
 }
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
 function limitRest<U>(result: Source<U>): void {
-  const { deadlineAt, deadlines, state, environment } = result;
-  if (deadlineAt === undefined || deadlines || state !== 'updating') return;
-  limit(result, Math.max(deadlineAt - environment.tickAt(), 0));
+  const { dueAt, deadlines, state, environment } = result;
+  if (dueAt === undefined || deadlines || state !== 'updating') return;
+  limit(result, Math.max(dueAt - environment.tickAt(), 0));
 }

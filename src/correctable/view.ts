@@ -8,7 +8,7 @@ export interface ViewInfo {
    * without payload carries the number of the value that it confirms.
    */
   readonly seq: number;
-  /** When the view reached this process: milliseconds since the epoch. */
+  /** When the view reached this process: milliseconds since the epoch, by the machine's clock. */
   readonly at: number;
   /** True when this view repeats, by the operation's `equals`, the value of the last view delivered before it. */
   readonly confirms: boolean;

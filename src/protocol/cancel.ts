@@ -1,4 +1,4 @@
-/** `cancel`: the client wants no more views of an operation. An update runs to its end; `fail` with `ABORTED` says so. */
+/** `cancel`: the client wants no more views of an operation. An update that has begun runs to its end; `fail` with `UNKNOWN` says so. */
 import * as z from 'zod/mini';
 import { operationNumber, type MessageKind } from './message-kind.ts';
 

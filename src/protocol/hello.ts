@@ -1,6 +1,6 @@
 /** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
 import * as z from 'zod/mini';
-import { connectionNumber, count, levelNames, shortText, type MessageKind } from './message-kind.ts';
+import { connectionNumber, count, levelNames, shortText, TOKEN_LENGTH_MAX, type MessageKind } from './message-kind.ts';
 
 /** What the client says about itself. */
 export interface Hello {
@@ -19,9 +19,6 @@ export interface Hello {
 
 /** `[0, 'hello', {…}]`, from the client. */
 export type HelloRow = readonly [id: 0, kind: 'hello', hello: Hello];
-
-/** Longest token that is looked at. */
-export const TOKEN_LENGTH_MAX = 16_384;
 
 /** The kind `hello`. */
 export const hello: MessageKind<HelloRow> = {

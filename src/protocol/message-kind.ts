@@ -11,6 +11,9 @@ export interface MessageKind<Row> {
 /** Longest name of an operation, a level, a key… Bounds what a log line or a table entry can hold. */
 export const NAME_LENGTH_MAX = 1024;
 
+/** Longest token of a client that is looked at. */
+export const TOKEN_LENGTH_MAX = 16_384;
+
 /** Number of an operation, chosen by the client, counted from 1; 0 where the row is about the connection. */
 export const operationNumber: z.ZodMiniType<number> = z.int().check(z.minimum(1));
 /** The first element of rows that are about the connection as a whole. */

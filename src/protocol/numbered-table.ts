@@ -27,6 +27,11 @@ export class NumberedTable<T extends object> {
     return this.#size;
   }
 
+  /** How many pages there are: what the table itself takes. */
+  get pages(): number {
+    return this.#pages.size;
+  }
+
   get(id: number): T | undefined {
     return this.#pageOf(Math.floor(id / PAGE_SIZE))?.slots[id % PAGE_SIZE];
   }

@@ -1,7 +1,6 @@
 /** `renew`: a fresh token for a connection that is open already. */
 import * as z from 'zod/mini';
-import { TOKEN_LENGTH_MAX } from './hello.ts';
-import { connectionNumber, type MessageKind } from './message-kind.ts';
+import { connectionNumber, TOKEN_LENGTH_MAX, type MessageKind } from './message-kind.ts';
 
 /** `[0, 'renew', token]`, from the client. The principal must stay the same. */
 export type RenewRow = readonly [id: 0, kind: 'renew', token: string];

@@ -5,6 +5,7 @@ import type { ConfirmRow } from './confirm.ts';
 import type { FailRow } from './fail.ts';
 import type { GoawayRow } from './goaway.ts';
 import type { HelloRow } from './hello.ts';
+import type { IncomingRow } from './incoming.ts';
 import type { PingRow } from './ping.ts';
 import type { PongRow } from './pong.ts';
 import type { RenewRow } from './renew.ts';
@@ -16,6 +17,15 @@ import type { WelcomeRow } from './welcome.ts';
 /** A row that a client sends. */
 export type ClientRow = HelloRow | RenewRow | SubmitRow | CancelRow | AckRow | PingRow | PongRow;
 /** A row that a server sends. */
-export type ServerRow = WelcomeRow | RenewedRow | ViewRow | ConfirmRow | FailRow | GoawayRow | PingRow | PongRow;
+export type ServerRow =
+  | WelcomeRow
+  | RenewedRow
+  | ViewRow
+  | ConfirmRow
+  | FailRow
+  | GoawayRow
+  | IncomingRow
+  | PingRow
+  | PongRow;
 /** Any row. */
 export type Row = ClientRow | ServerRow;

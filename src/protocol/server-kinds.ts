@@ -2,6 +2,7 @@
 import { confirm } from './confirm.ts';
 import { fail } from './fail.ts';
 import { goaway } from './goaway.ts';
+import { incoming } from './incoming.ts';
 import type { MessageKind } from './message-kind.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
@@ -18,6 +19,7 @@ export const serverKinds: readonly MessageKind<ServerRow>[] = [
   confirm,
   fail,
   goaway,
+  incoming,
   ping,
   pong,
 ];

@@ -5,6 +5,8 @@
 import { defaultEnvironment } from '../correctable/environment.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { isThenable } from '../correctable/values.ts';
+import { TOKEN_LENGTH_MAX } from '../protocol/message-kind.ts';
+import { isWellFormed } from '../protocol/value-domain.ts';
 import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
 
 /** Reports an error that no caller waits for. */
@@ -28,9 +30,17 @@ export function guardedListener<A extends readonly unknown[]>(listener: (...args
 export function guardedToken(token: () => unknown): () => Promise<string | undefined> {
   return async () => {
     const given: unknown = await token();
-    if (given === undefined || typeof given === 'string') return given;
-    throw new CorrectableError('INVALID_ARGUMENT', `must give a text, not ${typeof given}`, { field: 'token' });
+    if (given === undefined) return given;
+    const problem = problemOf(given);
+    if (problem === undefined) return given as string;
+    throw new CorrectableError('INVALID_ARGUMENT', problem, { field: 'token' });
   };
+}
+
+function problemOf(token: unknown): string | undefined {
+  if (typeof token !== 'string') return `must give a text, not ${typeof token}`;
+  if (token.length > TOKEN_LENGTH_MAX) return `has ${token.length} characters, of ${TOKEN_LENGTH_MAX} at most`;
+  return isWellFormed(token) ? undefined : 'has half of a surrogate pair: it was cut, or is no text';
 }
 
 /** A policy that always knows: where the one given does not, delays grow as they do by default. */

@@ -38,9 +38,9 @@ export class Comeback {
     return this.#delayMs(this.#failures);
   }
 
-  /** The delay where nothing failed: none, unless it happens again and again. */
-  delayMsUnlessRepeated(): number | undefined {
-    if (this.#failures > 0) return this.delayMs();
+  /** The delay where nothing failed: none for the first `times` in a row. */
+  delayMsUnlessRepeated(times = 1): number | undefined {
+    if (this.#failures >= times) return this.delayMs();
     this.#failures++;
     return 0;
   }

@@ -1,6 +1,7 @@
 /** How long a connection may stay in each of its states. */
 import type { ConnectionState } from './connection-state.ts';
 import type { ConnectionSettings } from './options.ts';
+import { ANNOUNCED_BYTES_MIN } from '../protocol/incoming.ts';
 import { patienceAfter, Silence } from './silence.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -28,8 +29,14 @@ export class ConnectionTimer {
     this.#silence.heard(this.#settings.scheduling.now());
   }
 
-  /** An answer is awaited from now on. */
-  expectAnswer(): void {
+  /** A message of so many bytes is on its way, in which nothing else can be heard. */
+  allowFor(bytes: number): void {
+    this.#silence.allowFor(bytes, this.#patience);
+  }
+
+  /** An answer to a message of so many bytes is awaited from now on. */
+  expectAnswer(bytes: number): void {
+    if (bytes >= ANNOUNCED_BYTES_MIN) this.allowFor(bytes);
     if (!this.#silence.isShortened || this.#state !== 'open') return;
     this.#silence.shorten(this.#settings.scheduling.now());
     this.#set(() => this.#check(), this.#leftMs());
@@ -40,17 +47,19 @@ export class ConnectionTimer {
     const from = this.#state;
     this.#state = state;
     if (from === 'probing') this.#patience = patienceAfter(this.#patience, state === 'open');
+    // Before it is open: what waited is submitted before that is told.
+    if (state === 'greeting') this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
     if (state === 'open') this.#listen(from);
     else this.#set(this.#onElapsed, this.#allowedMs(state, backoffMs));
   }
 
   #listen(from: ConnectionState): void {
-    if (from === 'probing') this.#silence.answered();
-    else this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
-    this.heard();
+    const nowMs = this.#settings.scheduling.now();
+    if (from === 'probing') this.#silence.answered(nowMs);
+    else this.#silence.begin(nowMs);
     this.#set(() => this.#check(), this.#leftMs());
     // Entered with operations that were submitted at once.
-    if (from !== 'probing' && this.#isAwaiting()) this.expectAnswer();
+    if (from !== 'probing' && this.#isAwaiting()) this.expectAnswer(0);
   }
 
   #check(): void {

@@ -2,7 +2,7 @@
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
-import { isFatalClose } from '../protocol/close-codes.ts';
+import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { detailOf, lossOf, refusalOf } from './close-reasons.ts';
@@ -27,7 +27,10 @@ export interface Connection {
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void;
   /** Tells the transport that the network may be back, so that it need not wait. */
   wake(): void;
-  /** Fails what is under way with `UNAVAILABLE` and closes the socket. */
+  /**
+   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
+   * submitted from then on is refused.
+   */
   close(): Promise<void>;
 }
 
@@ -77,7 +80,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       () => this.#elapsed(),
     );
     this.#sender = new Sender(settings, target.levels, this.#outage, {
-      expectAnswer: () => this.#timer.expectAnswer(),
+      expectAnswer: (bytes) => this.#timer.expectAnswer(bytes),
       retired: () => this.#retired(),
     });
     this.#receiver = new Receiver(settings.codec, this.#sender.inFlight, this);
@@ -101,7 +104,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
-      if (this.#state === 'closed' || this.#state === 'closing') throw this.#reasonToFail();
+      if (this.#state === 'closed' || this.#state === 'closing') throw this.#refusal();
       this.#sender.submit(operation, levels, sink as Sink, context);
     } catch (error) {
       sink.fail(error);
@@ -140,7 +143,9 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (event === 'estranged') return this.#comeback.delayMsUnlessRepeated();
     if (event === 'goaway' || event === 'elapsed') this.#sites.leaving();
     if (!this.#siteIsBlameless) this.#sites.failed(from === 'open' || from === 'probing');
-    return event === 'goaway' ? this.#comeback.delayMsUnlessRepeated() : this.#comeback.delayMs();
+    // Each site may go away once without a pause: in a rolling deploy one after the other does.
+    if (event === 'goaway') return this.#comeback.delayMsUnlessRepeated(this.#settings.urls.length);
+    return this.#comeback.delayMs();
   }
 
   #giveUp(): void {
@@ -215,7 +220,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (this.#line === undefined) return;
     this.#greeting.begin(this.#line, (reason) => {
       this.#blame(reason);
-      this.#dispatch('lost');
+      this.#dispatch(reason.retryable ? 'lost' : 'refused');
     });
   }
 
@@ -255,9 +260,20 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       this.#blame(refusalOf(code, reason, line.explanation));
       return this.#dispatch('refused');
     }
+    if (code === CloseCode.expired && this.#settings.tokenIsFixed) {
+      this.#blame(
+        new CorrectableError('UNAUTHENTICATED', 'the token has expired: give a function, which is asked anew'),
+      );
+      return this.#dispatch('refused');
+    }
     // What the application itself gave as the reason stays.
-    if (this.#state !== 'closing') this.#miss(detailOf(code, line.explanation?.message ?? reason));
+    if (this.#state !== 'closing') this.#miss(this.#detailOf(line, code, reason));
     this.#dispatch('lost');
+  }
+
+  #detailOf(line: Line, code: number, reason: string): string {
+    const detail = detailOf(code, line.explanation?.message ?? reason);
+    return this.#state === 'greeting' && this.#greeting.asksToken ? `${detail}, while no token was given yet` : detail;
   }
 
   welcome(line: Line, welcome: Welcome): void {
@@ -287,6 +303,10 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     this.#dispatch('goaway');
   }
 
+  incoming(line: Line, bytes: number): void {
+    if (line === this.#line) this.#timer.allowFor(bytes);
+  }
+
   spoiled(line: Line, error: CorrectableError): void {
     if (line !== this.#line) return this.#sender.lost(line);
     this.#blame(error);
@@ -300,6 +320,12 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   #blame(reason: CorrectableError): void {
     this.#outage.blame(this.#line?.url ?? this.#sites.url, reason);
+  }
+
+  /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */
+  #refusal(): CorrectableError {
+    const { code, message, field, cause } = this.#reasonToFail();
+    return new CorrectableError(code, message, { retryable: false, field, cause });
   }
 
   #reasonToFail(): CorrectableError {

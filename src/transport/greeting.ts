@@ -1,10 +1,18 @@
 /** How client and server come to know each other on a new line: token, `hello`, `welcome`. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { Welcome } from '../protocol/welcome.ts';
 import { randomClientId } from './client-id.ts';
 import type { Line } from './line.ts';
 import type { ConnectionSettings, ConnectionTarget } from './options.ts';
+
+/** A question that is older than this is asked anew, and its answer is not used. */
+const QUESTION_MS_MAX = 60_000;
+
+interface Question {
+  readonly token: Promise<string | undefined>;
+  readonly askedAt: number;
+}
 
 /** Who the client is, and for whom servers take it. */
 export class Greeting {
@@ -15,10 +23,14 @@ export class Greeting {
   #principal: { readonly tag: string | undefined } | undefined;
   /** The line that waits for a token. */
   #asking: Line | undefined;
+  /** What the application was asked and has not answered, or answered when no line waited for it any more. */
+  #question: Question | undefined;
+  readonly #now: () => number;
 
-  constructor({ token }: ConnectionSettings, target: ConnectionTarget) {
+  constructor({ token, scheduling }: ConnectionSettings, target: ConnectionTarget) {
     this.#token = token;
     this.#target = target;
+    this.#now = () => scheduling.now();
   }
 
   /** Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site. */
@@ -29,17 +41,28 @@ export class Greeting {
   /** Says `hello` as soon as there is a token; `onNoToken` is told why there is none. */
   begin(line: Line, onNoToken: (reason: CorrectableError) => void): void {
     this.#asking = line;
-    this.#token().then(
+    const question = this.#ask();
+    question.token.then(
       (token) => {
         if (this.#asking !== line) return;
         this.#asking = undefined;
+        this.#question = undefined;
         line.push([0, 'hello', { ...this.#hello(line.attempt), token }]);
         line.flush();
       },
       (cause: unknown) => {
+        if (this.#question === question) this.#question = undefined;
         if (this.#asking === line) onNoToken(noToken(cause));
       },
     );
+  }
+
+  /** Asks for a token, unless an earlier question is open: the user may be signing in while servers lose patience. */
+  #ask(): Question {
+    if (this.#question === undefined || this.#now() - this.#question.askedAt > QUESTION_MS_MAX) {
+      this.#question = { token: this.#token(), askedAt: this.#now() };
+    }
+    return this.#question;
   }
 
   /** The line is no longer wanted: a token that comes later is not for it. */
@@ -86,5 +109,11 @@ export class Greeting {
 /** The reason that there is no token. */
 export function noToken(cause: unknown): CorrectableError {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
-  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${why}`, { cause, retryable: true });
+  const retryable = !isSignedOut(cause);
+  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${why}`, { cause, retryable });
+}
+
+/** Whether the application says that there is nobody to have a token for, where anything else may pass. */
+function isSignedOut(cause: unknown): boolean {
+  return isCorrectableError(cause, 'UNAUTHENTICATED') && !cause.retryable;
 }

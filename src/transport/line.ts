@@ -42,6 +42,7 @@ export class Line implements Carrier {
   readonly #socket: SocketHandle;
   #welcome: Welcome | undefined;
   #agreed: ReadonlySet<string> | undefined;
+  #inFlightMax = Infinity;
   #acknowledged = 0;
   #unacknowledged = 0;
 
@@ -80,6 +81,17 @@ export class Line implements Carrier {
     this.#welcome = welcome;
     this.#agreed = agreedOperations(contract, welcome.contract);
     this.#outbox.frameBytesMax = welcome.limits.frameBytesMax;
+    this.#inFlightMax = Math.max(1, welcome.limits.inFlightMax);
+  }
+
+  /** Whether its server takes one more operation at this time. */
+  get hasRoom(): boolean {
+    return this.awaited < this.#inFlightMax;
+  }
+
+  /** Whether it takes so many more that it is worth while to look for those that wait. */
+  get hasMuchRoom(): boolean {
+    return 2 * this.awaited <= this.#inFlightMax;
   }
 
   /** Submits an operation, or gives the reason why it cannot be. */

@@ -61,6 +61,8 @@ export interface ConnectionSettings {
   readonly urls: readonly string[];
   readonly WebSocket: WebSocketConstructor;
   readonly token: () => Promise<string | undefined>;
+  /** The token is always the same: asking for it again gives no fresh one. */
+  readonly tokenIsFixed: boolean;
   readonly reconnect: ReconnectPolicy;
   readonly connectTimeoutMs: number;
   readonly heartbeatMs: number;
@@ -79,6 +81,7 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
     urls: webSocketUrls(options.url),
     WebSocket: webSocketClass(options.WebSocket),
     token: guardedToken(typeof token === 'function' ? token : () => token),
+    tokenIsFixed: typeof token === 'string',
     reconnect: options.reconnect ?? exponentialBackoff(),
     connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
     heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),

@@ -17,6 +17,8 @@ export interface ReceiverEvents {
   welcome(line: Line, welcome: Welcome): void;
   renewed(line: Line, expiresInMs: number | undefined): void;
   goaway(line: Line, drainMs: number): void;
+  /** A frame of so many bytes follows. */
+  incoming(line: Line, bytes: number): void;
   /** The server sends nothing but nonsense. */
   spoiled(line: Line, error: CorrectableError): void;
 }
@@ -52,6 +54,8 @@ export class Receiver implements InboundHandler<Line> {
         return this.#events.renewed(line, row[2] ?? undefined);
       case 'goaway':
         return this.#events.goaway(line, row[2]);
+      case 'incoming':
+        return this.#events.incoming(line, row[0]);
       case 'ping':
         return line.push([row[0], 'pong']);
       case 'pong':

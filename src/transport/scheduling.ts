@@ -2,8 +2,10 @@
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
-  /** Milliseconds since the epoch, as deadlines are; never goes back, nor jumps when somebody sets the machine's clock. */
+  /** Milliseconds as they pass: never goes back, nor jumps when somebody sets the machine's clock. */
   now(): number;
+  /** Milliseconds since the epoch by the machine's clock, as deadlines are; `now` where absent. */
+  wallNow?(): number;
   /** Calls `fn` once after `delayMs`, however long that is, never after `Infinity`; the function returned prevents it. */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
@@ -14,6 +16,7 @@ export interface Scheduling {
 export function platformScheduling(): Scheduling {
   return {
     now: () => performance.timeOrigin + performance.now(),
+    wallNow: () => Date.now(),
     setTimer: setPlatformTimer,
     afterTick: platformAfterTick(),
   };

@@ -13,12 +13,12 @@ import type { Line } from './line.ts';
 import type { ConnectionSettings } from './options.ts';
 import type { Outage } from './outage.ts';
 import { RetiringLines } from './retiring-lines.ts';
-import { submitRow } from './submit-row.ts';
+import { requireSendable, submitRow } from './submit-row.ts';
 
 /** What the sender reports. */
 export interface SenderEvents {
-  /** An operation was submitted on the open line. */
-  expectAnswer(): void;
+  /** An operation of so many bytes was submitted on the open line. */
+  expectAnswer(bytes: number): void;
   /** A line that was kept for its answers has gone. */
   retired(): void;
 }
@@ -34,6 +34,8 @@ export class Sender {
   readonly #retiring: RetiringLines;
   /** Where operations are submitted. */
   #line: Line | undefined;
+  /** Some wait until the server of the open line has room for them. */
+  #isCrowded = false;
   #tickAtMs: number | undefined;
 
   constructor(settings: ConnectionSettings, levels: readonly string[], outage: Outage, events: SenderEvents) {
@@ -64,9 +66,17 @@ export class Sender {
   resume(line: Line): void {
     this.#line = line;
     this.acknowledge();
+    this.#sendWaiting(line);
+  }
+
+  /** Submits what waits, oldest first, as far as the line has room. */
+  #sendWaiting(line: Line): void {
+    this.#isCrowded = false;
     for (const operation of this.inFlight.unsubmitted()) {
       // The end of one may have led to the end of others, or of the line.
       if (this.#line !== line) return;
+      this.#isCrowded = !line.hasRoom;
+      if (this.#isCrowded) return;
       if (this.inFlight.has(operation) && operation.line === undefined) this.#send(operation, line);
     }
   }
@@ -96,7 +106,10 @@ export class Sender {
 
   /** What arrived on `line` has been dealt with. */
   received(line: Line): void {
-    if (!line.retired) return;
+    if (!line.retired) {
+      if (this.#isCrowded && line === this.#line && line.hasMuchRoom) this.#sendWaiting(line);
+      return;
+    }
     for (const operation of this.inFlight.takeRefused()) {
       if (this.inFlight.has(operation) && operation.line === undefined) this.#sendOrWait(operation);
     }
@@ -124,10 +137,11 @@ export class Sender {
       const message = `${inFlightMax} operations are under way on this connection already`;
       throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
     }
+    requireSendable(operation);
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
     const id = this.inFlight.nextId();
-    const row = submitRow({ id, operation, levels: bits, context, nowMs: this.#tickAt() });
+    const row = submitRow({ id, operation, levels: bits, context, wallNowMs: this.#tickAt() });
     const { name, effect } = operation;
     const parts = { id, name, effect, strongest: 31 - Math.clz32(bits), sink, context };
     const submitted = new InFlightOperation(parts, codec.encodeRow(row, submitFields), this.#outage);
@@ -135,26 +149,32 @@ export class Sender {
     return submitted;
   }
 
-  /** The time of the running stretch of code, read once for all operations that are submitted together. */
+  /** The wall-clock time of the running stretch of code, read once for all operations that are submitted together. */
   #tickAt(): number {
     if (this.#tickAtMs === undefined) {
-      this.#tickAtMs = this.#settings.scheduling.now();
+      const { scheduling } = this.#settings;
+      this.#tickAtMs = scheduling.wallNow?.() ?? scheduling.now();
       queueMicrotask(() => (this.#tickAtMs = undefined));
     }
     return this.#tickAtMs;
   }
 
   #sendOrWait(operation: InFlightOperation): void {
-    if (this.#line !== undefined) {
-      this.#send(operation, this.#line);
+    const line = this.#line;
+    if (line !== undefined && !this.#isCrowded && line.hasRoom) {
+      this.#send(operation, line);
       this.#cancellation.expect();
-    } else if (operation.release === undefined) this.#cancellation.listen(operation);
+      return;
+    }
+    // Those that wait already come before it.
+    this.#isCrowded = line !== undefined;
+    if (operation.release === undefined) this.#cancellation.listen(operation);
   }
 
   #send(operation: InFlightOperation, line: Line): void {
     const refusal = line.submit(operation);
     if (refusal !== undefined) return this.inFlight.abandon(operation, refusal);
-    this.#events.expectAnswer();
+    this.#events.expectAnswer(operation.row.length);
     if (line.isAckDue) this.acknowledge();
   }
 

@@ -17,12 +17,17 @@ export function patienceAfter(patience: number, wasAnswered: boolean): number {
   return wasAnswered ? Math.max(1, patience / 2) : Math.min(PATIENCE_MAX, patience * 2);
 }
 
+/** The slowest link for which a large message is allowed its time at once, in bytes a second. */
+const SLOW_LINK_BYTES = 1 << 15;
+
 /** The silence on the present line. */
 export class Silence {
   readonly #heartbeatMs: number;
   readonly #awaitedMs: number;
   #limitMs: number;
   #since = 0;
+  /** For large messages on their way. */
+  #allowanceMs = 0;
 
   constructor(heartbeatMs: number, patience: number) {
     this.#heartbeatMs = heartbeatMs;
@@ -30,13 +35,25 @@ export class Silence {
     this.#limitMs = heartbeatMs;
   }
 
-  /** The server said something. */
-  heard(nowMs: number): void {
+  /** Nothing can have been said before now. */
+  begin(nowMs: number): void {
     this.#since = nowMs;
   }
 
+  /** The server said something. */
+  heard(nowMs: number): void {
+    this.#since = nowMs;
+    this.#allowanceMs = 0;
+  }
+
+  /** A message of so many bytes is on its way: nothing else can be heard meanwhile. */
+  allowFor(bytes: number, patience: number): void {
+    this.#allowanceMs += ((1000 * bytes) / SLOW_LINK_BYTES) * patience;
+  }
+
   /** The server answered when it was asked. */
-  answered(): void {
+  answered(nowMs: number): void {
+    this.#since = nowMs;
     this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatMs);
   }
 
@@ -58,6 +75,6 @@ export class Silence {
 
   /** How long it may still last. */
   leftMs(nowMs: number): number {
-    return this.#limitMs - (nowMs - this.#since);
+    return this.#limitMs + this.#allowanceMs - (nowMs - this.#since);
   }
 }

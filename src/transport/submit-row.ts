@@ -1,6 +1,8 @@
 /** The row that submits an operation. */
 import type { InvocationContext } from '../correctable/binding.ts';
+import { invalidArgument } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
+import { NAME_LENGTH_MAX } from '../protocol/message-kind.ts';
 import type { Codec, EncodedRow } from '../protocol/codec.ts';
 import { submitFields } from '../protocol/submit-fields.ts';
 import type { SubmitRow } from '../protocol/submit.ts';
@@ -14,14 +16,25 @@ export interface Submission {
   /** The requested levels, as bits. */
   readonly levels: number;
   readonly context: InvocationContext;
-  readonly nowMs: number;
+  readonly wallNowMs: number;
+}
+
+/** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
+export function requireSendable({ name, effect, key }: Operation): void {
+  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
+    throw invalidArgument('name', `give an operation a name of 1 to ${NAME_LENGTH_MAX} characters`);
+  }
+  if (effect !== 'read' && effect !== 'update') throw invalidArgument('effect', "must be 'read' or 'update'");
+  if (key !== undefined && typeof key !== 'string') throw invalidArgument('key', 'must be a text');
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, levels, context, nowMs }: Submission): SubmitRow {
+export function submitRow({ id, operation, levels, context, wallNowMs }: Submission): SubmitRow {
   const { name, effect, args, key } = operation;
   const { deadlineAt, trace, session } = context;
-  const timeoutMs = deadlineAt === undefined ? null : Math.max(0, Math.round(deadlineAt - nowMs));
+  const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
+  // So long a limit is none.
+  const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   if (session instanceof WireSession) {
     return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, session.tokens];
   }

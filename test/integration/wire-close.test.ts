@@ -107,6 +107,58 @@ test('close: client with more to do → moves to the server that comes next, not
   await store.close();
 });
 
+test.each([NaN, -1, '5', null])(
+  'close: drainMs is %j → INVALID_ARGUMENT naming it, and nothing closes',
+  async (drainMs) => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    const closing = { drainMs } as { drainMs: number };
+    for (const closed of [server.gateway.close(closing), server.listener.close(closing)]) {
+      await expect(closed).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'drainMs' });
+    }
+    expect(server.gateway.status()).toMatchObject({ state: 'serving', connections: 1 });
+  },
+);
+
+test.each([
+  [1_500.5, 1_501],
+  [Infinity, 2 ** 30],
+  [2 ** 40, 2 ** 30],
+])('close: drainMs is %d → a client is told %d, and gets its final', async (drainMs, told) => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'get', 'read', 3, null]);
+  const { sink } = await server.store.next();
+  const closed = server.listener.close({ drainMs });
+  expect(await client.row()).toEqual([0, 'goaway', told]);
+  expect(await client.row()).toEqual([1, 'ping']);
+  client.send([1, 'pong']);
+  sink.update('v', 'strong');
+  expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+  expect(await client.closed).toMatchObject({ code: 1001 });
+  await closed;
+});
+
+test.each([60_000, Infinity])('close: asked again with less time than %d ms → both end then, once', async (drainMs) => {
+  await using server = await startGateway();
+  await using client = new RawClient(server.url);
+  await client.greet();
+  client.send([1, 'submit', 'put', 'update', 3, null]);
+  await server.store.next();
+  const first = server.listener.close({ drainMs });
+  expect((await client.row())[1]).toBe('goaway');
+  expect(await client.row()).toEqual([1, 'ping']);
+  // Longer than what it has: that changes nothing.
+  const longer = server.gateway.close({ drainMs: Infinity });
+  await server.gateway.close({ drainMs: 0 });
+  expect(server.gateway.status()).toMatchObject({ state: 'closed', connections: 0 });
+  await Promise.all([first, longer]);
+  expect(await client.closed).toMatchObject({ code: 1001 });
+  await expect(client.row()).rejects.toThrow('closed');
+});
+
 test('close: connections while draining → HTTP 503', async () => {
   await using server = await startGateway();
   await using client = new RawClient(server.url);

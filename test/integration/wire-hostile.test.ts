@@ -284,7 +284,7 @@ describe('wire: operations', () => {
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...PUT], [1, 'cancel']);
-    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'ABORTED']);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN']);
     (await server.store.next()).sink.update('done', 'strong');
     client.send([1, 'submit', ...PUT]);
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);

@@ -217,10 +217,11 @@ export class RawClient implements AsyncDisposable {
     return { version: PROTOCOL_VERSION, client: 'a'.repeat(32), attempt: 1, levels: LEVELS };
   }
 
-  /** The next row that the server sends. */
+  /** The next row that the server sends, but for announcements. */
   async row(): Promise<unknown[]> {
     for (;;) {
       const row = this.#rows.shift();
+      if (row?.[1] === 'incoming') continue;
       if (row !== undefined) return row;
       if (this.#over) throw new Error('the connection is closed');
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -35,7 +35,12 @@ export class DelayLine<T> {
   #await(delayMs: number): void {
     this.#awaited = true;
     if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
-    else this.#timer = this.#clock.setTimer(() => this.#deliver(this.#clock.now()), Math.max(delayMs, 1));
+    else {
+      const dueAt = this.#times[this.#head] ?? 0;
+      // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
+      const fire = (): void => this.#deliver(Math.max(this.#clock.now(), dueAt));
+      this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
+    }
   }
 
   #deliver(now: number): void {

@@ -2,12 +2,16 @@
  * Submissions whose admission takes time: each waits until those before it have been decided, so that the operations of
  * a client begin in the order in which it submitted them.
  */
+import type { Place } from './load.ts';
 
 /** What to do with a submission once it is decided: it is allowed, or why it is not. */
 export type Decided = (refusal: unknown) => void;
 
 interface Waiting {
-  readonly decided: Decided;
+  /** Its own until it is decided, even where it does not wait any more: whoever decides is busy with it. */
+  readonly place: Place;
+  /** None where it does not wait any more. */
+  decided: Decided | undefined;
   isDecided: boolean;
   refusal: unknown;
 }
@@ -31,25 +35,30 @@ export class AdmissionQueue {
   }
 
   /** Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it was removed. */
-  add(id: number, decision: PromiseLike<unknown>, decided: Decided): void {
-    const waiting: Waiting = { decided, isDecided: false, refusal: undefined };
+  add(id: number, decision: PromiseLike<unknown>, place: Place, decided: Decided): void {
+    const waiting: Waiting = { place, decided, isDecided: false, refusal: undefined };
     this.#waiting.set(id, waiting);
     const decide = (refusal: unknown): void => {
       waiting.isDecided = true;
       waiting.refusal = refusal;
-      this.#advance();
+      if (waiting.decided === undefined) place.leave();
+      else this.#advance();
     };
     decision.then(() => decide(undefined), decide);
   }
 
   /** Returns whether it waited. */
   remove(id: number): boolean {
-    const wasWaiting = this.#waiting.delete(id);
-    if (wasWaiting) this.#advance();
-    return wasWaiting;
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return false;
+    this.#waiting.delete(id);
+    dismiss(waiting);
+    this.#advance();
+    return true;
   }
 
   clear(): void {
+    this.#waiting.forEach(dismiss);
     this.#waiting.clear();
   }
 
@@ -57,8 +66,13 @@ export class AdmissionQueue {
     for (const [id, { isDecided, refusal, decided }] of this.#waiting) {
       if (!isDecided) return;
       this.#waiting.delete(id);
-      decided(refusal);
+      decided?.(refusal);
     }
     this.#onEmpty();
   }
+}
+
+function dismiss(waiting: Waiting): void {
+  waiting.decided = undefined;
+  if (waiting.isDecided) waiting.place.leave();
 }

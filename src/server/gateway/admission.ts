@@ -9,14 +9,19 @@ import type { Guest } from './guest.ts';
 import { absorb, askHook, HookTimeout } from './hooks.ts';
 import type { GatewayHost } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
+import type { ReceivedFrame } from './load.ts';
+
+/** How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a tenth of it. */
+const TRACE_BYTES_MAX = 4_096;
 
 /** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
-export function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operation {
+export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Operation {
   const { record, host } = guest;
   const levels = row[4];
   if (row[3] === 'update') refuseRepetition(row, guest);
   refuseOverload(row, guest);
-  const waitMs = guest.rate.take(receivedAt);
+  refuseLoad(frame, guest);
+  const waitMs = guest.rate.take(frame.servedAt);
   if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
   if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
@@ -24,6 +29,7 @@ export function admit(row: SubmitRow, guest: Guest, receivedAt: number): Operati
   if (row[3] === 'update' && !host.clients.hasRoom(record, ENTRY_BYTES)) {
     throw overloaded(host, 'too many bytes of replies wait for an ack', OVERLOADED_RETRY_MS);
   }
+  checkTrace(row[8], guest);
   return checked(row, host);
 }
 
@@ -78,12 +84,32 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
   throw new CorrectableError('UNKNOWN', message);
 }
 
-function refuseOverload(row: SubmitRow, { record, host, running, admissions, outlet }: Guest): void {
-  const { inFlightMax, sendBufferBytesMax, repliesMax } = host.limits;
+function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
+  const { inFlightMax, inFlightBytesMax } = host.limits;
+  const { operations, bytes, total } = load;
+  // Whatever else is true, a connection may have one operation under way.
+  if (operations === 0) return;
   let message: string | undefined;
-  if (running.size + admissions.size >= inFlightMax)
-    message = `${inFlightMax} operations are under way on this connection`;
-  else if (outlet.waitingBytes > sendBufferBytesMax) message = 'the client reads too slowly';
+  if (operations >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
+  else if (bytes + frame.addedBytes > inFlightBytesMax)
+    message = `the operations under way on this connection came in ${inFlightBytesMax} bytes`;
+  else if (total.isCrowded) message = 'the store is busy with operations of clients that are gone';
+  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
+}
+
+/** It is handed on, and kept while the operation is under way. */
+function checkTrace(trace: unknown, { owner }: Guest): void {
+  if (trace === undefined || trace === null) return;
+  const size = typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
+  if (size <= TRACE_BYTES_MAX) return;
+  const message = `trace: takes ${size} bytes, may take ${TRACE_BYTES_MAX}`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
+}
+
+function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: Guest): void {
+  const { sendBufferBytesMax, repliesMax } = host.limits;
+  let message: string | undefined;
+  if (outlet.waitingBytes > sendBufferBytesMax) message = 'the client reads too slowly';
   else if (row[3] === 'update' && record.size + admissions.size >= repliesMax)
     message = 'too many replies wait for an ack';
   if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);

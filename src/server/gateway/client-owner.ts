@@ -2,7 +2,7 @@
 import type { Codec } from '../../protocol/codec.ts';
 import type { ClientRecord } from './client-record.ts';
 import type { GatewayHost } from './host.ts';
-import type { SubmissionOwner } from './submission-parts.ts';
+import type { Remembered, SubmissionOwner } from './submission-parts.ts';
 
 /** A class, since a literal with a getter would be of another shape for each connection. */
 export class ClientOwner implements SubmissionOwner {
@@ -30,8 +30,16 @@ export class ClientOwner implements SubmissionOwner {
     return this.#record.take(bytes);
   }
 
+  charge(bytes: number): void {
+    this.#record.charge(bytes);
+  }
+
   give(bytes: number): void {
     this.#record.give(bytes);
+  }
+
+  ended(update: Remembered & { readonly id: number }, as: Remembered): void {
+    this.#record.ended(update, as);
   }
 
   onAnomaly(operation: string, what: string, error?: unknown): void {

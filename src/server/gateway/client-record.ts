@@ -1,6 +1,6 @@
 /** What a gateway keeps of one client, over all its connections: the replies of its updates, and their size. */
 import { NumberedTable } from '../../protocol/numbered-table.ts';
-import type { Submission } from './submission.ts';
+import type { Remembered } from './submission-parts.ts';
 
 /** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
@@ -13,17 +13,28 @@ export interface ClientConnection {
 export interface ReplyBudget {
   /** Takes so many bytes more for the client, if there is room for them. */
   take(record: ClientRecord, bytes: number): boolean;
-  /** The same, whether there is room or not: that was asked before. */
+  /** The same, whether there is room or not. */
   charge(record: ClientRecord, bytes: number): void;
   give(record: ClientRecord, bytes: number): void;
 }
 
 /** What it costs to remember an update, beside its reply. */
-export const ENTRY_BYTES = 256;
+export const ENTRY_BYTES = 192;
+
+/** What it costs to remember updates whose numbers are far from each other, for each such stretch of numbers. */
+const PAGE_BYTES = 384;
+
+/** What it costs to remember a client, beside its name. */
+export const RECORD_BYTES = 1_024;
+
+/** What a client takes of which nothing else is kept. */
+export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
+  return RECORD_BYTES + key.length;
+}
 
 /** One client, over all its connections. */
 export class ClientRecord {
-  readonly #entries = new NumberedTable<Submission>();
+  readonly #entries = new NumberedTable<Remembered>();
   readonly #budget: ReplyBudget;
   /** Unique among all clients: principal and client id. */
   readonly key: string;
@@ -32,10 +43,14 @@ export class ClientRecord {
   /** Names what is remembered of the client. */
   readonly memory: string;
   connection: ClientConnection | undefined;
+  /** Whether it is among those that are gone, and since when. */
+  isGone = false;
   goneAt = 0;
-  /** What is kept, in bytes; the table's to change. */
+  /** What is kept of its updates, in bytes; the table's to change. */
   bytes = 0;
   #acked = 0;
+  /** Those that have been charged. */
+  #pages = 0;
 
   constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory'>, budget: ReplyBudget) {
     this.key = parts.key;
@@ -53,15 +68,22 @@ export class ClientRecord {
     return this.#acked;
   }
 
-  find(id: number): Submission | undefined {
+  find(id: number): Remembered | undefined {
     return this.#entries.get(id);
   }
 
-  record(submission: Submission): void {
+  record(submission: Remembered & { readonly id: number }): void {
     const before = this.#entries.get(submission.id);
     if (before === undefined) this.#budget.charge(this, ENTRY_BYTES);
     else before.forget();
     this.#entries.set(submission.id, submission);
+    this.#countPages();
+  }
+
+  /** The update has ended, unless another one has taken its place. */
+  ended(update: Remembered & { readonly id: number }, as: Remembered): void {
+    if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
+    else as.forget();
   }
 
   acknowledge(upTo: number): void {
@@ -75,6 +97,7 @@ export class ClientRecord {
       this.#budget.give(this, ENTRY_BYTES);
       return true;
     });
+    this.#countPages();
   }
 
   /** Takes so many bytes more, if there is room for them. */
@@ -82,8 +105,20 @@ export class ClientRecord {
     return this.#budget.take(this, bytes);
   }
 
+  /** The same, whether there is room or not. */
+  charge(bytes: number): void {
+    this.#budget.charge(this, bytes);
+  }
+
   /** Gives back what was taken. */
   give(bytes: number): void {
     this.#budget.give(this, bytes);
+  }
+
+  #countPages(): void {
+    const { pages } = this.#entries;
+    if (pages === this.#pages) return;
+    this.#budget.charge(this, (pages - this.#pages) * PAGE_BYTES);
+    this.#pages = pages;
   }
 }

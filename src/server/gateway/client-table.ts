@@ -5,25 +5,37 @@
  * same `operationId` again, or nobody can tell.
  */
 import { randomUUID } from 'node:crypto';
-import { ClientRecord, type ClientConnection, type ReplyBudget } from './client-record.ts';
+import { ClientRecord, costOf, type ClientConnection, type ReplyBudget } from './client-record.ts';
+import { GoneClients } from './gone-clients.ts';
 import type { GatewayLimits } from './limits.ts';
 
-type Bounds = Pick<GatewayLimits, 'repliesBytesMax' | 'repliesBytesTotalMax'>;
+type Bounds = Pick<GatewayLimits, 'repliesBytesMax' | 'repliesBytesTotalMax' | 'connectionsMax'>;
+
+/** Which part of all is set aside, so that each client has a share whatever the others keep. */
+const SHARED_OUT = 1 / 4;
+/** The least share. */
+const SHARE_BYTES_MIN = 4_096;
 
 /** All clients of a gateway. */
 export class ClientTable implements ReplyBudget {
   readonly #bounds: Bounds;
+  readonly #shareBytes: number;
   readonly #onForgotten: (clients: number) => void;
   readonly #instance = randomUUID();
+  /** Names what is remembered of clients that come now. */
+  #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
-  /** Those without a connection, the one that has been gone for longest first. */
-  readonly #gone = new Set<ClientRecord>();
+  readonly #gone: GoneClients;
   /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
   #generation = 0;
   #bytes = 0;
 
   constructor(bounds: Bounds, onForgotten: (clients: number) => void = () => {}) {
     this.#bounds = bounds;
+    const { repliesBytesTotalMax, connectionsMax } = bounds;
+    this.#shareBytes = Math.max(SHARE_BYTES_MIN, (repliesBytesTotalMax * SHARED_OUT) / connectionsMax);
+    this.#gone = new GoneClients(repliesBytesTotalMax);
+    this.#memory = `${this.#instance}.0`;
     this.#onForgotten = onForgotten;
   }
 
@@ -48,8 +60,10 @@ export class ClientTable implements ReplyBudget {
     const key = `${encodeURIComponent(principal)}/${client}`;
     let record = this.#clients.get(key);
     if (record === undefined) {
-      record = new ClientRecord({ key, subprotocol, memory: `${this.#instance}.${this.#generation}` }, this);
+      record = new ClientRecord({ key, subprotocol, memory: this.#memory }, this);
       this.#clients.set(key, record);
+      this.#bytes += costOf(record);
+      this.#makeRoom(0, this.#bounds.repliesBytesTotalMax, record);
     }
     return record;
   }
@@ -70,27 +84,20 @@ export class ClientTable implements ReplyBudget {
 
   /** Forgets clients that have been gone since before then. Returns how many. */
   forgetGone(before: number): number {
-    let forgotten = 0;
-    for (const record of this.#gone) {
-      if (record.goneAt >= before) break;
-      this.#forget(record);
-      forgotten++;
-    }
-    return forgotten;
+    const forgotten = this.#gone.since(before);
+    for (const record of forgotten) this.#forget(record);
+    return forgotten.length;
   }
 
-  /** Whether a client may have one more update remembered. Forgets those that are gone, to make room. */
+  /**
+   * Whether so much more may be kept of a client. A part of all is for those of whom no more than their share is kept:
+   * who takes much can lock nobody out. Forgets clients that are gone, where that makes room enough.
+   */
   hasRoom(record: ClientRecord, bytes: number): boolean {
-    if (record.bytes + bytes > this.#bounds.repliesBytesMax) return false;
-    let forgotten = 0;
-    for (const gone of this.#gone) {
-      if (this.#bytes + bytes <= this.#bounds.repliesBytesTotalMax) break;
-      if (gone === record) continue;
-      this.#forget(gone);
-      forgotten++;
-    }
-    if (forgotten > 0) this.#onForgotten(forgotten);
-    return this.#bytes + bytes <= this.#bounds.repliesBytesTotalMax;
+    const kept = record.bytes + bytes;
+    const { repliesBytesMax, repliesBytesTotalMax: total } = this.#bounds;
+    if (kept > repliesBytesMax) return false;
+    return this.#makeRoom(bytes, kept <= this.#shareBytes ? total : total * (1 - SHARED_OUT), record);
   }
 
   take(record: ClientRecord, bytes: number): boolean {
@@ -104,19 +111,30 @@ export class ClientTable implements ReplyBudget {
     if (this.#clients.get(record.key) !== record) return;
     record.bytes += bytes;
     this.#bytes += bytes;
+    this.#gone.changed(record, bytes);
   }
 
   give(record: ClientRecord, bytes: number): void {
     this.charge(record, -bytes);
   }
 
+  /** Whether there is room for so many bytes below `max`; clients that are gone are forgotten, if that makes it. */
+  #makeRoom(bytes: number, max: number, wantedBy: ClientRecord): boolean {
+    const excess = this.#bytes + bytes - max;
+    if (excess <= 0) return true;
+    const forgotten = this.#gone.toFree(excess, wantedBy);
+    for (const record of forgotten) this.#forget(record);
+    if (forgotten.length > 0) this.#onForgotten(forgotten.length);
+    return forgotten.length > 0;
+  }
+
   #forget(record: ClientRecord): void {
     this.#drop(record);
-    this.#generation++;
+    this.#memory = `${this.#instance}.${++this.#generation}`;
   }
 
   #drop(record: ClientRecord): void {
     this.#gone.delete(record);
-    if (this.#clients.delete(record.key)) this.#bytes -= record.bytes;
+    if (this.#clients.delete(record.key)) this.#bytes -= record.bytes + costOf(record);
   }
 }

@@ -14,11 +14,13 @@ import { ClientExpiry } from './client-expiry.ts';
 import { ClientOwner } from './client-owner.ts';
 import type { ClientConnection, ClientRecord } from './client-record.ts';
 import type { Guest, GuestOutlet } from './guest.ts';
+import { Draining, GOING_AWAY } from './draining.ts';
+import { Greeting } from './greeting.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { Inbox, type RowReader } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from './limits.ts';
+import { Load, type ReceivedFrame } from './load.ts';
 import { RateLimit } from './rate-limit.ts';
-import { refuseHello } from './refuse-hello.ts';
 import { Renewals } from './renewals.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
@@ -28,13 +30,8 @@ import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
 import { welcomeTo } from './welcome.ts';
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
-const RUNS_ON = new CorrectableError('ABORTED', 'no more views; the update runs to its end');
-/** The number of the ping that follows `goaway`. */
-const DRAIN_PING = 1;
-const GOING_AWAY = new CorrectableError('UNAVAILABLE', 'the server goes away and has not begun with this operation');
+const RUNS_ON = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
 const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
-
-type Phase = 'greeting' | 'authenticating' | 'serving' | 'closed';
 
 /** What a connection is made from. */
 export interface ConnectionParts {
@@ -54,17 +51,16 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   readonly #sender: Sender;
   readonly #running = new NumberedTable<Submission>();
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
-  readonly #helloTimer;
+  readonly #load: Load;
+  readonly #greeting: Greeting;
+  readonly #draining = new Draining();
   readonly #expiry: ClientExpiry;
   readonly #renewals: Renewals;
-  #phase: Phase = 'greeting';
+  #isOver = false;
+  /** The client, once it was let in. */
   #guest: Guest | undefined;
   #malformed = 0;
   #heard = true;
-  /** When the frame being read arrived. */
-  #receivedAt = 0;
-  /** Once the server goes away: whether the client has seen that it does. */
-  #drain: 'announced' | 'seen' | undefined;
   attempt = 0;
 
   constructor({ socket, codec, peer, host }: ConnectionParts) {
@@ -72,13 +68,16 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
-    const { frameBytesMax, stallTimeoutMs, helloTimeoutMs } = host.limits;
+    this.#load = new Load(host.load);
+    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.limits;
     this.#inbox = new Inbox(codec, this);
     this.#sender = new Sender({
       codec,
       socket,
       frameBytesMax,
       stallTimeoutMs,
+      windowBytes: sendBufferBytesMax,
+      isAwaited: () => this.#inbox.isWaiting,
       onMoved: () => this.#guarded(() => this.#moved()),
       onStalled: () => this.#stalled(),
     });
@@ -87,18 +86,18 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       (token) => checkToken(host, token, peer),
       (verdict) => this.#guarded(() => this.#renew(verdict)),
     );
-    this.#helloTimer = systemClock.setTimer(() => {
-      this.close(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
-    }, helloTimeoutMs);
+    this.#greeting = new Greeting(
+      { host, peer },
+      {
+        admitted: (hello, principal) => this.#guarded(() => this.#letIn(hello, principal)),
+        refused: (code, reason, why) => this.#guarded(() => this.#refuse(code, reason, why)),
+      },
+    );
     socket.listen({
       received: (frame) => this.#guarded(() => this.#receive(frame)),
-      alive: () => (this.#heard = true),
+      alive: () => this.#alive(),
       closed: () => this.#closed(),
     });
-  }
-
-  get inFlight(): number {
-    return this.#running.size + this.#admissions.size;
   }
 
   get waitingBytes(): number {
@@ -115,7 +114,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
 
   /** Closes with a code from `CloseCode`, after what was said has been sent, as far as the client takes it. */
   close(code: number, reason: string): void {
-    if (this.#phase === 'closed') return;
+    if (this.#isOver) return;
     this.#sender.flush();
     this.#socket.close(code, reason);
     this.#leave();
@@ -126,23 +125,19 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   /**
-   * Cuts a connection that said nothing since the last call; asks the others for a sign of life. Where something waits
-   * to be sent, the question waits behind it: then it counts whether that moves.
+   * Cuts a connection that said nothing since the last call; asks the others for a sign of life, unless they have been
+   * asked. Where something waits to be sent, the question waits behind it: then it counts whether that moves.
    */
   checkAlive(): void {
     if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#heard = false;
-    this.#socket.ping();
+    if (!this.#sender.isAsking) this.#socket.ping();
   }
 
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
   drain(drainMs: number): void {
-    if (this.#phase !== 'serving') return this.close(CloseCode.goingAway, 'the server is shutting down');
-    if (this.#drain !== undefined) return;
-    this.#drain = 'announced';
-    this.push([0, 'goaway', drainMs]);
-    // What crosses that would be lost with the connection: its client could not tell whether it had begun.
-    this.push([DRAIN_PING, 'ping']);
+    if (this.#guest === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
+    return this.#draining.begin(drainMs, (row) => this.push(row));
   }
 
   /** Cuts the connection at once. */
@@ -170,10 +165,9 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#closeIfDrained();
   }
 
-  row(row: ClientRow): void {
-    if (this.#guest !== undefined) return this.#serve(row, this.#guest);
-    if (row[1] === 'hello' && this.#phase === 'greeting') return this.#greet(row[2]);
-    return this.close(CloseCode.malformed, 'the first message must be hello, and the next one wait for welcome');
+  row(row: ClientRow, frame: ReceivedFrame): void {
+    if (this.#guest !== undefined) return this.#serve(row, frame, this.#guest);
+    return this.#greeting.row(row);
   }
 
   malformed(id: number, error: unknown): void {
@@ -196,18 +190,23 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
 
   #receive(frame: Encoded): void {
     this.#heard = true;
-    if (this.#phase === 'closed') return;
-    this.#receivedAt = systemClock.now();
+    if (this.#isOver) return;
     this.#inbox.receive(frame);
-    if (this.#inbox.isWaiting) this.#socket.pause();
+    // One that was closed meanwhile goes on being read, or its own close would never be seen.
+    if (this.#isClosed()) this.#inbox.clear();
+    else if (this.#inbox.isWaiting) this.#socket.pause();
+  }
+
+  #alive(): void {
+    this.#heard = true;
+    this.#sender.alive();
   }
 
   /** The client has taken some of what waited for it. */
   #moved(): void {
     this.#heard = true;
-    if (this.#phase === 'closed') return;
+    if (this.#isOver) return;
     if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
-      this.#receivedAt = systemClock.now();
       this.#inbox.resume();
       if (!this.#inbox.isWaiting) this.#socket.resume();
     }
@@ -221,15 +220,15 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     systemClock.setTimer(() => this.#socket.terminate(), this.#host.limits.stallTimeoutMs).hold?.(false);
   }
 
-  // A method, since the checker believes that `#phase` cannot change during a call.
+  // A method, since the checker believes that `#isOver` cannot change during a call.
   #isClosed(): boolean {
-    return this.#phase === 'closed';
+    return this.#isOver;
   }
 
-  #serve(row: ClientRow, guest: Guest): void {
+  #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
     switch (row[1]) {
       case 'submit':
-        return this.#submit(row, guest);
+        return this.#submit(row, frame, guest);
       case 'renew':
         return this.#renewals.renew(row[2]);
       case 'cancel':
@@ -239,17 +238,17 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       case 'ping':
         return this.push([row[0], 'pong']);
       case 'pong':
-        return this.#answered();
+        this.#draining.answered();
+        return this.#closeIfDrained();
       case 'hello':
         return this.close(CloseCode.malformed, 'hello may be said only once');
     }
   }
 
-  #submit(row: SubmitRow, guest: Guest): void {
-    // What crosses the goaway: told, so that the client submits it elsewhere as if for the first time.
-    if (this.#drain !== undefined && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
+  #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
+    if (this.#draining.hasBegun && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
-    submit(row, guest, this.#receivedAt);
+    submit(row, guest, frame);
   }
 
   #cancel(id: number, { record }: Guest): void {
@@ -262,27 +261,16 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#closeIfDrained();
   }
 
-  #greet(hello: Hello): void {
-    const refusal = refuseHello(hello, this.#host);
-    if (refusal !== undefined) {
-      this.push(failRow(0, refusal));
-      return this.close(CloseCode.mismatch, 'version, levels or contract differ');
-    }
-    this.#phase = 'authenticating';
-    void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
-      this.#guarded(() => this.#answerHello(hello, verdict));
-    });
+  #refuse(code: number, reason: string, why: CorrectableError | undefined): void {
+    if (why !== undefined) this.push(failRow(0, why));
+    this.close(code, reason);
   }
 
-  #answerHello(hello: Hello, verdict: TokenVerdict): void {
-    if (this.#phase === 'closed') return;
-    if (!('principal' in verdict)) return this.close(verdict.code, verdict.reason);
-    const { principal } = verdict;
+  #letIn(hello: Hello, principal: Principal): void {
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.replaced();
-    this.#helloTimer.cancel();
+    this.#greeting.end();
     this.#guest = this.#guestOf(record, principal);
-    this.#phase = 'serving';
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);
@@ -308,6 +296,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
       owner: new ClientOwner(record, this.#codec, this.#host),
       host: this.#host,
+      load: this.#load,
       outlet: this,
       running: this.#running,
       admissions: this.#admissions,
@@ -331,19 +320,12 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
   }
 
-  /** The client has read all that was sent before the ping, which is asked only where the server goes away. */
-  #answered(): void {
-    if (this.#drain === undefined) return;
-    this.#drain = 'seen';
-    this.#closeIfDrained();
-  }
-
   #expire(): void {
     this.close(EXPIRED.code, EXPIRED.reason);
   }
 
   #closeIfDrained(): void {
-    if (this.#drain !== 'seen' || this.#isClosed() || this.inFlight > 0) return;
+    if (!this.#draining.isSeen || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
@@ -355,9 +337,9 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
 
   /** Reads nobody waits for any more are stopped; updates go on, and their replies are kept for the client's return. */
   #leave(): void {
-    if (this.#phase === 'closed') return;
-    this.#phase = 'closed';
-    this.#helloTimer.cancel();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#greeting.end();
     this.#expiry.stop();
     this.#admissions.clear();
     this.#inbox.clear();
@@ -368,6 +350,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       else submission.abandon();
     });
     this.#running.clear();
+    this.#load.leave();
     if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
   }
 }

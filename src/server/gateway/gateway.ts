@@ -11,12 +11,14 @@ import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
 import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
 import { ClientTable } from './client-table.ts';
+import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host.ts';
 import { Interval } from './interval.ts';
 import { levelsOf } from './levels.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
+import { TotalLoad } from './load.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { hasEnded, identify } from './principal.ts';
 import type { ServerSocket } from './socket.ts';
@@ -44,6 +46,7 @@ export interface GatewayOptions<L extends Levels = Levels> {
 export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly state: 'serving' | 'draining' | 'closed';
   readonly connections: number;
+  /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
   readonly inFlight: number;
   /** Clients whose replies are kept, connected or not. */
   readonly clients: number;
@@ -72,13 +75,14 @@ export interface Gateway {
   status(): GatewayStatus;
   /**
    * Says `goaway` to all clients, lets what is under way end within `drainMs` (default 5000), then closes all
-   * connections. Clients keep what has no final and submit it again elsewhere or after a restart.
+   * connections. Clients keep what has no final and submit it again elsewhere or after a restart. Asked again meanwhile,
+   * it is the same closing: the shortest `drainMs` counts. `Infinity` waits for all that is under way. Rejects with
+   * `INVALID_ARGUMENT`, having done nothing, for a `drainMs` that is no time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 const DRAIN_MS = 5_000;
-const CLOSE_GRACE_MS = 1_000;
 const SWEEP_MS_MAX = 30_000;
 
 /**
@@ -106,6 +110,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  readonly load: TotalLoad;
   readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
@@ -114,7 +119,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly #heartbeat: Interval;
   readonly #sweep: Interval;
   #state: GatewayStatus['state'] = 'serving';
-  #onEmpty: (() => void) | undefined;
+  #closing: Closing | undefined;
 
   constructor(options: GatewayOptions) {
     const { binding, contract, authenticate } = options;
@@ -130,6 +135,7 @@ class BindingGateway implements Gateway, GatewayHost {
     this.authorise = options.authorise ?? (() => true);
     this.limits = limitsFrom(options.limits);
     this.logger = guardedLogger(options.logger ?? silentLogger);
+    this.load = new TotalLoad(this.limits);
     this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
     this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs);
     this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
@@ -164,7 +170,7 @@ class BindingGateway implements Gateway, GatewayHost {
 
   closed(connection: GatewayConnection): void {
     this.#connections.delete(connection);
-    if (this.#connections.size === 0) this.#onEmpty?.();
+    if (this.#connections.size === 0) this.#closing?.emptied();
   }
 
   levelsOf(bits: number): readonly string[] {
@@ -189,13 +195,11 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   status(): GatewayStatus {
-    let inFlight = 0;
-    for (const connection of this.#connections) inFlight += connection.inFlight;
-    const { counters, clients } = this;
+    const { counters, clients, load } = this;
     return {
       state: this.#state,
       connections: this.#connections.size,
-      inFlight,
+      inFlight: load.operations,
       clients: clients.size,
       replies: clients.replies,
       replyBytes: clients.bytes,
@@ -204,31 +208,17 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
-    if (this.#state === 'closed') return;
-    this.#state = 'draining';
+    checkDrainMs(drainMs);
+    if (this.#closing === undefined) {
+      this.#state = 'draining';
+      this.#closing = new Closing(this.#connections, drainMs);
+    } else {
+      this.#closing.hurry(drainMs);
+    }
+    await this.#closing.done;
     this.#heartbeat.stop();
     this.#sweep.stop();
-    for (const connection of this.#connections) connection.drain(drainMs);
-    await this.#empty(drainMs);
-    for (const connection of this.#connections) connection.close(1001, 'the server is shutting down');
-    await this.#empty(CLOSE_GRACE_MS);
-    for (const connection of this.#connections) connection.terminate();
-    // A socket that was cut tells so in its own time.
-    await this.#empty(CLOSE_GRACE_MS);
     this.#state = 'closed';
-  }
-
-  /** Waits until the last connection is gone, but not longer than `withinMs`. */
-  async #empty(withinMs: number): Promise<void> {
-    if (this.#connections.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = systemClock.setTimer(resolve, withinMs);
-      this.#onEmpty = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
-    this.#onEmpty = undefined;
   }
 
   #checkAll(): void {

@@ -4,6 +4,7 @@ import type { AdmissionQueue } from './admission-queue.ts';
 import type { ClientExpiry } from './client-expiry.ts';
 import type { ClientRecord } from './client-record.ts';
 import type { GatewayHost, Principal } from './host.ts';
+import type { Load } from './load.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Submission } from './submission.ts';
 import type { Outlet, SubmissionOwner } from './submission-parts.ts';
@@ -17,7 +18,9 @@ export interface Guest {
   readonly owner: SubmissionOwner;
   readonly host: GatewayHost;
   readonly outlet: GuestOutlet;
-  /** The operations under way on this connection, by number. */
+  /** What the operations of this connection take up. */
+  readonly load: Load;
+  /** The operations that this connection waits for, by number. */
   readonly running: NumberedTable<Submission>;
   /** Those of which it is not known yet whether they are allowed. */
   readonly admissions: AdmissionQueue;

@@ -1,11 +1,19 @@
 /** The views of an operation under way that may be confirmed: by the store, or because a later one is the same. */
 import type { ViewDetails } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Encoded } from '../../protocol/codec.ts';
 import { covers } from './view-rows.ts';
 
+/** How many views of one operation can be confirmed: as many as clients keep. */
+const HELD_VIEWS_MAX = 1024;
+
+/** So many are usually gone again before the memory that they were written in would be. */
+const TOGETHER_MAX = 4;
+
 /** A view whose value may be confirmed later. */
 export interface HeldView {
+  /** The number that the store knows it by. */
+  readonly seq: number;
   level: number;
   value: Encoded;
   details: ViewDetails | undefined;
@@ -13,47 +21,70 @@ export interface HeldView {
   at: number | undefined;
   /** The details that the client has under that number, which confirmations add to. */
   told: ViewDetails | undefined;
+  /** What it takes, with its details. */
+  bytes: number;
 }
 
-/** By the sequence number given to the binding: a view, or why there is none to be confirmed. */
+/** Why there is no view of this number that could be confirmed. */
+export interface NotHeld {
+  readonly seq: number;
+  readonly error: CorrectableError;
+}
+
+export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView {
+  return entry !== undefined && !('error' in entry);
+}
+
+/** By the number given to the store. A later one takes the place of that which came so many before it. */
 export class HeldViews {
-  readonly #views: (HeldView | CorrectableError | undefined)[] = [];
+  readonly #entries: (HeldView | NotHeld | undefined)[] = [];
 
-  get(seq: number): HeldView | CorrectableError | undefined {
-    return this.#views[seq];
+  get(seq: number): HeldView | NotHeld | undefined {
+    const entry = this.#entries[seq % HELD_VIEWS_MAX];
+    return entry?.seq === seq ? entry : undefined;
   }
 
-  set(seq: number, view: HeldView | CorrectableError): void {
-    this.#views[seq] = view;
+  set(entry: HeldView | NotHeld): void {
+    this.#entries[entry.seq % HELD_VIEWS_MAX] = entry;
+    if (this.#entries.length > TOGETHER_MAX && isHeld(entry)) setApart(entry);
   }
 
-  forEach(use: (view: HeldView, seq: number) => void): void {
-    this.#views.forEach((view, seq) => {
-      if (view !== undefined && !(view instanceof CorrectableError)) use(view, seq);
-    });
+  /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
+  makeRoom(seq: number): number {
+    const entry = this.#entries[seq % HELD_VIEWS_MAX];
+    this.#entries[seq % HELD_VIEWS_MAX] = undefined;
+    return isHeld(entry) ? entry.bytes : 0;
+  }
+
+  forEach(use: (view: HeldView) => void): void {
+    for (const entry of this.#entries) if (isHeld(entry)) use(entry);
   }
 
   /** The view under whose number the client has the value of `view`, if it has. */
   targetOf({ at }: HeldView): HeldView | undefined {
-    return at === undefined ? undefined : (this.#views[at] as HeldView);
+    const target = at === undefined ? undefined : this.get(at);
+    return isHeld(target) ? target : undefined;
   }
 
   /** A view that the client has, where confirming that gives `view` and nothing more. */
   sameAs(view: HeldView): HeldView | undefined {
-    for (const [seq, held] of this.#views.entries()) {
+    for (const held of this.#entries) {
       // Those that were told by a confirmation themselves stand for the one that was confirmed.
-      if (held === undefined || held instanceof CorrectableError || held.at !== seq) continue;
-      if (covers(view.details, held.told) && sameEncoding(held.value, view.value)) return held;
+      if (!isHeld(held) || held.at !== held.seq || view.seq - held.seq >= HELD_VIEWS_MAX) continue;
+      if (sameEncoding(held.value, view.value) && covers(view.details, held.told)) return held;
     }
     return undefined;
   }
 
   /** Sets the values apart from the memory that they were written in: they may be held for long. */
   setApart(): void {
-    this.forEach((view) => {
-      if (typeof view.value !== 'string') view.value = view.value.slice();
-    });
+    this.forEach(setApart);
   }
+}
+
+function setApart(view: HeldView): void {
+  const { value } = view;
+  if (typeof value !== 'string' && value.buffer.byteLength > value.length) view.value = value.slice();
 }
 
 function sameEncoding(a: Encoded, b: Encoded): boolean {

@@ -3,7 +3,7 @@
  * give what they should not. None of that may end the process, or pass for an answer.
  */
 import { systemClock } from '../../correctable/clock.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isThenable } from '../../correctable/values.ts';
 
 const ignore = (): void => {};
@@ -17,6 +17,19 @@ export function absorb(given: unknown): void {
 export class HookTimeout extends CorrectableError {
   constructor(name: string, timeoutMs: number) {
     super('UNAVAILABLE', `${name} gave no answer within ${timeoutMs} ms; nothing was done`);
+  }
+}
+
+/**
+ * Whether a hook could not tell, rather than said no: it gave no answer in time, or an error of this package that may
+ * pass, such as `UNAVAILABLE`, since what it asks itself is down.
+ */
+export function isUndecided(error: unknown): boolean {
+  try {
+    return isCorrectableError(error) && error.retryable;
+  } catch {
+    // A getter of what was thrown.
+    return false;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import type { ClientTable } from './client-table.ts';
 import type { CompiledCatalogue } from './compile-schema.ts';
 import type { GatewayLimits } from './limits.ts';
+import type { TotalLoad } from './load.ts';
 import type { Logger } from './logger.ts';
 
 /** Who is behind a connection. */
@@ -21,7 +22,10 @@ export interface Peer {
   readonly origin: string | undefined;
 }
 
-/** Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. */
+/**
+ * Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. Who cannot tell,
+ * since a directory is down, throws a retryable error of this package (`UNAVAILABLE`): the client then asks again.
+ */
 export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
 
 /** Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. */
@@ -32,7 +36,7 @@ export interface GatewayCounters {
   submitted: number;
   malformed: number;
   overloaded: number;
-  /** Views after the end or at an unknown level, from the hosted binding. */
+  /** Views after the end, and views or failures at an unknown level, from the hosted binding. */
   misuses: number;
 }
 
@@ -51,6 +55,8 @@ export interface GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  /** What is under way in the store. */
+  readonly load: TotalLoad;
   readonly counters: GatewayCounters;
   readonly draining: boolean;
   /** The names of a set of levels, given as bits. */

@@ -54,9 +54,14 @@ export function refuseUpgrade(socket: Duplex, status: RefusalStatus, reason: str
   socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
 }
 
+/** Whether an answer may still be given: another handler of the same server may have given one, or the client be gone. */
+export function isOpen(response: ServerResponse): boolean {
+  return !response.headersSent && !response.destroyed;
+}
+
 /** Answers with a status and nothing else. */
 export function answerEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { ...ANSWER_HEADERS, ...headers }).end();
+  if (isOpen(response)) response.writeHead(status, { ...ANSWER_HEADERS, ...headers }).end();
 }
 
 /** The same handler, whose failures cost one answer, never the process. */
@@ -64,8 +69,7 @@ export function guardedPage(page: RequestListener, logger: Logger): RequestListe
   return (request, response) => {
     const failed = (err: unknown): void => {
       logger.error({ err }, 'the page failed');
-      if (response.headersSent) response.destroy();
-      else answerEmpty(response, 500);
+      answerFailed(response);
     };
     response.on('error', failed);
     try {
@@ -75,4 +79,14 @@ export function guardedPage(page: RequestListener, logger: Logger): RequestListe
       failed(error);
     }
   };
+}
+
+/** Puts a failure in the place of what the page has begun to say; an answer that is whole stays as it is. */
+function answerFailed(response: ServerResponse): void {
+  if (response.writableEnded) return;
+  if (response.headersSent) return void response.destroy();
+  // What it said of the length or the form of its answer does not hold for ours.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.statusMessage = '';
+  answerEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }

@@ -3,10 +3,10 @@
  * site, `/metrics` for Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isCorrectableError } from '../../correctable/errors.ts';
 import { GatewayMetrics } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
-import { ANSWER_HEADERS, answerEmpty, pathOf } from './http-server.ts';
+import { isUndecided } from './hooks.ts';
+import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
 import type { Place } from './place.ts';
 
@@ -30,6 +30,8 @@ interface Answer {
   readonly type?: string;
 }
 
+const MISTAKE: Answer = { status: 500, body: { error: 'the server made a mistake' } };
+
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: Sites,
@@ -47,12 +49,10 @@ export function createHttpHandler(
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       answerEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
-      if (origin !== undefined) response.setHeader('access-control-allow-origin', origin);
-      response.setHeader('vary', 'origin');
-      answer(request, sites, { first, second, metrics }).then(
-        (given) => send(response, given),
-        () => send(response, { status: 500, body: { error: 'the server made a mistake' } }),
-      );
+      answer(request, sites, { first, second, metrics })
+        .catch(() => MISTAKE)
+        .then((given) => send(response, given, origin))
+        .catch(() => response.destroy());
     }
     return true;
   };
@@ -69,13 +69,21 @@ async function answer(request: IncomingMessage, sites: Sites, { first, second, m
   if (first === 'sites') return { status: 200, body: { sites: directoryOf(sites) } };
   const known = await isKnown(request, sites);
   if (first === 'health') return healthOf(sites, known === true);
-  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked in time' } };
+  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
   if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
   return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
 
-function send(response: ServerResponse, { status, body, type = 'application/json' }: Answer): void {
+/** The answer may come late: by then another handler of the same server may have given its own. */
+function send(
+  response: ServerResponse,
+  { status, body, type = 'application/json' }: Answer,
+  origin: string | undefined,
+): void {
+  if (!isOpen(response)) return;
   response.writeHead(status, {
+    vary: 'origin',
+    ...(origin !== undefined && { 'access-control-allow-origin': origin }),
     'content-type': type,
     ...ANSWER_HEADERS,
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
@@ -94,7 +102,7 @@ async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean 
     try {
       await gateway.authenticate(token, peer);
     } catch (error) {
-      return isCorrectableError(error, 'UNAVAILABLE') ? undefined : false;
+      return isUndecided(error) ? undefined : false;
     }
   }
   return true;

@@ -8,7 +8,9 @@ import type { Codec, Encoded } from '../../protocol/codec.ts';
 import { isPlainSubmit } from '../../protocol/plain-rows.ts';
 import { createRowCheck } from '../../protocol/row-check.ts';
 import type { ClientRow } from '../../protocol/rows.ts';
+import { systemClock } from '../../correctable/clock.ts';
 import { compileSchema } from './compile-schema.ts';
+import { ReceivedFrame } from './load.ts';
 
 const checkRow = createRowCheck(clientKinds, { compile: compileSchema, isPlain: isPlainSubmit });
 
@@ -16,7 +18,7 @@ const checkRow = createRowCheck(clientKinds, { compile: compileSchema, isPlain: 
 export interface RowReader {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly mayRead: boolean;
-  row(row: ClientRow): void;
+  row(row: ClientRow, frame: ReceivedFrame): void;
   /** A row, of the operation `id` if that can be told, or a whole frame is none. */
   malformed(id: number, error: unknown): void;
 }
@@ -27,6 +29,8 @@ export class Inbox {
   readonly #reader: RowReader;
   /** What could not be served yet: rows, and frames that came after them. */
   #rows: unknown[] = [];
+  /** The one whose rows are being served. */
+  #frame = new ReceivedFrame(0);
   #frames: Encoded[] = [];
 
   constructor(codec: Codec, reader: RowReader) {
@@ -45,6 +49,7 @@ export class Inbox {
 
   /** Goes on with what waits, as far as that may be. */
   resume(): void {
+    this.#frame.servedAt = systemClock.now();
     this.#serve(this.#rows);
     while (this.#rows.length === 0) {
       const frame = this.#frames.shift();
@@ -61,6 +66,7 @@ export class Inbox {
 
   #read(frame: Encoded): void {
     let rows: unknown[];
+    this.#frame = new ReceivedFrame(frame.length);
     try {
       rows = this.#codec.decode(frame);
     } catch (error) {
@@ -82,7 +88,7 @@ export class Inbox {
 
   #serveRow(row: unknown): void {
     const problem = checkRow(row);
-    if (problem === undefined) return this.#reader.row(row as ClientRow);
+    if (problem === undefined) return this.#reader.row(row as ClientRow, this.#frame);
     const { id, field, reason } = problem;
     return this.#reader.malformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
   }

@@ -1,5 +1,5 @@
 /** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 
 /** Bounds of a gateway. `Infinity` stands for none, except for `frameBytesMax`. */
 export interface GatewayLimits {
@@ -7,15 +7,23 @@ export interface GatewayLimits {
   readonly frameBytesMax: number;
   /** Largest view sent, in bytes; larger ones fail their operation. Default 16 MiB. */
   readonly resultBytesMax: number;
-  /** Most operations under way on one connection; more fail with `OVERLOADED`. Default 16 384. */
+  /**
+   * Most operations under way on one connection, cancelled ones included while the store has not ended them; more fail
+   * with `OVERLOADED`. Default 16 384.
+   */
   readonly inFlightMax: number;
+  /**
+   * Bytes received of one connection that its operations under way, and those that wait for `authorise`, came in; more
+   * fail with `OVERLOADED`. Default 64 MiB.
+   */
+  readonly inFlightBytesMax: number;
   /** Most updates of one client whose replies are kept for a repetition; more fail with `OVERLOADED`. Default 65 536. */
   readonly repliesMax: number;
   /** Bytes kept of the replies of one client; beyond them its updates fail with `OVERLOADED`. Default 32 MiB. */
   readonly repliesBytesMax: number;
   /**
-   * Bytes kept of the replies of all clients. Beyond them those that have been gone for longest are forgotten, and if
-   * all are here, updates fail with `OVERLOADED`. Default 256 MiB.
+   * Bytes kept of all clients. To make room, clients that are gone are forgotten, and where that is not enough, updates
+   * fail with `OVERLOADED`. A quarter is set aside, shared out among `connectionsMax` clients. Default 256 MiB.
    */
   readonly repliesBytesTotalMax: number;
   /**
@@ -33,7 +41,10 @@ export interface GatewayLimits {
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorise` may take. Default 5000 ms. */
   readonly hookTimeoutMs: number;
-  /** How long a client may take nothing of what waits for it before its connection is closed. Default 60 000 ms. */
+  /**
+   * How long a client may take nothing of what waits for it before its connection is closed. That it reads is seen by
+   * every 64 KiB. Default 60 000 ms.
+   */
   readonly stallTimeoutMs: number;
   /** How often every connection is asked whether it is alive. Default 30 000 ms. */
   readonly heartbeatMs: number;
@@ -45,6 +56,7 @@ const DEFAULTS: GatewayLimits = {
   frameBytesMax: 1 << 20,
   resultBytesMax: 16 << 20,
   inFlightMax: 16_384,
+  inFlightBytesMax: 64 << 20,
   repliesMax: 65_536,
   repliesBytesMax: 32 << 20,
   repliesBytesTotalMax: 256 << 20,
@@ -73,6 +85,9 @@ export const SEND_BUFFER_OVERRUN = 4;
 
 /** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
 export function limitsFrom(given: Partial<GatewayLimits> = {}): GatewayLimits {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalidArgument('limits', 'must be an object of limits, or none');
+  }
   const limits: Record<keyof GatewayLimits, number> = { ...DEFAULTS };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;

@@ -1,21 +1,49 @@
 /** How an update ended, kept for a repetition of it: by itself, without the memory that it was written in. */
-import type { EncodedRow } from '../../protocol/codec.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { Codec, EncodedRow } from '../../protocol/codec.ts';
+import { wellFormed } from '../../protocol/value-domain.ts';
+import { failRow } from '../../protocol/wire-errors.ts';
 
 /** An ending that can be told again. */
 export type Reply =
   | { readonly row: EncodedRow; readonly isFailure: boolean }
-  /** What nobody can change need not be kept in its encoded form. */
-  | { readonly scalar: unknown; readonly level: number; readonly seq: number };
+  /** What takes no memory of its own need not be kept in its encoded form. */
+  | { readonly scalar: Scalar; readonly level: number; readonly seq: number };
+
+/** Values of a fixed size. A string may be a part of a large one, and keep all of that. */
+export type Scalar = null | undefined | boolean | number;
+
+/** How much is kept of the message of a failure for which there is no room. */
+const SHORT_LENGTH = 96;
+
+export function isScalar(value: unknown): value is Scalar {
+  return value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number';
+}
 
 /** The memory that the reply takes, in bytes. */
-export function bytesOf(reply: Reply): number {
-  if ('row' in reply) return reply.row.length;
-  return typeof reply.scalar === 'string' ? reply.scalar.length : 0;
+export function bytesOf(reply: Reply | undefined): number {
+  return reply !== undefined && 'row' in reply ? reply.row.length : 0;
 }
 
 /** The reply in memory of its own: a row of 20 bytes would keep all of the block that it was written in. */
 export function apart(reply: Reply): Reply {
-  if (!('row' in reply) || typeof reply.row === 'string') return reply;
-  const { block, start, length } = reply.row;
-  return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure: reply.isFailure };
+  if (!('row' in reply)) return reply;
+  const { row, isFailure } = reply;
+  if (typeof row === 'string') {
+    // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
+    row.charCodeAt(0);
+    return reply;
+  }
+  const { block, start, length } = row;
+  return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure };
+}
+
+/** A failure in few bytes, whatever it says. */
+export function shortFailure(id: number, error: unknown, codec: Codec): Reply {
+  return { row: codec.encodeRow(failRow(id, isCorrectableError(error) ? shortened(error) : error)), isFailure: true };
+}
+
+function shortened({ code, message, retryable, retryAfterMs }: CorrectableError): CorrectableError {
+  const text = wellFormed(message.slice(0, SHORT_LENGTH));
+  return new CorrectableError(code, text, { retryable, retryAfterMs });
 }

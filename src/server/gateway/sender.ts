@@ -4,6 +4,7 @@
  */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Codec, Encoded, EncodedRow } from '../../protocol/codec.ts';
+import { ANNOUNCED_BYTES_MIN } from '../../protocol/incoming.ts';
 import { Outbox } from '../../protocol/outbox.ts';
 import type { ServerSocket } from './socket.ts';
 
@@ -11,14 +12,30 @@ import type { ServerSocket } from './socket.ts';
 const WINDOW_BYTES = 1 << 17;
 
 /** Larger frames are given to the socket in parts of this size, so that it can be seen whether they move. */
-const PART_BYTES = 1 << 17;
+const PART_BYTES = 1 << 16;
+
+/**
+ * After so many bytes the client is asked for a sign of life. The buffers of the system hold some MiB, and tell that
+ * they have room only when a third of them is free: that a slow client reads shows in its answers much sooner.
+ */
+const MARK_BYTES = 1 << 16;
+
+/**
+ * So many questions may be open: a client whose own way out is blocked keeps its answers, and gives up on a server that
+ * asks on and on (`ws` after 60). After every third of them it is asked half as often, so that they reach further.
+ */
+const MARKS_MAX = 48;
 
 /** What a sender is made from. */
 export interface SenderParts {
   readonly codec: Codec;
-  readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send'>;
+  readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send' | 'ping'>;
   readonly frameBytesMax: number;
   readonly stallTimeoutMs: number;
+  /** The socket is given no more than this without `onMoved` when it has gone. At most 128 KiB. */
+  readonly windowBytes: number;
+  /** Whether somebody waits for `onMoved`: then it follows whatever is sent. */
+  isAwaited(): boolean;
   /** The client has taken some of what waited. */
   onMoved(): void;
   /** The client has taken nothing for the time. */
@@ -36,10 +53,15 @@ interface Waiting {
 export class Sender {
   readonly #parts: SenderParts;
   readonly #outbox: Outbox;
+  readonly #windowBytes: number;
   readonly #queue: Waiting[] = [];
   /** Bytes in the queue, and of rows that have not been made a frame yet. */
   #queuedBytes = 0;
   #rowBytes = 0;
+  /** Bytes given to the socket since the client was last asked for a sign of life. */
+  #unmarkedBytes = 0;
+  /** How often it was asked, and has not answered yet. */
+  #openMarks = 0;
   /** Parts in the socket that it will tell of when they are gone. */
   #underWay = 0;
   #movedAt = 0;
@@ -47,6 +69,7 @@ export class Sender {
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
+    this.#windowBytes = Math.min(parts.windowBytes, WINDOW_BYTES);
     // Before anything else is read: what a frame leads to at once is answered by one frame.
     this.#outbox = new Outbox(
       parts.codec,
@@ -58,12 +81,20 @@ export class Sender {
 
   /** Bytes that wait to be sent, wherever they wait. */
   get waitingBytes(): number {
-    return this.#rowBytes + this.#queuedBytes + this.#parts.socket.bufferedBytes;
+    const { bufferedBytes } = this.#parts.socket;
+    // What it holds beyond the window then are its own messages, whose going nobody tells of.
+    const inSocket = this.#underWay > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
+    return this.#rowBytes + this.#queuedBytes + inSocket;
   }
 
   /** Whether the socket takes no more for now. */
   get isBlocked(): boolean {
     return this.#queue.length > 0;
+  }
+
+  /** Whether the client has been asked for a sign of life that it has not given yet. */
+  get isAsking(): boolean {
+    return this.#openMarks > 0;
   }
 
   push(row: EncodedRow): void {
@@ -74,6 +105,12 @@ export class Sender {
   /** Sends at once what was collected, as far as the socket takes it. */
   flush(): void {
     this.#outbox.flush();
+  }
+
+  /** The client has shown that it reads. */
+  alive(): void {
+    this.#movedAt = systemClock.now();
+    if (this.#openMarks > 0) this.#openMarks--;
   }
 
   /** Forgets what waits. */
@@ -87,9 +124,20 @@ export class Sender {
 
   #send(frame: Encoded): void {
     this.#rowBytes = Math.max(0, this.#rowBytes - frame.length);
-    const { socket } = this.#parts;
-    if (this.#queue.length === 0 && frame.length <= PART_BYTES && socket.bufferedBytes < WINDOW_BYTES) {
-      return socket.send(frame);
+    if (frame.length >= ANNOUNCED_BYTES_MIN) this.#announce(Buffer.byteLength(frame));
+    this.#pass(frame);
+  }
+
+  /** A client hears nothing of a frame until all of it has come: it must not take that for silence. */
+  #announce(bytes: number): void {
+    const { codec } = this.#parts;
+    this.#pass(codec.frame([codec.encodeRow([bytes, 'incoming'])]));
+  }
+
+  #pass(frame: Encoded): void {
+    if (this.#mayGoAtOnce(frame)) {
+      this.#parts.socket.send(frame);
+      return this.#mark(frame.length);
     }
     const isText = typeof frame === 'string';
     const bytes = isText ? Buffer.from(frame) : frame;
@@ -98,11 +146,18 @@ export class Sender {
     return this.#pump();
   }
 
+  /** Whether nobody need be told when it has gone. */
+  #mayGoAtOnce({ length }: Encoded): boolean {
+    const { socket, isAwaited } = this.#parts;
+    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited()) return false;
+    return socket.bufferedBytes + length <= this.#windowBytes;
+  }
+
   /** Gives the socket as much as it should have. One part at least is always under way, to tell when there is room. */
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      if (this.#underWay > 0 && socket.bufferedBytes >= WINDOW_BYTES) return this.#watch();
+      if (this.#underWay > 0 && socket.bufferedBytes >= this.#windowBytes) return this.#watch();
       this.#sendPart(next);
     }
     return this.#stopWatching();
@@ -116,11 +171,23 @@ export class Sender {
     if (isLast) this.#queue.shift();
     this.#underWay++;
     this.#parts.socket.send(part, { isText: next.isText, isLast, sent: () => this.#sent() });
+    this.#mark(part.length);
+  }
+
+  #mark(bytes: number): void {
+    this.#unmarkedBytes += bytes;
+    const thirds = Math.floor((3 * this.#openMarks) / MARKS_MAX);
+    if (this.#openMarks >= MARKS_MAX || this.#unmarkedBytes < MARK_BYTES * 2 ** thirds) return;
+    this.#unmarkedBytes = 0;
+    this.#openMarks++;
+    this.#parts.socket.ping();
   }
 
   #sent(): void {
     this.#underWay--;
     this.#movedAt = systemClock.now();
+    // What is left then is known to wait, and told of when it goes.
+    this.#outbox.flush();
     this.#pump();
     this.#parts.onMoved();
   }

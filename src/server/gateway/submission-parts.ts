@@ -3,6 +3,7 @@ import type { BindingSession } from '../../correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../protocol/codec.ts';
 import type { ServerRow } from '../../protocol/rows.ts';
 import type { Move } from '../../protocol/submit.ts';
+import type { Load, Place } from './load.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
@@ -28,10 +29,26 @@ export interface SubmissionOwner {
   readonly resultBytesMax: number;
   /** Takes so many bytes more to keep something of the client's, if there is room for them. */
   take(bytes: number): boolean;
+  /** The same, whether there is room or not. */
+  charge(bytes: number): void;
   /** Gives back what was taken. */
   give(bytes: number): void;
+  /** What is remembered of an update from now on: that it has ended, and how. */
+  ended(update: Remembered & { readonly id: number }, as: Remembered): void;
   /** Told of failures, and of what a binding does against its interface. */
   onAnomaly(operation: string, what: string, error?: unknown): void;
+}
+
+/** An update as it is remembered, for a repetition of it: under way, or ended. */
+export interface Remembered {
+  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
+  isSuperseded(hop: number): boolean;
+  /** Sends the rows to a new connection, beginning with what is known already, in full. */
+  repeat(outlet: Outlet, load: Load): void;
+  /** The connection is gone, but its client may come back. */
+  detach(): void;
+  /** Nobody will ask for the reply again. */
+  forget(): void;
 }
 
 /** What a submission is made from. */
@@ -43,9 +60,12 @@ export interface SubmissionParts {
   readonly isUpdate: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
+  /** When its time is up, by `now` of the clock of the process. */
   readonly deadlineAt: number | undefined;
   readonly trace: unknown;
   readonly session?: BindingSession | undefined;
   /** Where it was sent first, if it has moved. */
   readonly move?: Move | undefined;
+  /** Its own until the store is done with it. */
+  readonly place: Place;
 }

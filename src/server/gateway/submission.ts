@@ -9,39 +9,52 @@ import type {
   Sink,
   SubmissionOrigin,
   ViewDetails,
+  Whereabouts,
 } from '../../correctable/binding.ts';
+import { systemClock, wallAheadMs } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { mergeDetails } from '../../correctable/values.ts';
 import { EncodedField, type EncodedRow } from '../../protocol/codec.ts';
 import type { Move } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
-import { HeldViews, type HeldView } from './held-views.ts';
+import { EndedUpdate } from './ended-update.ts';
+import { guardedController } from './guarded-signal.ts';
+import { HeldViews, isHeld, type HeldView } from './held-views.ts';
+import { absorb } from './hooks.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
-import { apart, bytesOf, type Reply } from './reply.ts';
-import type { Outlet, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
+import type { Load, Place } from './load.ts';
+import { bytesOf, isScalar, shortFailure, type Reply } from './reply.ts';
+import type { Outlet, Remembered, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
 import { toldError } from './told-error.ts';
 import { CONFIRM_FIELDS, confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
 
-/** The ending of an update whose reply could not be kept. */
-const NOT_KEPT = 'the update took effect; its result is not kept, since too much waits for an ack of this client';
+/** The ending of an update whose result can neither be sent now nor asked for later. */
+const NOT_TOLD = 'the update took effect; its result is not told, since too much waits to be sent to this client';
 
-/** An operation under way, or ended with its reply kept for a repetition. */
-export class Submission implements Sink, InvocationContext {
+/** What a view that is held takes beside what is written of it, in bytes. */
+const HELD_BYTES = 128;
+
+/** An operation under way. */
+export class Submission implements Sink, InvocationContext, Remembered {
   readonly id: number;
-  readonly session: BindingSession | undefined;
-  readonly deadlineAt: number | undefined;
-  readonly trace: unknown;
+  session: BindingSession | undefined;
+  trace: unknown;
+  /** The store's to set. */
+  whereabouts: Whereabouts | undefined = undefined;
   readonly #owner: SubmissionOwner;
   readonly #name: string;
   readonly #isUpdate: boolean;
   readonly #move: Move | undefined;
   readonly #strongest: number;
+  /** When its time is up, by the clock of the process. */
+  readonly #dueAt: number | undefined;
   #outlet: Outlet | undefined;
   /** Those that the store or we may confirm; made when a view is not the last. */
   #views: HeldViews | undefined;
   #hasEnded = false;
-  /** Of an update that has ended. */
-  #reply: Reply | undefined;
+  /** Its own until the store is done with it, whether anybody waits or not. */
+  readonly #place: Place;
+  #isAwaited = false;
   /** Nobody will ask for the reply again. */
   #isForgotten = false;
   /** What is kept of it at present. */
@@ -50,11 +63,12 @@ export class Submission implements Sink, InvocationContext {
   /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
   #repeated = false;
   #controller: AbortController | undefined;
+  /** Nobody waits for it any more. */
   #abandoned = false;
 
   constructor(owner: SubmissionOwner, parts: SubmissionParts, outlet: Outlet) {
     this.id = parts.id;
-    this.deadlineAt = parts.deadlineAt;
+    this.#dueAt = parts.deadlineAt;
     this.trace = parts.trace;
     this.session = parts.session;
     this.#move = parts.move;
@@ -62,7 +76,12 @@ export class Submission implements Sink, InvocationContext {
     this.#name = parts.name;
     this.#isUpdate = parts.isUpdate;
     this.#strongest = parts.strongest;
+    this.#place = parts.place;
     this.#outlet = outlet;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#dueAt === undefined ? undefined : this.#dueAt + wallAheadMs(systemClock);
   }
 
   get operationId(): string {
@@ -75,24 +94,28 @@ export class Submission implements Sink, InvocationContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abandoned) this.#controller.abort();
+    if (this.#abandoned) {
+      this.#mayHaveStopped();
+      return AbortSignal.abort();
     }
+    this.#controller ??= guardedController((error) => this.#anomaly('a listener of the store failed', error));
     return this.#controller.signal;
   }
 
-  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
   isSuperseded(hop: number): boolean {
-    const hasResult = this.#reply !== undefined && !('row' in this.#reply && this.#reply.isFailure);
-    return !hasResult && hop > (this.#move?.[1] ?? 0);
+    return hop > this.#hop;
+  }
+
+  /** The store has given a promise, whose end is the end of the operation. */
+  awaits(): void {
+    this.#isAwaited = true;
   }
 
   update(value: unknown, level: string, details?: ViewDetails): number {
     const seq = this.#count++;
     try {
       const index = this.#accept(level);
-      if (index === undefined) return seq;
+      if (index === undefined || this.#isWasted(index)) return seq;
       // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
       if (index >= this.#strongest && this.#views === undefined) this.#finish(value, index, seq, details);
       else this.#show(value, index, seq, details);
@@ -105,7 +128,7 @@ export class Submission implements Sink, InvocationContext {
   confirm(level: string, seq: number, details?: ViewDetails): void {
     try {
       const index = this.#accept(level);
-      if (index !== undefined) this.#confirm(index, seq, details);
+      if (index !== undefined && !this.#isWasted(index)) this.#confirm(index, seq, details);
     } catch (error) {
       this.#broke(error);
     }
@@ -113,7 +136,8 @@ export class Submission implements Sink, InvocationContext {
 
   fail(error: unknown, level?: string): void {
     try {
-      this.#fail(error, level === undefined ? -1 : this.#owner.levels.indexOf(level));
+      const index = level === undefined ? this.#strongest : this.#accept(level);
+      if (index !== undefined) this.#fail(error, index);
     } catch (problem) {
       this.#broke(problem);
     }
@@ -122,29 +146,21 @@ export class Submission implements Sink, InvocationContext {
   /** The binding is done with the operation; without a final by now there will be none. */
   close(): void {
     if (this.#hasEnded) return;
+    if (this.#isOver()) return this.#leave();
     this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended the operation without a final view'));
   }
 
-  /** Sends the rows to a new connection, beginning with what is known already, in full. */
-  repeat(outlet: Outlet): void {
+  repeat(outlet: Outlet, load: Load): void {
     this.#outlet = outlet;
     this.#repeated = true;
-    if (!this.#hasEnded) {
-      this.#views?.forEach((view, seq) => {
-        view.at = undefined;
-        this.#emit(view, seq);
-      });
-      return;
-    }
-    const reply = this.#reply;
-    this.#outlet = undefined;
-    if (reply === undefined) outlet.push(failRow(this.id, new CorrectableError('UNKNOWN', NOT_KEPT)));
-    else if ('row' in reply) outlet.pushEncoded(reply.row);
-    else outlet.push(viewRow(this.id, reply.level, reply.seq, reply.scalar, undefined));
-    outlet.ended(this.id);
+    this.#place.moveTo(load);
+    this.#views?.forEach((view) => {
+      view.at = undefined;
+      this.#emit(view);
+    });
   }
 
-  /** The connection is gone, but its client may come back: what is held meanwhile is held by itself. */
+  /** What is held meanwhile is held by itself. */
   detach(): void {
     this.#outlet = undefined;
     this.#views?.setApart();
@@ -155,14 +171,13 @@ export class Submission implements Sink, InvocationContext {
     this.#outlet = undefined;
     this.#abandoned = true;
     if (!this.#isUpdate) this.#release();
-    this.#controller?.abort();
+    if (this.#controller === undefined) return;
+    this.#controller.abort();
+    this.#mayHaveStopped();
   }
 
-  /** Nobody will ask for the reply again. */
   forget(): void {
     this.#isForgotten = true;
-    this.#reply = undefined;
-    if (this.#hasEnded) this.#release();
   }
 
   #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -172,54 +187,69 @@ export class Submission implements Sink, InvocationContext {
     } catch (error) {
       return this.#cannotTell(error, level);
     }
-    const isPlain = isScalar(value) && details === undefined && this.session === undefined;
-    this.#deliver(row, isPlain ? { scalar: value, level, seq } : { row, isFailure: false });
+    const isBare = details === undefined && this.session === undefined;
+    this.#deliver(row, isBare && isScalar(value) ? { scalar: value, level, seq } : { row, isFailure: false });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
-    const view: HeldView = { level, value: '', details, at: undefined, told: undefined };
+    const view: HeldView = { seq, level, value: '', details, at: undefined, told: undefined, bytes: 0 };
     try {
       view.value = this.#owner.codec.encodeValue(value);
       const same = this.#repeated ? undefined : this.#views?.sameAs(view);
-      if (same !== undefined) this.#emitConfirm(view, same, seq, details);
-      else if (level >= this.#strongest) this.#conclude(view, seq);
-      else this.#emit(view, seq);
+      if (same !== undefined) this.#emitConfirm(view, same, details);
+      else if (level >= this.#strongest) this.#conclude(view);
+      else this.#emit(view);
     } catch (error) {
       return this.#cannotTell(error, level, seq);
     }
-    this.#hold(view, seq);
+    this.#hold(view);
   }
 
   #confirm(level: number, seq: number, details: ViewDetails | undefined): void {
     const known = this.#views?.get(seq);
     if (known === undefined) {
-      return this.#fail(new CorrectableError('PROTOCOL', `the store confirmed view ${seq}, which it never gave`), -1);
+      const message = `the store confirmed view ${seq}, which it never gave, or long ago`;
+      return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
     }
-    if (known instanceof CorrectableError) return this.#cannotTell(known, level);
+    if (!isHeld(known)) return this.#cannotTell(known.error, level);
     const view: HeldView = { ...known, level, details: merged(known.details, details) };
     try {
       const target = this.#views?.targetOf(known);
       // Where the client has just what the store means, what is new is all there is to say.
-      if (target === known && known.told === known.details) this.#emitConfirm(view, target, seq, details);
+      if (target === known && known.told === known.details) this.#emitConfirm(view, target, details);
       else if (target !== undefined && covers(view.details, target.told)) {
-        this.#emitConfirm(view, target, seq, view.details);
-      } else if (level >= this.#strongest) this.#conclude(view, seq);
-      else this.#emit(view, seq);
+        this.#emitConfirm(view, target, view.details);
+      } else if (level >= this.#strongest) this.#conclude(view);
+      else this.#emit(view);
     } catch (error) {
       return this.#cannotTell(error, level);
     }
-    return this.#views?.set(seq, view);
+    return this.#hold(view);
   }
 
   /** Ends the operation as a whole, unless it failed only at a level below the strongest. */
   #fail(error: unknown, level: number): void {
-    if (this.#hasEnded || this.#isOver()) return this.#anomaly('a failure after the end', error);
+    if (this.#hasEnded) return this.#anomaly('a failure after the end', error);
+    if (this.#isOver()) return this.#leave();
     this.#anomaly('an operation failed', error);
     const told = toldError(error);
-    if (level >= 0 && level < this.#strongest) return this.#outlet?.push(failRow(this.id, told, level));
-    const row = this.#owner.codec.encodeRow(failRow(this.id, told));
+    if (level < this.#strongest) return this.#outlet?.push(failRow(this.id, told, level));
+    return this.#endWith(told);
+  }
+
+  /** A failure is kept in any case: who asks again must not be told that the update took effect. */
+  #endWith(error: unknown): void {
+    const row = this.#owner.codec.encodeRow(failRow(this.id, error));
     this.#outlet?.pushEncoded(row);
-    return this.#end({ row, isFailure: true });
+    this.#release();
+    this.#end(this.#isKept ? this.#kept(row, error) : undefined);
+  }
+
+  #kept(row: EncodedRow, error: unknown): Reply {
+    if (this.#owner.take(row.length)) return { row, isFailure: true };
+    const reply = shortFailure(this.id, error, this.#owner.codec);
+    this.#owner.charge(bytesOf(reply));
+    return reply;
   }
 
   /** Whether nobody waits for it and nothing of it is kept: a read that was abandoned. */
@@ -227,34 +257,42 @@ export class Submission implements Sink, InvocationContext {
     return this.#abandoned && !this.#isUpdate;
   }
 
+  /** Whether nobody wants a view at this level; if it is the last one, the store is done. */
+  #isWasted(level: number): boolean {
+    if (!this.#isOver()) return false;
+    if (level >= this.#strongest) this.#leave();
+    return true;
+  }
+
+  /** The index of the level, if a call of the sink still counts. */
   #accept(level: string): number | undefined {
-    if (this.#isOver()) return undefined;
     const index = this.#owner.levels.indexOf(level);
     if (!this.#hasEnded && index >= 0) return index;
-    this.#anomaly(index >= 0 ? 'a view after the end' : 'a view at an unknown level');
+    this.#anomaly(index >= 0 ? 'a view after the end' : 'an unknown level');
     return undefined;
   }
 
-  #emit(view: HeldView, seq: number): void {
-    const row = this.#rowOf(view, seq);
+  #emit(view: HeldView): void {
+    const row = this.#rowOf(view);
+    view.bytes = HELD_BYTES + row.length;
     if (this.#outlet === undefined) return;
     if (this.#outlet.isFull) return this.#outlet.push(failRow(this.id, overfull(), view.level));
     this.#outlet.pushEncoded(row);
     // After a repetition nothing refers to an earlier row.
     if (this.#repeated) return;
-    view.at = seq;
+    view.at = view.seq;
     view.told = view.details;
   }
 
-  /** Says that the value of `target` holds at the level of `view` too, which is number `seq`, with these details. */
-  #emitConfirm(view: HeldView, target: HeldView, seq: number, details: ViewDetails | undefined): void {
+  /** Says that the value of `target` holds at the level of `view` too, with these details. */
+  #emitConfirm(view: HeldView, target: HeldView, details: ViewDetails | undefined): void {
     const row = confirmRow(this.id, view.level, target.at as number, tailOf(details, this.session));
     const encoded = this.#owner.codec.encodeRow(row, CONFIRM_FIELDS);
     const isLast = view.level >= this.#strongest;
-    const isKept = isLast && this.#isUpdate && !this.#isForgotten;
-    const reply: Reply | undefined = isKept ? { row: this.#rowOf(view, seq), isFailure: false } : undefined;
+    const reply: Reply | undefined = isLast && this.#isKept ? { row: this.#rowOf(view), isFailure: false } : undefined;
     this.#outlet?.pushEncoded(encoded);
-    if (isLast) return this.#end(reply);
+    if (isLast) return this.#endAs(reply);
+    view.bytes = HELD_BYTES + view.value.length + (details === view.details ? encoded.length : this.#sizeOf(view));
     view.at = target.at;
     view.told = view.details;
     target.told = view.details;
@@ -262,18 +300,22 @@ export class Submission implements Sink, InvocationContext {
   }
 
   /** Sends the last view in full. */
-  #conclude(view: HeldView, seq: number): void {
-    const row = this.#rowOf(view, seq);
+  #conclude(view: HeldView): void {
+    const row = this.#rowOf(view);
     this.#deliver(row, { row, isFailure: false });
   }
 
   #deliver(row: EncodedRow, reply: Reply): void {
-    const bytes = bytesOf(reply);
-    if (this.#outlet?.isFull === true && !(this.#isUpdate && this.#canKeep(bytes))) {
-      return this.#fail(this.#isUpdate ? new CorrectableError('UNKNOWN', NOT_KEPT) : overfull(), -1);
+    if (this.#outlet?.isFull === true && !(this.#isKept && this.#canKeep(bytesOf(reply)))) {
+      return this.#fail(this.#isUpdate ? new CorrectableError('UNKNOWN', NOT_TOLD) : overfull(), this.#strongest);
     }
     this.#outlet?.pushEncoded(row);
-    return this.#end(reply);
+    return this.#endAs(reply);
+  }
+
+  /** Whether its reply is to be kept: somebody may ask for it again. */
+  get #isKept(): boolean {
+    return this.#isUpdate && !this.#isForgotten;
   }
 
   #canKeep(bytes: number): boolean {
@@ -282,28 +324,61 @@ export class Submission implements Sink, InvocationContext {
     return true;
   }
 
-  #end(reply: Reply | undefined): void {
+  /** Ends with a view, whose reply is kept if there is room for it. */
+  #endAs(reply: Reply | undefined): void {
     this.#release();
+    const bytes = bytesOf(reply);
+    const isKept = this.#isKept && (bytes === 0 || this.#owner.take(bytes));
+    this.#end(isKept ? reply : undefined);
+  }
+
+  /** Ends; what `reply` takes has been taken. */
+  #end(reply: Reply | undefined): void {
     this.#hasEnded = true;
-    if (this.#isUpdate && !this.#isForgotten && reply !== undefined) {
-      const bytes = bytesOf(reply);
-      if (bytes === 0 || this.#owner.take(bytes)) {
-        this.#bytes = bytes;
-        this.#reply = apart(reply);
-      }
-    }
+    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.#owner, this.id, this.#hop, reply));
+    this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;
     outlet?.ended(this.id);
   }
 
+  /** Who takes the signal is told, and may say nothing more; of a promise the end is waited for. */
+  #mayHaveStopped(): void {
+    if (!this.#isAwaited) this.#leave();
+  }
+
+  /** The store is done with it: nothing that came with it is kept, nor what the store has made of that. */
+  #leave(): void {
+    this.#place.leave();
+    const { session } = this;
+    this.session = this.trace = this.whereabouts = this.#controller = undefined;
+    if (session !== undefined) this.#closeSession(session);
+  }
+
+  #closeSession(session: BindingSession): void {
+    try {
+      absorb(session.close?.());
+    } catch (error) {
+      this.#anomaly('a session could not be closed', error);
+    }
+  }
+
   /** Keeps the view for a confirmation by the store, and for a repetition. */
-  #hold(view: HeldView, seq: number): void {
+  #hold(view: HeldView): void {
     if (this.#hasEnded) return;
-    const bytes = view.value.length;
-    const isHeld = this.#owner.take(bytes);
-    if (isHeld) this.#bytes += bytes;
-    (this.#views ??= new HeldViews()).set(seq, isHeld ? view : overfull());
+    const views = this.#roomFor(view.seq);
+    const hasRoom = this.#owner.take(view.bytes);
+    if (hasRoom) this.#bytes += view.bytes;
+    views.set(hasRoom ? view : { seq: view.seq, error: overfull() });
+  }
+
+  /** The views that are held, without the one that view `seq` takes the place of. */
+  #roomFor(seq: number): HeldViews {
+    const views = (this.#views ??= new HeldViews());
+    const freed = views.makeRoom(seq);
+    if (freed > 0) this.#owner.give(freed);
+    this.#bytes -= freed;
+    return views;
   }
 
   #release(): void {
@@ -322,15 +397,23 @@ export class Submission implements Sink, InvocationContext {
     if (!isTyped) this.#anomaly('a view could not be sent', problem);
     if (level < this.#strongest) {
       const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', why);
-      if (seq !== undefined) (this.#views ??= new HeldViews()).set(seq, error);
+      if (seq !== undefined) this.#roomFor(seq).set({ seq, error });
       return this.#fail(error, level);
     }
-    if (!this.#isUpdate) return this.#fail(problem, -1);
+    if (!this.#isUpdate) return this.#fail(problem, this.#strongest);
     const message = `the update took effect, but its result cannot be told: ${why}`;
-    return this.#fail(new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }), -1);
+    return this.#fail(
+      new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
+      this.#strongest,
+    );
   }
 
-  #rowOf({ level, value, details }: HeldView, seq: number): EncodedRow {
+  /** What the details of the view take, in bytes. */
+  #sizeOf({ level, details }: HeldView): number {
+    return this.#owner.codec.encodeRow(confirmRow(this.id, level, 0, details), CONFIRM_FIELDS).length;
+  }
+
+  #rowOf({ seq, level, value, details }: HeldView): EncodedRow {
     return this.#encode(level, seq, new EncodedField(value), details);
   }
 
@@ -345,17 +428,16 @@ export class Submission implements Sink, InvocationContext {
     const told = this.#isUpdate
       ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
       : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
-    this.#outlet?.push(failRow(this.id, told));
-    this.#end(undefined);
+    this.#endWith(told);
+  }
+
+  get #hop(): number {
+    return this.#move?.[1] ?? 0;
   }
 
   #anomaly(what: string, error?: unknown): void {
     this.#owner.onAnomaly(this.#name, what, error);
   }
-}
-
-function isScalar(value: unknown): boolean {
-  return value === null || typeof value !== 'object';
 }
 
 function merged(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {

@@ -9,12 +9,23 @@ import { admit, authorise } from './admission.ts';
 import type { Guest } from './guest.ts';
 import { absorb } from './hooks.ts';
 import type { GatewayHost } from './host.ts';
+import { Place, type ReceivedFrame } from './load.ts';
 import { Submission } from './submission.ts';
 import { toldError } from './told-error.ts';
 
+/** A submission that may be executed, once that is decided and its turn comes. */
+interface Admitted {
+  readonly row: SubmitRow;
+  readonly guest: Guest;
+  readonly operation: Operation;
+  readonly place: Place;
+  /** When it was received. */
+  readonly at: number;
+}
+
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
-export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
-  const { record, outlet, running, admissions, host } = guest;
+export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void {
+  const { record, outlet, running, admissions, host, load } = guest;
   const id = row[0];
   // It is answered when its turn comes.
   if (admissions.has(id)) return;
@@ -22,20 +33,18 @@ export function submit(row: SubmitRow, guest: Guest, receivedAt: number): void {
   if (known !== undefined) {
     const hop = host.binding.executesOnce === true ? (row[10]?.[1] ?? 0) : 0;
     if (!known.isSuperseded(hop)) {
-      running.set(id, known);
-      return known.repeat(outlet);
+      if (known instanceof Submission) running.set(id, known);
+      return known.repeat(outlet, load);
     }
     // The client came back with it from another site: what the store says to the earlier request is for nobody.
     known.detach();
   }
   try {
-    const operation = admit(row, guest, receivedAt);
+    const operation = admit(row, guest, frame);
     const decision = authorise(operation, guest);
-    if (decision === undefined && admissions.size === 0) return start(row, guest, operation, receivedAt);
-    admissions.add(id, decision ?? Promise.resolve(), (refusal) => {
-      if (refusal === undefined) startLater(row, guest, operation, receivedAt);
-      else refuse(row, guest, refusal);
-    });
+    const admitted: Admitted = { row, guest, operation, place: new Place(load, frame), at: frame.servedAt };
+    if (decision === undefined && admissions.size === 0) return decided(admitted, undefined);
+    admissions.add(id, decision ?? Promise.resolve(), admitted.place, (refusal) => decided(admitted, refusal));
   } catch (error) {
     refuse(row, guest, error);
   }
@@ -55,27 +64,30 @@ function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
 }
 
 /** What was decided late may have lost its right by then. */
-function startLater(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {
+function decided(admitted: Admitted, refusal: unknown): void {
+  const { row, guest, place } = admitted;
   try {
+    if (refusal !== undefined) throw refusal;
     if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
-    start(row, guest, operation, receivedAt);
+    start(admitted);
   } catch (error) {
+    place.leave();
     refuse(row, guest, error);
   }
 }
 
-function start(row: SubmitRow, guest: Guest, operation: Operation, receivedAt: number): void {
+function start({ row, guest, operation, place, at }: Admitted): void {
   const { record, owner, host, outlet, running } = guest;
   const id = row[0];
   const levels = row[4];
   const timeoutMs = row[7];
   const isUpdate = row[3] === 'update';
-  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
+  const deadlineAt = typeof timeoutMs === 'number' ? at + timeoutMs : undefined;
   const strongest = 31 - Math.clz32(levels);
   const trace = row[8] ?? undefined;
   const session = sessionOf(row, host);
   const move = row[10] ?? undefined;
-  const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move };
+  const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move, place };
   const submission = new Submission(owner, parts, outlet);
   running.set(id, submission);
   if (isUpdate) record.record(submission);
@@ -90,6 +102,7 @@ function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | u
   const session = binding.openSession?.(tokens);
   if (session?.tokens !== undefined) return session;
   absorb(session);
+  absorb(session?.close?.());
   const message = `The ${binding.name} binding keeps no sessions that can travel; submit without one, at its strongest level`;
   throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
@@ -98,6 +111,7 @@ function execute(binding: Binding, operation: Operation, levels: readonly string
   try {
     const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
     if (!isThenable(returned)) return;
+    submission.awaits();
     Promise.resolve(returned).then(
       () => submission.close(),
       (error: unknown) => submission.fail(error),

@@ -1,6 +1,6 @@
 /** What a token is good for: a principal, or the end of the connection. */
 import { CloseCode } from '../../protocol/close-codes.ts';
-import { HookTimeout } from './hooks.ts';
+import { isUndecided } from './hooks.ts';
 import type { GatewayHost, Peer, Principal } from './host.ts';
 import { hasEnded } from './principal.ts';
 
@@ -11,7 +11,7 @@ export type TokenVerdict = { readonly principal: Principal } | Refusal;
 export interface Refusal {
   readonly code: number;
   readonly reason: string;
-  /** Nobody could tell in time, which is no refusal of the token. */
+  /** Nobody could tell, which is no refusal of the token. */
   readonly isUndecided: boolean;
 }
 
@@ -24,9 +24,11 @@ export async function checkToken(host: GatewayHost, token: string | undefined, p
     const principal = await host.identify(token, peer);
     return hasEnded(principal) ? EXPIRED : { principal };
   } catch (error) {
+    if (isUndecided(error)) {
+      host.logger.warn({ err: error, ...peer }, 'authenticate could not tell who a client is');
+      return { code: CloseCode.internal, reason: 'the token could not be checked', isUndecided: true };
+    }
     host.logger.info({ err: error, ...peer }, 'a client was not authenticated');
-    return error instanceof HookTimeout
-      ? { code: CloseCode.internal, reason: 'the token could not be checked in time', isUndecided: true }
-      : { code: CloseCode.unauthenticated, reason: 'the token was refused', isUndecided: false };
+    return { code: CloseCode.unauthenticated, reason: 'the token was refused', isUndecided: false };
   }
 }

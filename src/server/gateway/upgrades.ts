@@ -8,6 +8,7 @@ import type { Gateway } from './gateway.ts';
 import { pathOf, refuseUpgrade } from './http-server.ts';
 import type { IdlePoll } from './idle-poll.ts';
 import { isAllowedHost, isAllowedOrigin } from './origins.ts';
+import { answerPlainly, isForWebsocket } from './plain-request.ts';
 import type { Place } from './place.ts';
 import { WsSocket } from './socket.ts';
 import { stopAtError } from './stop-at-error.ts';
@@ -21,6 +22,12 @@ const UNTAKEN_MS = 30_000;
  */
 const CLOSING = { closeTimeout: 5_000 };
 
+/** The listeners of all gateways: whoever else listens for upgrades may know what to do with those that are not theirs. */
+const OURS = new WeakSet<object>();
+
+/** Requests that have been handed back to their server: where several gateways listen there, by the first. */
+const HANDED_BACK = new WeakSet<IncomingMessage>();
+
 /** What takes the upgrades of a server. */
 export interface Upgrades {
   readonly sites: Readonly<Record<string, Gateway>>;
@@ -32,19 +39,27 @@ export interface Upgrades {
 export function attachUpgrades(server: Server, { sites, place, idlePoll }: Upgrades): () => void {
   const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, targetOf(gateway)]));
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (HANDED_BACK.has(request)) return;
+    const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
+    if (!isForWebsocket(request) && others.every((listener) => OURS.has(listener))) {
+      HANDED_BACK.add(request);
+      return answerPlainly(server, request, socket, head);
+    }
     // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
     socket.on('error', () => socket.destroy());
     const target = targets.get(pathOf(request));
     try {
-      if (target !== undefined) return take({ request, socket, head }, target, { place, idlePoll });
+      if (target !== undefined && isForWebsocket(request))
+        return take({ request, socket, head }, target, { place, idlePoll });
     } catch {
       // Another listener has taken it already. If there is none, it broke on the way.
-      return server.listenerCount('upgrade') > 1 ? undefined : void socket.destroy();
+      return others.length > 0 ? undefined : void socket.destroy();
     }
-    if (server.listenerCount('upgrade') > 1) leaveToOthers(socket as Socket);
+    if (others.length > 0) leaveToOthers(socket as Socket);
     else refuseUpgrade(socket, 404, 'no such site');
     return undefined;
   };
+  OURS.add(onUpgrade);
   server.on('upgrade', onUpgrade);
   return () => server.off('upgrade', onUpgrade);
 }

@@ -3,6 +3,7 @@ import type { BindingSession, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { fitsFrame, type EncodedRow } from '../../protocol/codec.ts';
 import { confirm, type ConfirmRow } from '../../protocol/confirm.ts';
+import { isPlain } from '../../protocol/value-domain.ts';
 import { view, type ViewRow } from '../../protocol/view.ts';
 import type { SubmissionOwner } from './submission-parts.ts';
 
@@ -76,6 +77,6 @@ export function tailOf(details: ViewDetails | undefined, session: BindingSession
 }
 
 function checkMeta(meta: unknown): void {
-  if (meta === undefined || meta === null || (typeof meta === 'object' && !Array.isArray(meta))) return;
-  throw new CorrectableError('INVALID_VALUE', 'meta: must be an object', { field: 'meta' });
+  if (meta === undefined || meta === null || (typeof meta === 'object' && isPlain(meta))) return;
+  throw new CorrectableError('INVALID_VALUE', 'meta: must be a plain object', { field: 'meta' });
 }

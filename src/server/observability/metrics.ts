@@ -8,10 +8,13 @@ type Field = { [K in keyof GatewayStatus]: GatewayStatus[K] extends number ? K :
 /** Gauges by name: the field that they show and what it means. */
 const GAUGES: Readonly<Record<string, readonly [Field, string]>> = {
   correctables_connections: ['connections', 'Open connections of clients'],
-  correctables_operations_in_flight: ['inFlight', 'Operations without a final view'],
+  correctables_operations_in_flight: [
+    'inFlight',
+    'Operations that the store has not ended, or that wait for authorise',
+  ],
   correctables_clients: ['clients', 'Clients known, connected or not'],
   correctables_replies_kept: ['replies', 'Updates whose reply is kept for a repetition'],
-  correctables_reply_bytes_kept: ['replyBytes', 'Bytes kept of clients'],
+  correctables_reply_bytes_kept: ['replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
 };
 
 /** Counters by name, counted since the gateway was made. */
@@ -19,7 +22,10 @@ const COUNTERS: Readonly<Record<string, readonly [Field, string]>> = {
   correctables_operations_total: ['submitted', 'Operations handed to the store'],
   correctables_overloaded_total: ['overloaded', 'Operations refused for overload or rate'],
   correctables_malformed_total: ['malformed', 'Rows or frames refused as malformed'],
-  correctables_store_misuses_total: ['misuses', 'Views of the store after the end or at an unknown level'],
+  correctables_store_misuses_total: [
+    'misuses',
+    'Views of the store after the end, and views or failures at an unknown level',
+  ],
 };
 
 let shared: Registry | undefined;

@@ -22,6 +22,8 @@ export class Network {
   readonly WebSocket: WebSocketConstructor;
   /** Told, when a welcome reaches a client, with which token it had said hello. */
   onWelcome: ((token: string) => void) | undefined;
+  /** Told just before a client notices that its connection is over. */
+  onClosing: (() => void) | undefined;
   /** The gateways, by address; one that is absent refuses connections. */
   readonly gateways = new Map<string, Gateway>();
   readonly #pairs = new Set<Pair>();
@@ -42,9 +44,9 @@ export class Network {
     return this.#pairs.size;
   }
 
-  /** Whether anything with this text in it was ever sent by a client. */
-  hasLeft(text: string): boolean {
-    return this.#sent.includes(text);
+  /** Whether an update with this mark was ever given to a socket by a client; a read of the mark does not count. */
+  hasLeft(mark: string): boolean {
+    return new RegExp(`bump(?:(?!count)[^]){0,80}${mark.replace('.', '\\.')}`).test(this.#sent);
   }
 
   carried(text: string): void {
@@ -112,9 +114,10 @@ export class Pair {
   }
 
   toServer(data: Data): void {
-    if (this.#isOver) return;
     const text = textOf(data);
+    // Also where it is over: the client may not know yet, and gives it away.
     this.#network.carried(text);
+    if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
     if (!this.#network.weather.losesRequests) this.#later(() => this.#isOver || this.#server.receive(data));
   }
@@ -148,6 +151,7 @@ export class Pair {
     const { client } = this;
     const events = this.#server.events;
     setImmediate(() => {
+      this.#network.onClosing?.();
       client.onclose?.({ code, reason } as never);
       events?.closed();
     });

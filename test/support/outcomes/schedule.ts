@@ -41,6 +41,8 @@ const often: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+const slow: fc.Arbitrary<Step> = fc.record({ do: fc.constant('slow' as const), delayMs: ms(0, 1, 30, 2_000) });
+
 const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'cut' }) },
   {
@@ -51,7 +53,7 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
       { do: 'lose', requests: true, answers: true },
     ),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('slow' as const), delayMs: ms(0, 1, 30, 2_000) }) },
+  { weight: 1, arbitrary: slow },
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'heal' }) },
   {
     weight: 3,
@@ -99,3 +101,20 @@ export const schedules: fc.Arbitrary<Step[]> = fc
     { minLength: 1, maxLength: 20 },
   )
   .map((steps) => steps.flat());
+
+const HARMLESS: ReadonlySet<Step['do']> = new Set(['update', 'read', 'wait', 'slow', 'heal']);
+
+/** Whether nothing happens that an operation may fail of, but for its own time limit. */
+export function isCalm(steps: readonly Step[]): boolean {
+  return steps.every((step) => HARMLESS.has(step.do));
+}
+
+/** A schedule in which nothing goes wrong; the network may be slow. */
+export const calmSchedules: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 9, arbitrary: often.filter((step) => step.do !== 'cancel') },
+    { weight: 1, arbitrary: slow },
+    { weight: 1, arbitrary: fc.constant<Step>({ do: 'heal' }) },
+  ),
+  { minLength: 1, maxLength: 30 },
+);

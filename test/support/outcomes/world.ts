@@ -1,4 +1,5 @@
 /** A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges what the client was told. */
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Binding } from '../../../src/correctable/binding.ts';
 import type { Levels } from '../../../src/correctable/level.ts';
 import { redblue } from '../../../src/bindings/redblue/index.ts';
@@ -11,7 +12,7 @@ import { bump, count, CountingStore } from '../hostile/counting-store.ts';
 import { toldOf, untruth, type Told } from '../hostile/outcomes.ts';
 import { LEVELS } from '../wire.ts';
 import { Network } from './network.ts';
-import type { Step } from './schedule.ts';
+import { isCalm, type Step } from './schedule.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** What stands behind the gateways. */
@@ -22,6 +23,8 @@ export interface Deployment {
   readonly contract?: typeof contract;
   update(mark: string, isRed: boolean): Parameters<AnyClient['invoke']>[0];
   read(mark: string): Parameters<AnyClient['invoke']>[0];
+  /** What an update that was executed once answers with. */
+  readonly updated: unknown;
   /** How often the updates with these marks were executed, as the store itself says. */
   executed(marks: readonly string[]): Promise<number[]>;
   close(): Promise<void>;
@@ -37,6 +40,7 @@ export function redblueDeployment(): Deployment {
     contract,
     update: (mark, isRed) => (isRed ? contract.bumpRed({ mark }) : contract.bump({ mark })),
     read: (mark) => contract.count({ mark }),
+    updated: true,
     async executed(marks) {
       const client = createClient(embedded.site('a'));
       return Promise.all(marks.map((mark) => client.invokeStrong(contract.count({ mark })) as PromiseLike<number>));
@@ -54,6 +58,7 @@ export function forgetfulDeployment(): Deployment {
     connect: (options) => remote({ ...options, levels: LEVELS }) as unknown as RemoteBinding<Levels>,
     update: (mark) => bump(mark),
     read: (mark) => count(mark),
+    updated: { times: 1 },
     executed: (marks) => Promise.resolve(marks.map((mark) => store.timesOf(mark))),
     close: () => store.close(),
   };
@@ -73,9 +78,34 @@ interface Update {
   readonly principal: string | undefined;
   /** Whether there was a connection since it was invoked. */
   hadConnection: boolean;
+  readonly isGenerous: boolean;
   told: Told | undefined;
+  toldAtMs: number | undefined;
+  value: unknown;
   /** Whether it had left the client when that was told. */
   hadLeft: boolean;
+  /**
+   * Whether a connection ended in the very tick in which this was submitted on it: what is collected in a tick counts as
+   * sent for the client, although no socket was given it.
+   */
+  wasCollected: boolean;
+}
+
+/** A read of the schedule: of how often the first update was executed. */
+interface Read {
+  readonly isGenerous: boolean;
+  /** How often that was at least, when it was invoked, and at most, when it was answered. */
+  readonly least: number;
+  most: number;
+  told: Told | undefined;
+  value: unknown;
+}
+
+/** A time limit that nothing but a failure exceeds. */
+const GENEROUS_MS = 60_000;
+
+function keepingValue(operation: PromiseLike<unknown>, keeper: { value: unknown }): PromiseLike<unknown> {
+  return operation.then((value) => (keeper.value = value));
 }
 
 const CONNECTED = /open|probing|draining/;
@@ -88,7 +118,7 @@ export class World {
   readonly #binding: RemoteBinding<Levels>;
   readonly #client: AnyClient & { close(): Promise<void> };
   readonly #updates: Update[] = [];
-  readonly #reads: (Told | undefined)[] = [];
+  readonly #reads: Read[] = [];
   /** Who executed what, by mark. */
   readonly #executors = new Map<string, Set<string>>();
   readonly #closing: Promise<void>[] = [];
@@ -96,6 +126,8 @@ export class World {
   #token = 'ann';
   #principal: string | undefined;
   #isClosed = false;
+  /** Nothing has happened so far that an operation may fail of. */
+  #isCalm = true;
 
   constructor(time: VirtualTime, deployment: Deployment, codec: 'json' | 'msgpack') {
     this.#time = time;
@@ -103,6 +135,7 @@ export class World {
     this.#deployment = deployment;
     for (const site of [0, 1]) this.#start(site);
     this.#network.onWelcome = (token) => (this.#principal = token);
+    this.#network.onClosing = () => this.#closingOne();
     this.#binding = deployment.connect({
       url: HOSTS.map((host) => `ws://${host}/x`),
       WebSocket: this.#network.WebSocket,
@@ -115,6 +148,7 @@ export class World {
   }
 
   async play(steps: readonly Step[]): Promise<void> {
+    this.#isCalm &&= isCalm(steps);
     for (const step of steps) await this.#do(step);
   }
 
@@ -144,8 +178,24 @@ export class World {
     await this.#time.advance(CLOSED_MS);
     if (executed === undefined) return ['the store does not answer'];
     const problems = this.#updates.flatMap((update, i) => this.#judgeOne(update, executed?.[i] as number));
-    for (const [i, told] of this.#reads.entries()) if (told === undefined) problems.push(`read ${i} was never told`);
+    for (const [i, read] of this.#reads.entries()) {
+      const problem = this.#judgeRead(read);
+      if (problem !== undefined) problems.push(`read ${i} ${problem}`);
+    }
     return problems;
+  }
+
+  #judgeRead({ told, value, least, most, isGenerous }: Read): string | undefined {
+    if (told === undefined) return 'was never told';
+    if (told.code !== 'success') return this.#uselessness(told, isGenerous);
+    const isRight = Number(value) >= (this.#isCalm ? least : 0) && Number(value) <= most;
+    return isRight ? undefined : `told ${String(value)}, which is not in ${least}..${most}`;
+  }
+
+  /** What a client is told that says nothing is true, but of no use. */
+  #uselessness(told: Told | undefined, isGenerous: boolean): string | undefined {
+    if (!this.#isCalm || !isGenerous || told === undefined || told.code === 'success') return undefined;
+    return `told ${told.code} "${told.message}", though nothing went wrong`;
   }
 
   #judgeOne(update: Update, executed: number): string[] {
@@ -153,6 +203,12 @@ export class World {
     const problems: string[] = [];
     const say = (what: string | undefined): void => void (what !== undefined && problems.push(`${mark} ${what}`));
     say(untruth(told, executed));
+    say(this.#uselessness(told, update.isGenerous));
+    // Looked at when all is over: one that is cancelled in the tick in which it was submitted leaves at the tick's end.
+    const isUnknownRightly = update.wasCollected || this.#network.hasLeft(mark);
+    if (told?.code === 'UNKNOWN' && !isUnknownRightly) say(`told UNKNOWN "${told.message}", though it never left`);
+    if (told?.code === 'success' && !isDeepStrictEqual(update.value, this.#deployment.updated))
+      say(`told ${inspect(update.value)}, which is not its result`);
     if (told !== undefined && !hadLeft && !hadConnection) {
       const said = `given up on as ${told.code} before there was a connection`;
       if (executed > 0) say(`${said}, executed later`);
@@ -212,26 +268,46 @@ export class World {
       abort: new AbortController(),
       principal: this.#principal,
       hadConnection: this.#isConnected(),
+      isGenerous: timeoutMs >= GENEROUS_MS,
       told: undefined,
+      toldAtMs: undefined,
+      value: undefined,
       hadLeft: false,
+      wasCollected: false,
     };
     this.#updates.push(update);
     const { signal } = update.abort;
     const operation = this.#client.invokeStrong(this.#deployment.update(mark, isRed), { timeoutMs, signal });
-    void toldOf(operation).then((told) => {
+    void toldOf(keepingValue(operation, update)).then((told) => {
       update.hadLeft = this.#network.hasLeft(mark);
+      update.toldAtMs = this.#time.nowMs;
       update.told = told;
     });
   }
 
   #read(timeoutMs: number): void {
-    const at = this.#reads.push(undefined) - 1;
+    const first = this.#updates[0];
+    const isGenerous = timeoutMs >= GENEROUS_MS;
+    const least = first?.told?.code === 'success' ? 1 : 0;
+    const read: Read = { isGenerous, least, most: 0, told: undefined, value: undefined };
+    this.#reads.push(read);
     const operation = this.#client.invokeStrong(this.#deployment.read('m0.'), { timeoutMs });
-    void toldOf(operation).then((told) => (this.#reads[at] = told));
+    void toldOf(keepingValue(operation, read)).then((told) => {
+      read.most = Math.min(1, this.#updates.length);
+      read.told = told;
+    });
   }
 
   #isConnected(): boolean {
     return CONNECTED.test(this.#binding.connectionState);
+  }
+
+  #closingOne(): void {
+    if (!this.#isConnected()) return;
+    for (const update of this.#updates) {
+      const isOpen = update.told === undefined || update.toldAtMs === this.#time.nowMs;
+      if (isOpen && !this.#network.hasLeft(update.mark)) update.wasCollected = true;
+    }
   }
 
   #changed(state: string): void {

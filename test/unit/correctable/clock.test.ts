@@ -1,27 +1,65 @@
-/** The clock of the process: time limits count how long it is, not what the wall clock says (C1). */
-import { afterEach, expect, test, vi } from 'vitest';
-import { correctable, systemClock } from '../../../src/index.ts';
+/** The clock of the process: time limits count how long it is, times of day are those of the wall clock (C1). */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { correctable, createClient, systemClock } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+import { codeOf } from './support.ts';
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
-for (const shiftMs of [-HOUR_MS, HOUR_MS]) {
-  test(`C1: the wall clock is set by ${shiftMs} ms → limits and times of views go on as before`, async () => {
-    const before = systemClock.now();
-    const now = Date.now.bind(Date);
-    vi.spyOn(Date, 'now').mockImplementation(() => now() + shiftMs);
-    const hanging = correctable(['quoted', 'charged'], (sink) => void sink.update(1, 'quoted'), { timeoutMs: 20 });
-    const from = performance.now();
-    const error = await hanging.catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'TIMEOUT' });
-    expect(performance.now() - from).toBeLessThan(HOUR_MS / 60);
-    expect(hanging.latest!.at - before).toBeLessThan(HOUR_MS / 60);
-    expect(hanging.latest!.at).toBeGreaterThanOrEqual(before);
+function setWallClock(byMs: number): void {
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + byMs);
+}
+
+for (const byMs of [-HOUR_MS, HOUR_MS]) {
+  describe(`C1: the wall clock is set by ${byMs} ms`, () => {
+    test('while an operation runs → its limit goes on as before', async () => {
+      const from = performance.now();
+      const hanging = correctable(['quoted', 'charged'], () => 0, { timeoutMs: 20 });
+      const code = codeOf(hanging);
+      setWallClock(byMs);
+      expect(await code).toBe('TIMEOUT');
+      expect(performance.now() - from).toBeLessThan(MINUTE_MS);
+    });
+
+    test('while an operation runs → its deadline and its views are at times of the wall clock', async () => {
+      const binding = scriptedBinding(['weak', 'strong']);
+      const read = createClient(binding).invoke(get('k'), { timeoutMs: HOUR_MS });
+      const call = await binding.next();
+      setWallClock(byMs);
+      expect(Math.abs(call.context.deadlineAt! - HOUR_MS - Date.now())).toBeLessThan(MINUTE_MS);
+      call.view(1, 'strong');
+      await read;
+      expect(Math.abs(read.latest!.at - Date.now())).toBeLessThan(MINUTE_MS);
+    });
   });
 }
 
-test('C1: now → whole milliseconds since the epoch', () => {
+test('C1: now → whole milliseconds that never go back', () => {
+  const before = systemClock.now();
+  setWallClock(-HOUR_MS);
+  expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   expect(Number.isInteger(systemClock.now())).toBe(true);
-  expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(HOUR_MS);
 });
+
+for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'clearTimeout'], undefined] as const) {
+  test(`C1: timers are faked, ${toFake?.join() ?? 'the clock'} too → limits pass with them`, async () => {
+    vi.useFakeTimers(toFake && { toFake: [...toFake] });
+    const client = createClient(scriptedBinding(['weak', 'strong']));
+    const reads = [1000, 1000, 2000].map((timeoutMs) => client.invoke(get('k'), { timeoutMs }));
+    const codes = reads.map(codeOf);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(reads.map(({ state }) => state)).toEqual(['updating', 'updating', 'updating']);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(reads.map(({ state }) => state)).toEqual(['error', 'error', 'updating']);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await Promise.all(codes)).toEqual(['TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
+  });
+}

@@ -1,5 +1,5 @@
 /** C1 closing, C6 failures, C14 errors. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { correctable, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
@@ -185,6 +185,32 @@ test('C14: options out of range → INVALID_ARGUMENT that names the field', asyn
   );
   expect(await codeOf(manual().c.settle({ withinMs: -1 }))).toBe('INVALID_ARGUMENT');
   expect(await codeOf(manual().c.settle({ withinMs: Number.NaN }))).toBe('INVALID_ARGUMENT');
+});
+
+test('C14: the limit of a level out of range → INVALID_ARGUMENT that names it, nothing submitted', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  for (const limit of [Number.NaN, -5, 0, '1s', '5', null]) {
+    const refused = client.invoke(put('k', 1), { levelTimeoutsMs: { strong: limit as number } });
+    const error = await refused.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'levelTimeoutsMs.strong' });
+    expect(await codeOf(client.invoke(put('k', 1), { timeoutMs: (limit ?? '') as number }))).toBe('INVALID_ARGUMENT');
+  }
+  expect(binding.calls).toEqual([]);
+  const clock = virtualClock();
+  const endless = createClient(binding, { clock, timeoutMs: Infinity });
+  endless.invoke(put('k', 1), { levelTimeoutsMs: { strong: Infinity } });
+  expect(clock.pending).toBe(0);
+});
+
+test('C14: after close() → operations and sessions are refused as UNAVAILABLE, not retryable', async () => {
+  const openSession = vi.fn();
+  const client = createClient(Object.assign(scriptedBinding(LEVELS), { openSession }));
+  await client.close();
+  const refusal = { code: 'UNAVAILABLE', retryable: false };
+  await expect(client.invoke(get('k'))).rejects.toMatchObject(refusal);
+  expect(() => client.session()).toThrow(expect.objectContaining(refusal));
+  expect(openSession).not.toHaveBeenCalled();
 });
 
 test('C14: a call that is refused → leaves no deadline and no listener behind', async () => {

@@ -1,6 +1,6 @@
 /** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -195,6 +195,45 @@ describe('whereabouts', () => {
     derived.cancel();
     expect(await errorOf(derived)).toMatchObject({ code: 'UNKNOWN' });
   });
+});
+
+test('a promise as a view → of a read INVALID_VALUE, of an update and what is made of it UNKNOWN', async () => {
+  const { client, binding } = silent();
+  const codes = [client.invoke(get('k')), client.invoke(put('k', 1)), client.invoke(put('k', 1)).map(never)].map(
+    async (c) => (await errorOf(c)).code,
+  );
+  binding.calls[0]!.view(never(), 'strong');
+  binding.calls[1]!.view(never(), 'strong');
+  binding.calls[2]!.view(1, 'strong');
+  expect(await Promise.all(codes)).toEqual(['INVALID_VALUE', 'UNKNOWN', 'UNKNOWN']);
+});
+
+test('the binding throws when asked where an update is → UNKNOWN, reported, other deadlines pass', async () => {
+  const clock = virtualClock();
+  const uncaught = vi.fn();
+  const boom = new Error('boom');
+  const whereabouts: Whereabouts = {
+    get mayHaveLeft(): boolean {
+      throw boom;
+    },
+    obstacle: undefined,
+  };
+  const binding = scriptedBinding(LEVELS, {
+    onCall: ({ context, operation }) => {
+      if (operation.effect === 'update') context.whereabouts = whereabouts;
+    },
+  });
+  const client = createClient(binding, { clock, timeoutMs: TIMEOUT_MS, onUncaught: uncaught });
+  const ends = [client.invoke(put('k', 1)), client.invoke(get('k'))].map(errorOf);
+  const cancelled = client.invoke(put('k', 1));
+  cancelled.cancel();
+  await clock.advance(TIMEOUT_MS);
+  expect((await Promise.all([...ends, errorOf(cancelled)])).map(({ code }) => code)).toEqual([
+    'UNKNOWN',
+    'TIMEOUT',
+    'UNKNOWN',
+  ]);
+  expect(uncaught.mock.calls).toEqual([[boom], [boom]]);
 });
 
 test('the table of the specification → the same as here', () => {

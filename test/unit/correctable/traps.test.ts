@@ -4,6 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { from } from 'rxjs';
 import { describe, expect, test, vi } from 'vitest';
 import { boxed, Correctable, correctable, createClient, getSnapshot } from '../../../src/index.ts';
@@ -63,6 +65,26 @@ test('trap: a race keeps its losers alive → a waiter that leaves early leaves 
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
   sink.update(2, 'strong');
   await c;
+});
+
+test('trap: what once ran is kept for ever → steps on 5,000 refined inputs leave nothing behind', async () => {
+  const { c, sink } = manual<number>({ refining: true });
+  const chained = c.chain((n) => Correctable.of(Array.from({ length: 1000 }, () => n)));
+  setFlagsFromString('--expose-gc');
+  const heldBytes = (): number => {
+    runInNewContext('gc()');
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heldBytes();
+  for (let n = 0; n < 5_000; n += 1) {
+    sink.update(n, 'weak');
+    // A refuted run is undone before the next one begins.
+    await settled();
+  }
+  // As many values as are kept for confirmations.
+  expect(heldBytes() - before).toBeLessThan(20_000_000);
+  sink.update(-1, 'strong');
+  expect((await chained)[0]).toBe(-1);
 });
 
 test('trap: listeners of a signal leak → none is left after 10,000 operations, whichever way they end', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
 import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
-import { StoreDouble, SUBPROTOCOL_JSON } from '../../support/wire.ts';
+import { RawClient, StoreDouble, SUBPROTOCOL_JSON } from '../../support/wire.ts';
 
 class ServerSocketDouble implements ServerSocket {
   readonly subprotocol = SUBPROTOCOL_JSON;
@@ -66,6 +66,17 @@ test('heartbeat: not answered → cut off at the next one', () => {
   vi.advanceTimersByTime(2_000);
   expect(socket.calls).toEqual(['ping', 'terminate']);
   expect(gateway.status().connections).toBe(0);
+});
+
+test('heartbeat: while the gateway drains without end → who is gone is cut all the same, and it closes', async () => {
+  const { gateway, socket } = accept();
+  socket.events?.received(JSON.stringify([[0, 'hello', RawClient.hello()]]));
+  await vi.advanceTimersByTimeAsync(0);
+  const closed = gateway.close({ drainMs: Infinity });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(socket.calls.slice(-2)).toEqual(['ping', 'terminate']);
+  await closed;
+  expect([gateway.status().state, vi.getTimerCount()]).toEqual(['closed', 0]);
 });
 
 test('socket without a subprotocol of ours → INVALID_ARGUMENT', () => {

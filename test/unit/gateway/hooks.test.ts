@@ -2,9 +2,10 @@
  * Hooks that misbehave: each, at each place where it is called, throws, rejects, hangs or gives nonsense. The client is
  * told the truth, others are served, and nothing reaches the process: a rejection that nobody took would fail the run.
  */
-import { get, type RequestListener } from 'node:http';
+import { get, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Binding, BindingSession } from '../../../src/correctable/binding.ts';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { createGateway, type GatewayOptions } from '../../../src/server/gateway/gateway.ts';
 import type { Authenticate, Authorise } from '../../../src/server/gateway/host.ts';
 import { listenGateways } from '../../../src/server/gateway/listen.ts';
@@ -19,6 +20,8 @@ const throws = (): never => {
 };
 const rejects = (): Promise<never> => Promise.reject(new Error('secret of the hook'));
 const hangs = (): Promise<never> => new Promise(() => {});
+const unreadable = (): Error => Object.defineProperty(new Error('x'), 'name', { get: throws });
+const isDown = (): Promise<never> => Promise.reject(new CorrectableError('UNAVAILABLE', 'secret of the directory'));
 const gives = (value: unknown) => (): unknown => value;
 
 const READ = ['get', 'read', 3, { key: 'x' }];
@@ -55,6 +58,12 @@ const NO_PRINCIPALS = [
   { id: 'a', expiresAt: null },
 ];
 
+/** Ways in which `authenticate` may say that it cannot tell. */
+const UNDECIDED: [string, () => unknown, number][] = [
+  ['hangs', hangs, 1011],
+  ['says that its directory is down', isDown, 1011],
+];
+
 describe('authenticate', () => {
   const start = (hook: () => unknown) =>
     startGateway({
@@ -65,6 +74,8 @@ describe('authenticate', () => {
   const cases: [string, () => unknown, number | undefined][] = [
     ['throws', throws, 4401],
     ['rejects', rejects, 4401],
+    ['rejects for good, in words of ours', () => Promise.reject(new CorrectableError('FORBIDDEN', 'no')), 4401],
+    ['rejects with what cannot be read', () => Promise.reject(unreadable()), 4401],
     ['gives a token that is over', gives({ id: 'ada', expiresAt: 1 }), 4402],
     ['gives a promise of nothing', () => Promise.resolve(undefined), 4401],
     ...NO_PRINCIPALS.map((given): [string, () => unknown, number] => [
@@ -74,32 +85,26 @@ describe('authenticate', () => {
     ]),
   ];
 
-  test.each([...cases, ['hangs', hangs, 1011] as const])(
-    '%s at hello → the connection is closed',
-    async (_, hook, code) => {
-      await using server = await start(hook);
-      await using client = new RawClient(server.url);
-      await client.opened();
-      client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }], [1, 'submit', ...UPDATE]);
-      // What comes before the welcome closes the connection as well: the operation is never executed.
-      const { code: closedWith } = await client.closed;
-      expect([code, 4400]).toContain(closedWith);
-      expect(server.store.submitted).toEqual([]);
-      await expectServing(server);
-    },
-  );
+  test.each([...cases, ...UNDECIDED])('%s at hello → the connection is closed', async (_, hook, code) => {
+    await using server = await start(hook);
+    await using client = new RawClient(server.url);
+    await client.opened();
+    client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }], [1, 'submit', ...UPDATE]);
+    // What comes before the welcome closes the connection as well: the operation is never executed.
+    const { code: closedWith } = await client.closed;
+    expect([code, 4400]).toContain(closedWith);
+    expect(server.store.submitted).toEqual([]);
+    await expectServing(server);
+  });
 
-  test.each([...cases, ['hangs', hangs, 1011] as const])(
-    '%s at hello, alone → the connection is closed',
-    async (_, hook, code) => {
-      await using server = await start(hook);
-      await using client = new RawClient(server.url);
-      await client.opened();
-      client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }]);
-      expect((await client.closed).code).toBe(code);
-      await expectServing(server);
-    },
-  );
+  test.each([...cases, ...UNDECIDED])('%s at hello, alone → the connection is closed', async (_, hook, code) => {
+    await using server = await start(hook);
+    await using client = new RawClient(server.url);
+    await client.opened();
+    client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }]);
+    expect((await client.closed).code).toBe(code);
+    await expectServing(server);
+  });
 
   test.each(cases)('%s at renew → the connection is closed', async (_, hook, code) => {
     await using server = await start(hook);
@@ -110,26 +115,26 @@ describe('authenticate', () => {
     await expectServing(server);
   });
 
-  test('hangs at renew → the connection goes on with the token that it has, and takes a later one', async () => {
-    await using server = await start(hangs);
+  test.each(UNDECIDED)('%s at renew → the connection goes on, and takes a later token', async (_, hook) => {
+    await using server = await start(hook);
     await using client = new RawClient(server.url);
     await client.greet({ token: 'good' });
     client.send([0, 'renew', 'odd'], [0, 'renew', 'good'], [1, 'ping']);
-    expect(await client.row()).toEqual([1, 'pong']);
-    expect(await client.row()).toEqual([0, 'renewed', null]);
+    const rows = [await client.row(), await client.row()];
+    expect(rows.map(([, kind]) => kind).toSorted()).toEqual(['pong', 'renewed']);
     await expectServing(server);
   });
 
-  test.each([...cases.map(([name, hook]) => [name, hook, 401] as const), ['hangs', hangs, 503] as const])(
-    '%s at /metrics → the status says so',
-    async (_, hook, status) => {
-      await using server = await start(hook);
-      const answer = await fetch(`${server.listener.url}/metrics`, { headers: { authorization: 'Bearer odd' } });
-      expect(answer.status).toBe(status);
-      expect(await answer.text()).not.toContain('secret');
-      await expectServing(server);
-    },
-  );
+  test.each([
+    ...cases.map(([name, hook]) => [name, hook, 401] as const),
+    ...UNDECIDED.map(([name, hook]) => [name, hook, 503] as const),
+  ])('%s at /metrics → the status says so', async (_, hook, status) => {
+    await using server = await start(hook);
+    const answer = await fetch(`${server.listener.url}/metrics`, { headers: { authorization: 'Bearer odd' } });
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).not.toContain('secret');
+    await expectServing(server);
+  });
 
   test('is no function → INVALID_ARGUMENT naming it', () => {
     for (const field of ['authenticate', 'authorise']) {
@@ -224,11 +229,41 @@ describe('the hosted binding', () => {
     await expectServing(server);
   });
 
+  test('listens to the signal and throws there → logged', async () => {
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const store = new StoreDouble();
+    store.answer = ({ context }) => context.signal.addEventListener('abort', throws);
+    await using server = await startGateway({ store, logger });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...READ], [2, 'submit', ...READ], [2, 'cancel'], [3, 'ping']);
+    expect(await client.row()).toEqual([3, 'pong']);
+    client.socket.terminate();
+    await expect.poll(() => logger.error.mock.calls.length).toBe(2);
+    await expectServing(server);
+  });
+
+  test('opens sessions → each is closed once its operation has ended, or could not begin', async () => {
+    const store = new StoreDouble();
+    const close = vi.fn();
+    Object.assign(store, { openSession: (tokens: readonly string[]) => ({ tokens: tokens[0] && tokens, close }) });
+    store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using server = await startGateway({ store });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...READ, null, null, null, ['t']], [2, 'submit', ...READ, null, null, null, []]);
+    expect((await client.row())[1]).toBe('view');
+    expect((await client.row())[2]).toBe('UNSUPPORTED');
+    expect(close).toHaveBeenCalledTimes(2);
+  });
+
   test.each([
     ['a value whose getter throws', ['update', Object.defineProperty({}, 'x', { enumerable: true, get: throws })]],
     ['a value that is a promise', ['update', hangs()]],
     ['metadata that is no object', ['update', 'v', 'strong', { meta: 'x' }]],
     ['metadata that is a list', ['update', 'v', 'strong', { meta: [1] }]],
+    ['metadata that is a date', ['update', 'v', 'strong', { meta: new Date(0) }]],
+    ['metadata that is bytes', ['update', 'v', 'strong', { meta: new Uint8Array(2) }]],
     ['a version that cannot be sent', ['update', 'v', 'strong', { version: Symbol('v') }]],
     ['details whose getter throws', ['update', 'v', 'strong', Object.defineProperty({}, 'meta', { get: throws })]],
     ['an error without a code', ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: '' })]],
@@ -344,6 +379,40 @@ describe('the page', () => {
     expect(await status(`${listener.url}/`)).toBe(expected);
     expect(logger.error).toHaveBeenCalledOnce();
     expect(await status(`${listener.url}/health`)).toBe(200);
+    await listener.close();
+  });
+
+  test.each([
+    ['has said how long its answer is', (response: ServerResponse) => response.setHeader('content-length', '100')],
+    ['has set what cannot be sent', (response: ServerResponse) => (response.statusMessage = '\ud83d')],
+    ['has encoded nothing yet', (response: ServerResponse) => response.setHeader('content-encoding', 'gzip')],
+  ])('fails when it %s → a whole HTTP 500, and the connection is not used again', async (_, prepare) => {
+    const listener = await listenGateways({
+      sites: { here: createGateway({ binding: new StoreDouble() }) },
+      page: (_request, response) => {
+        prepare(response);
+        throws();
+      },
+    });
+    const answer = await fetch(`${listener.url}/`);
+    expect([answer.status, await answer.text()]).toEqual([500, '']);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(answer.headers.get('content-length')).toBe('0');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await status(`${listener.url}/health`)).toBe(200);
+    await listener.close();
+  });
+
+  test('rejects after its answer → the answer stays whole', async () => {
+    const text = 'x'.repeat(5_000_000);
+    const listener = await listenGateways({
+      sites: { here: createGateway({ binding: new StoreDouble() }) },
+      page: ((_request, response) => {
+        response.end(text);
+        return Promise.reject(new Error('too late'));
+      }) as RequestListener,
+    });
+    expect((await (await fetch(`${listener.url}/`)).text()).length).toBe(text.length);
     await listener.close();
   });
 

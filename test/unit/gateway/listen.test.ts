@@ -1,8 +1,11 @@
 /** The port: upgrades and requests of whoever comes, on servers of ours and of others. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect as connectSecurely } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
@@ -172,6 +175,101 @@ describe('upgrades', () => {
   });
 });
 
+describe('upgrades to something else than a websocket', () => {
+  const h2c = (method: string, path: string, ...more: string[]) => [
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Connection: Upgrade, HTTP2-Settings',
+    'Upgrade: h2c',
+    'HTTP2-Settings: AAMAAABkAAQAAP__',
+    ...more,
+  ];
+  const last = ['GET /nope HTTP/1.1', 'Host: localhost', 'Connection: close', '', ''];
+  const echo: RequestListener = (request, response) => {
+    let body = '';
+    request.on('data', (data: Buffer) => (body += data.toString()));
+    request.on('end', () => response.end(`${request.method} ${String(request.headers['x-name'])} ${body}.`));
+  };
+
+  test.each([
+    ['/health', 200],
+    ['/metrics', 200],
+    ['/here', 404],
+    ['/nope', 404],
+  ])('GET %s → answered as if it had not asked for that', async (path, status) => {
+    const listener = await listen();
+    const peer = new RawPeer(port(listener)).send(...h2c('GET', path), '', '').send(...last);
+    await peer.ended;
+    const statuses = [...peer.text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, told]) => Number(told));
+    expect(statuses).toEqual([status, 404]);
+  });
+
+  test('by a name that is not ours → 403', async () => {
+    const listener = await listen();
+    const lines = h2c('GET', '/health').map((line) => line.replace('Host: localhost', 'Host: evil.example'));
+    const peer = new RawPeer(port(listener)).send(...lines, '', '').send(...last);
+    await peer.ended;
+    expect(peer.text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test.each(['hello', 'he', ''])(
+    'with a body of which "%s" comes at once → read whole, with its headers',
+    async (now) => {
+      const server = await ownServer('127.0.0.1');
+      const asked = new Promise((resolve) => server.once('request', resolve));
+      server.on('request', echo);
+      await listen({ server });
+      const lines = h2c('POST', '/', 'Content-Length: 5', 'X-Name: Zo\u00eb', '', now);
+      const peer = new RawPeer(portOf(server));
+      peer.socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
+      await asked;
+      peer.send('hello'.slice(now.length) + last.join('\r\n'));
+      await peer.ended;
+      expect(peer.text).toContain('POST Zo\u00eb hello.');
+      expect(peer.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    },
+  );
+
+  test("on the application's own server → answered by it, however many gateways are there", async () => {
+    const server = await ownServer('127.0.0.1');
+    server.on('request', echo);
+    await listen({ server });
+    await listen({ server });
+    const peer = new RawPeer(portOf(server)).send(...h2c('GET', '/shop'), '', '').send(...last);
+    await peer.ended;
+    expect(peer.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  });
+
+  test('on a server with TLS → answered through it', async () => {
+    const key = { psk: Buffer.from('secret'), identity: 'peer' };
+    const tls = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
+    const server = createSecureServer({ ...tls, pskCallback: () => key.psk }, echo);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    opened.push(() => new Promise((resolve) => server.close(resolve)));
+    await listen({ server });
+    const peer = connectSecurely({
+      ...tls,
+      port: portOf(server),
+      host: '127.0.0.1',
+      checkServerIdentity: () => undefined,
+      pskCallback: () => key,
+    });
+    peer.write([...h2c('GET', '/shop'), '', ...last].join('\r\n'));
+    expect((await text(peer)).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  });
+
+  test("on the application's own server with another listener for upgrades → left to that", async () => {
+    const server = await ownServer('127.0.0.1');
+    server.on('upgrade', (request, socket) => {
+      if (request.headers.upgrade === 'h2c') socket.end('HTTP/1.1 418 Teapot\r\n\r\n');
+    });
+    await listen({ server });
+    const peer = new RawPeer(portOf(server)).send(...h2c('GET', '/shop'), '', '');
+    await peer.ended;
+    expect(peer.text).toMatch(/^HTTP\/1\.1 418 /);
+  });
+});
+
 describe('where it listens', () => {
   test.each(['0.0.0.0', '::', undefined])('own server on %s, everybody let in → INVALID_ARGUMENT', async (host) => {
     const server = await ownServer(host);
@@ -301,6 +399,36 @@ describe('requests', () => {
     await expectServing(listener);
     for (const { socket } of halves) socket.resetAndDestroy();
     await expectServing(listener);
+  });
+});
+
+describe("an answer that somebody else on the application's own server has given", () => {
+  const authenticated = (answer: Promise<unknown>) =>
+    createGateway({ binding: new StoreDouble(), authenticate: () => answer.then(() => ({ id: 'ada' })) });
+
+  test.each([
+    ['while the token is checked', false],
+    ['before we are asked', true],
+  ])('%s → nothing of ours comes after it, and the process lives', async (_, isBefore) => {
+    const escaped: unknown[] = [];
+    const escape = (error: unknown): void => void escaped.push(error);
+    process.on('unhandledRejection', escape).on('uncaughtException', escape);
+    const server = await ownServer('127.0.0.1');
+    let decide = (): void => {};
+    const gateway = authenticated(new Promise<void>((resolve) => (decide = resolve)));
+    const listener = await listen({ server, sites: { here: gateway } });
+    server.on('request', (request, response) => {
+      if (isBefore) response.writeHead(503).end('too slow');
+      expect(listener.handleHttp(request, response)).toBe(true);
+      if (!isBefore) response.writeHead(503).end('too slow');
+    });
+    const answer = await fetch(`${listener.url}/metrics`, { headers: { authorization: 'Bearer good' } });
+    expect([answer.status, await answer.text()]).toEqual([503, 'too slow']);
+    decide();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', escape).off('uncaughtException', escape);
+    expect(escaped).toEqual([]);
   });
 });
 

@@ -11,20 +11,38 @@ const STALL_MS = 1_000;
 class SlowSocket {
   bufferedBytes = 0;
   readonly messages: string[] = [];
+  /** Sizes of the frames that were announced. */
+  readonly announced: number[] = [];
   /** Sizes of what it was given. */
   readonly parts: number[] = [];
+  /** After how many bytes it was asked for a sign of life. */
+  readonly pings: number[] = [];
+  onPing = (): void => {};
+  #given = 0;
   #unfinished = '';
   #held: { bytes: number; sent: (() => void) | undefined }[] = [];
 
   send(data: string | Uint8Array, part?: FramePart): void {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString();
+    const announced = /^\[\[(\d+),"incoming"\]\]$/.exec(text)?.[1];
+    if (announced !== undefined) {
+      this.announced.push(Number(announced));
+      part?.sent?.();
+      return;
+    }
     this.parts.push(text.length);
+    this.#given += text.length;
     this.#unfinished += text;
     this.bufferedBytes += text.length;
     this.#held.push({ bytes: text.length, sent: part?.sent.bind(part) });
     if (part?.isLast === false) return;
     this.messages.push(this.#unfinished);
     this.#unfinished = '';
+  }
+
+  ping(): void {
+    this.pings.push(this.#given);
+    this.onPing();
   }
 
   /** The peer takes one part. */
@@ -37,7 +55,7 @@ class SlowSocket {
   }
 }
 
-function start(stallTimeoutMs = STALL_MS) {
+function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = false } = {}) {
   const socket = new SlowSocket();
   const events: string[] = [];
   const sender = new Sender({
@@ -45,6 +63,8 @@ function start(stallTimeoutMs = STALL_MS) {
     socket,
     frameBytesMax: 1 << 20,
     stallTimeoutMs,
+    windowBytes,
+    isAwaited: () => isAwaited,
     onMoved: () => events.push('moved'),
     onStalled: () => events.push('stalled'),
   });
@@ -54,6 +74,9 @@ function start(stallTimeoutMs = STALL_MS) {
   };
   return { socket, events, sender, push };
 }
+
+/** Bytes between questions. */
+const gapsOf = ({ pings }: SlowSocket): number[] => pings.map((at, n) => at - (pings[n - 1] ?? 0));
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -69,6 +92,14 @@ describe('sender', () => {
     push(2);
     expect(socket.messages).toHaveLength(2);
     expect(sender.isBlocked).toBe(false);
+  });
+
+  test('large frame → announced with its size before it goes; a small one is not', () => {
+    const { socket, push } = start();
+    push(1);
+    expect(socket.announced).toEqual([]);
+    push(100);
+    expect(socket.announced).toEqual([socket.messages[1]?.length]);
   });
 
   test('socket that is full → the rest waits, is counted, and follows in order as it drains', () => {
@@ -110,6 +141,69 @@ describe('sender', () => {
     while (socket.drainOne());
     expect(events).not.toContain('stalled');
     expect(socket.messages).toHaveLength(1);
+  });
+
+  test('system that takes nothing more, peer that shows that it still reads → goes on', () => {
+    const { events, push, sender } = start();
+    push(3_000);
+    for (let n = 0; n < 5; n++) {
+      vi.advanceTimersByTime(STALL_MS - 1);
+      sender.alive();
+    }
+    expect(events).not.toContain('stalled');
+    vi.advanceTimersByTime(STALL_MS);
+    expect(events).toContain('stalled');
+  });
+
+  test.each([
+    ['one frame of many parts', 1, 1_000],
+    ['many small frames', 1_000, 1],
+  ])('%s → a peer that answers is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
+    const { socket, push, sender } = start();
+    socket.onPing = () => sender.alive();
+    for (let id = 1; id <= frames; id++) push(kib, id);
+    while (socket.drainOne());
+    expect(gapsOf(socket).length).toBeGreaterThan(10);
+    expect(gapsOf(socket).length).toBeLessThan(20);
+    expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(80 * KIB);
+  });
+
+  test('peer that answers late → asked so often at most that no client gives up, over some MiB', () => {
+    const { socket, push, sender } = start();
+    const drain = (kib: number): void => {
+      push(kib);
+      while (socket.drainOne());
+    };
+    drain(6_000);
+    expect(socket.pings.length).toBeGreaterThan(40);
+    expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(320 * KIB);
+    drain(20_000);
+    expect(socket.pings).toHaveLength(48);
+    expect(sender.isAsking).toBe(true);
+    for (let n = 0; n < 48; n++) sender.alive();
+    expect(sender.isAsking).toBe(false);
+    drain(100);
+    expect(socket.pings.length).toBeGreaterThan(48);
+  });
+
+  test.each([
+    ['more than a small window', 16 * KIB, 20, false],
+    ['anything while somebody waits to hear of it', Infinity, 1, true],
+  ])('%s → told when it has gone', (_, windowBytes, kib, isAwaited) => {
+    const { socket, events, push, sender } = start(STALL_MS, { windowBytes, isAwaited });
+    push(kib);
+    while (socket.drainOne());
+    expect(events).toEqual(['moved']);
+    expect(sender.waitingBytes).toBe(0);
+  });
+
+  test('rows that have come meanwhile → sent before it is told that something moved', () => {
+    const { socket, events, push, sender } = start();
+    push(200);
+    sender.push(jsonCodec.encodeRow([2, 'view', 0, 0, 'x']));
+    while (events.length === 0) socket.drainOne();
+    while (socket.drainOne());
+    expect([socket.messages.length, sender.waitingBytes]).toEqual([2, 0]);
   });
 
   test('peer that takes nothing for the time → told once', () => {

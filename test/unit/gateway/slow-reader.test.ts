@@ -24,6 +24,25 @@ describe('slow reader', () => {
     }
   });
 
+  test.each([1, 100, 16 << 10])(
+    'a send buffer of %i bytes → all is answered, however much waits at times',
+    async (max) => {
+      await using server = await startGateway({ limits: { sendBufferBytesMax: max } });
+      server.store.answer = ({ operation, sink }) => {
+        sink.update(operation.args === null ? 'x'.repeat(70_000) : 'small', 'strong');
+      };
+      await using client = new RawClient(server.url);
+      await client.greet();
+      for (let round = 0; round < 3; round++) {
+        const first = round * 20 + 1;
+        const args = (n: number) => (n % 7 === 0 ? null : 'small');
+        client.send(...Array.from({ length: 20 }, (_, n) => [first + n, 'submit', 'get', 'read', 2, args(n)]));
+        const answered = new Set<unknown>();
+        while (answered.size < 20) answered.add((await client.row())[0]);
+      }
+    },
+  );
+
   test('reader that pauses again and again, longer than the heartbeat → all arrive', async () => {
     await using server = await startGateway({ limits: { heartbeatMs: 10, stallTimeoutMs: 10_000 } });
     const text = 'x'.repeat(4 * MIB);
@@ -140,7 +159,7 @@ describe('replies that are kept', () => {
 
   test('of all clients beyond their bytes → who is gone is forgotten, and is told another memory', async () => {
     await using server = await startGateway({ limits: { repliesBytesTotalMax: 50_000 } });
-    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(30_000) }, 'strong');
+    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
     const memories: unknown[] = [];
     for (const client of ['a', 'b', 'a']) {
       await using visitor = new RawClient(server.url);

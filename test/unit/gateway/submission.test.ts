@@ -1,76 +1,9 @@
 /** Views of the hosted binding as rows. */
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import type { Codec, EncodedRow, Span } from '../../../src/protocol/codec.ts';
-import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+import type { EncodedRow, Span } from '../../../src/protocol/codec.ts';
 import { msgpackCodec } from '../../../src/protocol/msgpack-codec.ts';
-import type { ServerRow } from '../../../src/protocol/rows.ts';
-import { Submission } from '../../../src/server/gateway/submission.ts';
-import type { Outlet } from '../../../src/server/gateway/submission-parts.ts';
-
-class OutletDouble implements Outlet {
-  readonly rows: unknown[][] = [];
-  isFull = false;
-  ends = 0;
-
-  push(row: ServerRow): void {
-    this.pushEncoded(jsonCodec.encodeRow(row));
-  }
-
-  pushEncoded(row: EncodedRow): void {
-    const codec = typeof row === 'string' ? jsonCodec : msgpackCodec;
-    this.rows.push(...(codec.decode(codec.frame([row])) as unknown[][]));
-  }
-
-  ended(): void {
-    this.ends++;
-  }
-}
-
-/** Bytes that may be kept. */
-class BudgetDouble {
-  bytes = 0;
-  max = Infinity;
-
-  take(bytes: number): boolean {
-    if (this.bytes + bytes > this.max) return false;
-    this.bytes += bytes;
-    return true;
-  }
-
-  give(bytes: number): void {
-    this.bytes -= bytes;
-  }
-}
-
-function start(
-  strongest = 2,
-  effect: 'read' | 'update' = 'update',
-  codec: Codec = jsonCodec,
-): { submission: Submission; outlet: OutletDouble; anomalies: string[]; budget: BudgetDouble } {
-  const outlet = new OutletDouble();
-  const anomalies: string[] = [];
-  const budget = new BudgetDouble();
-  const owner = {
-    key: 'ada/1',
-    acknowledged: 0,
-    codec,
-    levels: ['tentative', 'causal', 'strong'],
-    resultBytesMax: 1_000,
-    take: (bytes: number) => budget.take(bytes),
-    give: (bytes: number) => budget.give(bytes),
-    onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
-  };
-  const parts = {
-    id: 7,
-    name: 'put',
-    isUpdate: effect === 'update',
-    strongest,
-    deadlineAt: undefined,
-    trace: undefined,
-  };
-  return { submission: new Submission(owner, parts, outlet), outlet, anomalies, budget };
-}
+import { OutletDouble, start } from './submission-doubles.ts';
 
 describe('submission', () => {
   test('same value at a stronger level → confirm of the first view, which ends it', () => {
@@ -201,11 +134,11 @@ describe('submission', () => {
   });
 
   test('repetition → everything known in full on the new connection, and no confirm after it', () => {
-    const { submission, outlet: old } = start();
+    const { submission, outlet: old, memory } = start();
     submission.update('v', 'tentative', { version: 1 });
     submission.confirm('causal', 0);
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     submission.update('v', 'strong');
     expect(outlet.rows.map(([, kind, level, , value]) => [kind, level, value])).toEqual([
       ['view', 1, 'v'],
@@ -216,31 +149,30 @@ describe('submission', () => {
   });
 
   test('repetition after the end → the recorded final, every time', () => {
-    const { submission } = start();
+    const { submission, memory } = start();
     submission.update('v', 'strong', { version: 3 });
     for (let i = 0; i < 2; i++) {
       const outlet = new OutletDouble();
-      submission.repeat(outlet);
+      memory.repeat(outlet);
       expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v', 3]]);
-      expect(outlet.ends).toBe(1);
     }
   });
 
   test('object that the store changes after it was the final → repeated as it was', () => {
-    const { submission } = start();
+    const { submission, memory } = start();
     const value = { item: 'a' };
     submission.update(value, 'strong');
     value.item = 'b';
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     expect(outlet.rows).toEqual([[7, 'view', 2, 0, { item: 'a' }]]);
   });
 
   test.each([null, undefined, 'v', 0, true, 10n])('%s was the final → repeated the same', (value) => {
-    const { submission, outlet: first } = start();
+    const { submission, outlet: first, memory } = start();
     submission.update(value, 'strong');
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     expect(outlet.rows).toEqual(first.rows);
     expect(outlet.rows).toEqual([[7, 'view', 2, 0, value]]);
   });
@@ -291,19 +223,19 @@ describe('submission', () => {
   });
 
   test('ended by a confirmation → repeated in full', () => {
-    const { submission } = start();
+    const { submission, memory } = start();
     submission.update({ a: 1 }, 'tentative', { meta: { remaining: 5 } });
     submission.update({ a: 1 }, 'strong', { meta: { remaining: 4 } });
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     expect(outlet.rows).toEqual([[7, 'view', 2, 1, { a: 1 }, null, { remaining: 4 }]]);
   });
 
   test('repetition of one under way → what the store confirms then is sent in full, at its level', () => {
-    const { submission } = start();
+    const { submission, memory } = start();
     const seq = submission.update('v', 'tentative');
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     submission.confirm('causal', seq);
     submission.confirm('strong', seq, { version: 2 });
     expect(outlet.rows).toEqual([
@@ -353,7 +285,7 @@ describe('what is kept', () => {
     const update = start();
     update.submission.update({ text: 'x'.repeat(100) }, 'strong');
     expect(update.budget.bytes).toBeGreaterThan(100);
-    update.submission.forget();
+    update.memory.entry?.forget();
     expect(update.budget.bytes).toBe(0);
     const read = start(2, 'read');
     read.submission.update({ text: 'x'.repeat(100) }, 'tentative');
@@ -371,22 +303,22 @@ describe('what is kept', () => {
   });
 
   test('msgpack → apart from the block that it was written in', () => {
-    const { submission, outlet } = start(2, 'update', msgpackCodec);
+    const { submission, outlet, memory } = start(2, 'update', msgpackCodec);
     submission.update({ ok: true }, 'strong');
     const repeated: EncodedRow[] = [];
-    submission.repeat({ isFull: false, push: () => {}, pushEncoded: (row) => repeated.push(row), ended: () => {} });
+    memory.repeat({ isFull: false, push: () => {}, pushEncoded: (row) => repeated.push(row), ended: () => {} });
     const [{ block, length } = expect.fail()] = repeated as Span[];
     expect(block.buffer.byteLength).toBe(length);
     expect(outlet.ends).toBe(1);
   });
 
   test('no room → told, but a repetition is UNKNOWN: it took effect', () => {
-    const { submission, outlet: first, budget } = start();
+    const { submission, outlet: first, budget, memory } = start();
     budget.max = 10;
     submission.update({ text: 'x'.repeat(100) }, 'strong');
     expect(first.rows[0]?.[1]).toBe('view');
     const outlet = new OutletDouble();
-    submission.repeat(outlet);
+    memory.repeat(outlet);
     expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
     expect(outlet.rows[0]?.[3]).toContain('took effect');
   });

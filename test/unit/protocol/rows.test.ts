@@ -35,6 +35,7 @@ const GOOD: readonly unknown[][] = [
   [1, 'ping'],
   [1, 'pong'],
   [0, 'goaway', 5],
+  [70_000, 'incoming'],
 ];
 
 const BAD: readonly [row: unknown, field: string][] = [

@@ -91,6 +91,15 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('submit')[0]?.slice(6)).toEqual(['x', 250, '00-ab-cd-01']);
   });
 
+  test('deadline after the machine’s clock was set → the time left by that clock', async () => {
+    const { platform, connection } = await startOpen();
+    const wallNow = (): number => platform.now() + 3_600_000;
+    Object.assign(platform, { wallNow });
+    submit(connection, readX, quietContext({ deadlineAt: wallNow() + 250 }));
+    platform.tick();
+    expect(platform.socket.rows('submit')[0]?.[7]).toBe(250);
+  });
+
   test('arguments outside the value domain → INVALID_VALUE naming the field, nothing sent', async () => {
     const { platform, connection } = await startOpen();
     const sink = submit(connection, { ...readX, args: { keys: ['a', new Map()] } });

@@ -134,4 +134,13 @@ describe('closed by the application', () => {
       message: 'put: the connection was closed by the application; nothing was done',
     });
   });
+
+  test('asked afterwards → refused, not retryable: this connection does not come back', async () => {
+    const { connection } = start();
+    const closing = connection.close();
+    const refusal = { code: 'UNAVAILABLE', retryable: false };
+    expect(await submit(connection, writeX).failure(0)).toMatchObject(refusal);
+    await closing;
+    expect(await submit(connection).failure(0)).toMatchObject(refusal);
+  });
 });

@@ -34,6 +34,17 @@ describe('the flag again', () => {
     expect(rest(platform)).toEqual([[null, null, null, null, null, true]]);
   });
 
+  test('a first memory, a second, the second again → with it both times: that knows nothing of the first', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, writeX);
+    platform.tick();
+    expect(rest(platform)).toEqual([[]]);
+    for (let time = 2; time <= 4; time++) {
+      await come(platform, { memory: 'n' });
+      expect(rest(platform)).toEqual([[null, null, null, null, null, true]]);
+    }
+  });
+
   test('never sent before → without it, whatever servers there were', async () => {
     const { platform, connection } = await startOpen();
     platform.socket.lose();

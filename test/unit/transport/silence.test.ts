@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
-import { startOpen, submit, welcome, type Fixture } from './set-up.ts';
+import { start, startOpen, submit, welcome, type Fixture } from './set-up.ts';
 
 const TWO = ['ws://one.test/', 'ws://two.test/'];
 
@@ -53,6 +53,40 @@ describe('a site that falls silent', () => {
     expect(platform.socket.rows('ping')).toEqual([]);
     expect(untilNextSocket(platform)).toBeLessThanOrEqual(5_200);
     expect(platform.socket.url).toBe('ws://two.test/');
+  });
+
+  test('a large answer is announced → waited for as long as a slow link takes, not longer', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, readX);
+    platform.tick();
+    platform.socket.receive([640 * 1024, 'incoming']);
+    const untilAnnounced = untilNextSocket(platform);
+    expect(untilAnnounced).toBeGreaterThan(20_000 + 7_000);
+    expect(untilAnnounced).toBeLessThan(20_000 + 9_000);
+  });
+
+  test('the announced answer has come → as impatient as before', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, readX);
+    submit(connection, readX);
+    platform.tick();
+    platform.socket.receive([640 * 1024, 'incoming']);
+    platform.socket.receive([1, 'view', 1, 0, 'large']);
+    expect(untilNextSocket(platform)).toBeLessThanOrEqual(9_000);
+  });
+
+  test('a large update is under way → waited for as long as a slow link takes', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
+    platform.tick();
+    expect(untilNextSocket(platform)).toBeGreaterThan(10_000 + 7_000);
+  });
+
+  test('a large update that waited for the connection → the same', async () => {
+    const { platform, connection } = start();
+    submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
+    await welcome(platform);
+    expect(untilNextSocket(platform)).toBeGreaterThan(10_000 + 7_000);
   });
 
   test('a large answer takes longer than the silence allowed → waited for twice as long each time', async () => {

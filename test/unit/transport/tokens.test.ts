@@ -1,8 +1,9 @@
 /** A token function that fails, is slow, or gives nonsense. */
 import { describe, expect, test } from 'vitest';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { writeX } from '../../support/wire.ts';
 import { settled } from './fake-platform.ts';
-import { start, submit, welcome } from './set-up.ts';
+import { start, startOpen, submit, welcome } from './set-up.ts';
 
 const FAILS = new Error('fetch failed');
 
@@ -86,7 +87,7 @@ describe('greeting', () => {
     expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
   });
 
-  test('token comes when its connection has been given up → it is not used for another', async () => {
+  test('token takes longer than servers wait for hello → asked for once, and used on the next line', async () => {
     let give: (token: string) => void = () => {};
     let asked = 0;
     const { platform } = start({
@@ -101,7 +102,57 @@ describe('greeting', () => {
     give('first');
     await settled();
     expect(platform.sockets.flatMap((socket) => socket.rows('hello'))).toMatchObject([
+      [0, 'hello', { attempt: 2, token: 'first' }],
+    ]);
+    expect(asked).toBe(1);
+  });
+
+  test('token that never comes → asked for anew after a minute', async () => {
+    const question = { asked: 0 };
+    const token = (): string | Promise<string> => (++question.asked === 1 ? new Promise(() => {}) : 'second');
+    const { platform } = start({ token });
+    const from = platform.now();
+    for (let n = 0; n < 20 && question.asked < 2; n++) {
+      platform.socket.open();
+      await settled();
+      platform.advance(10_000);
+      platform.advance(5_000);
+    }
+    expect(platform.now() - from).toBeGreaterThan(60_000);
+    expect(platform.sockets.flatMap((socket) => socket.rows('hello'))).toMatchObject([
       [0, 'hello', { token: 'second' }],
     ]);
+  });
+
+  test.each([
+    ['half of a surrogate pair', 'a\ud800'],
+    ['too long', 'x'.repeat(16_385)],
+  ])('token that cannot be sent, %s → told, tried again, nothing is thrown', async (_what, token) => {
+    const { platform, connection, states } = start({ token: () => token });
+    platform.socket.open();
+    await settled();
+    expect(states.at(-1)).toBe('waiting');
+    const sink = submit(connection);
+    await connection.close();
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
+  });
+
+  test('token function says that nobody is signed in → closed, told so', async () => {
+    const signedOut = new CorrectableError('UNAUTHENTICATED', 'sign in first');
+    const { platform, connection, states } = start({ token: () => Promise.reject(signedOut) });
+    const sink = submit(connection);
+    platform.socket.open();
+    await settled();
+    expect(states.at(-1)).toBe('closed');
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED', retryable: false } }]);
+  });
+
+  test.each([
+    ['a text → closed: there is no fresh one', 'secret', 'closed'],
+    ['a function → asked again', () => 'secret', 'waiting'],
+  ])('token has expired, given as %s', async (_what, token, state) => {
+    const { platform, states } = await startOpen({ token });
+    platform.socket.lose(4402, 'the token has expired');
+    expect(states.at(-1)).toBe(state);
   });
 });

@@ -1,5 +1,5 @@
 /** The in-process store: what lags, what diverges, what never happens. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { MemoryOptions } from '../../../../src/bindings/memory/index.ts';
 import { memory, memoryStore } from '../../../../src/bindings/memory/index.ts';
 import type { Client } from '../../../../src/index.ts';
@@ -241,4 +241,18 @@ test('memory: arguments that are changed after the call → what was given is ex
   const read = store.invoke(operation);
   operation.args.keys = null;
   expect(await read).toEqual([undefined]);
+});
+
+test('timers are faked, the clock is not → views arrive with the timers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const client = createClient(memory({ delaysMs: { weak: 5, strong: 50 } }));
+    const reads = [client.invoke(get('k')), client.invoke(get('k'))];
+    await vi.advanceTimersByTimeAsync(49);
+    expect(reads.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
+    await vi.advanceTimersByTimeAsync(51);
+    expect(reads.map(({ state }) => state)).toEqual(['final', 'final']);
+  } finally {
+    vi.useRealTimers();
+  }
 });

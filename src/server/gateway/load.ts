@@ -1,0 +1,129 @@
+/**
+ * What operations take up: each has a place from when it is admitted until the store is done with it, whether anybody
+ * still waits for it or not. So a client cannot have the store do more at a time by cancelling, or by leaving.
+ */
+import { systemClock } from '../../correctable/clock.ts';
+import type { GatewayLimits } from './limits.ts';
+
+/** How much more than one connection all of those that are gone may have left with the store. */
+const LEFT_OVER = 4;
+
+/** What all connections of a gateway take up, also those that are gone. */
+export class TotalLoad {
+  readonly #limits: Pick<GatewayLimits, 'inFlightMax' | 'inFlightBytesMax'>;
+  /** Of all connections. */
+  operations = 0;
+  /** Of connections that are gone. */
+  leftOperations = 0;
+  leftBytes = 0;
+
+  constructor(limits: Pick<GatewayLimits, 'inFlightMax' | 'inFlightBytesMax'>) {
+    this.#limits = limits;
+  }
+
+  /** Whether connections that are gone have left so much that those here should begin with no more than one at a time. */
+  get isCrowded(): boolean {
+    const { inFlightMax, inFlightBytesMax } = this.#limits;
+    return this.leftOperations >= LEFT_OVER * inFlightMax || this.leftBytes >= LEFT_OVER * inFlightBytesMax;
+  }
+}
+
+/** What the operations of one connection take up. */
+export class Load {
+  readonly total: TotalLoad;
+  #operations = 0;
+  #bytes = 0;
+  #hasLeft = false;
+
+  constructor(total: TotalLoad) {
+    this.total = total;
+  }
+
+  get operations(): number {
+    return this.#operations;
+  }
+
+  /** Of the frames that they came in. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  change(operations: number, bytes: number): void {
+    this.#operations += operations;
+    this.#bytes += bytes;
+    this.total.operations += operations;
+    if (this.#hasLeft) this.#changeLeft(operations, bytes);
+  }
+
+  /** The connection is gone. */
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#changeLeft(this.#operations, this.#bytes);
+  }
+
+  #changeLeft(operations: number, bytes: number): void {
+    this.total.leftOperations += operations;
+    this.total.leftBytes += bytes;
+  }
+}
+
+/**
+ * A frame of a client. It counts as a whole until the last of its operations has ended: how much of it each of them is
+ * cannot be told without measuring them all.
+ */
+export class ReceivedFrame {
+  readonly bytes: number;
+  /** When its rows are served: their time limits count from then. */
+  servedAt: number = systemClock.now();
+  #load: Load | undefined;
+  #places = 0;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+
+  /** What one more operation of it adds to what is under way. */
+  get addedBytes(): number {
+    return this.#places === 0 ? this.bytes : 0;
+  }
+
+  entered(load: Load): void {
+    if (this.#places++ > 0) return;
+    this.#load = load;
+    load.change(0, this.bytes);
+  }
+
+  left(): void {
+    if (--this.#places === 0) this.#load?.change(0, -this.bytes);
+  }
+}
+
+/** The place of one operation. */
+export class Place {
+  #load: Load | undefined;
+  readonly #frame: ReceivedFrame;
+
+  constructor(load: Load, frame: ReceivedFrame) {
+    this.#load = load;
+    this.#frame = frame;
+    load.change(1, 0);
+    frame.entered(load);
+  }
+
+  /** Another connection waits for it now. */
+  moveTo(load: Load): void {
+    if (this.#load === undefined) return;
+    this.#load.change(-1, 0);
+    load.change(1, 0);
+    this.#load = load;
+  }
+
+  /** The store is done with it. */
+  leave(): void {
+    if (this.#load === undefined) return;
+    this.#load.change(-1, 0);
+    this.#load = undefined;
+    this.#frame.left();
+  }
+}

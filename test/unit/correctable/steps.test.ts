@@ -1,0 +1,191 @@
+/** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
+import { describe, expect, test } from 'vitest';
+import type { Client, Correctable } from '../../../src/index.ts';
+import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import type { Three } from './support.ts';
+import { LEVELS, settled } from './support.ts';
+
+interface SetUp {
+  readonly clock: VirtualClock;
+  readonly binding: ScriptedBinding<Three>;
+  readonly client: Client<Three>;
+  /** A read of which the weak view has come. */
+  readonly read: Correctable<unknown, Three>;
+}
+
+const TIMEOUT_MS = 10;
+
+function setUp(): SetUp {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding, { clock, timeoutMs: TIMEOUT_MS });
+  const read = client.invoke(get('k'));
+  binding.calls[0]!.view(1, 'weak');
+  return { clock, binding, client, read };
+}
+
+async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
+  return c.then(
+    (value) => expect.fail(`no error but ${String(value)}`),
+    (error: unknown) => error as CorrectableError,
+  );
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+const awayError = new CorrectableError('UNAVAILABLE', 'away', { retryAfterMs: 5 });
+
+/** The ways in which a read ends badly. */
+const ENDS: Record<string, (one: SetUp) => void | Promise<void>> = {
+  'fails with what is retryable': ({ binding }) => binding.calls[0]!.fail(awayError),
+  'meets its deadline': ({ clock }) => clock.advance(TIMEOUT_MS),
+  'is cancelled': ({ read }) => read.cancel(),
+};
+
+for (const step of ['speculate', 'chain'] as const) {
+  for (const [name, end] of Object.entries(ENDS)) {
+    describe(`${step}: the source ${name}`, () => {
+      test('a step that is an update was executed → UNKNOWN', async () => {
+        const one = setUp();
+        const error = errorOf(one.read[step](() => one.client.invoke(put('k', 2))));
+        await settled();
+        one.binding.calls[1]!.view(undefined, 'strong');
+        await end(one);
+        expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      });
+
+      test('a step that is a read is under way → the error of the source', async () => {
+        const one = setUp();
+        const result = one.read[step](() => one.client.invoke(get('other')));
+        const errors = Promise.all([errorOf(one.read), errorOf(result)]);
+        await settled();
+        await end(one);
+        const [expected, error] = await errors;
+        expect(error).toMatchObject({ code: expected.code, retryable: expected.retryable });
+      });
+
+      test('a step gave a promise → not retryable, since nobody knows what it does', async () => {
+        for (const step of [never, () => Promise.resolve(1)]) {
+          const one = setUp();
+          const errors = Promise.all([errorOf(one.read), errorOf(one.read.chain(step))]);
+          await settled();
+          await end(one);
+          const [{ code }, error] = await errors;
+          expect(error).toMatchObject({ code, retryable: false, retryAfterMs: undefined });
+        }
+      });
+    });
+  }
+}
+
+describe('a step of a confirmed input', () => {
+  test('it gave a promise, the deadline passes → TIMEOUT, not retryable, and why', async () => {
+    const { read, binding, clock } = setUp();
+    const error = errorOf(read.chain(never));
+    binding.calls[0]!.view(1, 'strong');
+    await clock.advance(TIMEOUT_MS);
+    expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
+    expect((await error).message).toMatch(/; a step of it may take effect all the same$/);
+  });
+
+  test('it gave a promise that says that nothing was done → so does the result', async () => {
+    const { read, binding } = setUp();
+    const error = errorOf(read.chain(() => Promise.reject(awayError)));
+    binding.calls[0]!.view(1, 'strong');
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  test('it says that nothing was done, one of an input refuted before gave a promise → not retryable', async () => {
+    const { read, binding } = setUp();
+    const error = errorOf(read.chain((value) => (value === 1 ? never() : Promise.reject(awayError))));
+    await settled();
+    binding.calls[0]!.view(2, 'strong');
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, cause: awayError });
+  });
+});
+
+test('an update on an input that was refuted was executed, that on the next one was not → UNKNOWN', async () => {
+  const { read, binding, client } = setUp();
+  const error = errorOf(read.chain((value) => client.invoke(put('k', value))));
+  await settled();
+  binding.calls[1]!.view(undefined, 'strong');
+  binding.calls[0]!.view(2, 'strong');
+  await settled();
+  binding.calls[2]!.fail(awayError);
+  expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+});
+
+test('no update was executed, neither on the refuted input nor on the next one → retryable', async () => {
+  const { read, binding, client } = setUp();
+  const error = errorOf(read.chain((value) => client.invoke(put('k', value))));
+  await settled();
+  binding.calls[1]!.fail(awayError);
+  binding.calls[0]!.view(2, 'strong');
+  await settled();
+  binding.calls[2]!.fail(awayError);
+  expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+});
+
+test('a refuted step reads first and then updates → what comes of it later counts too', async () => {
+  const { read, binding, client } = setUp();
+  const readThenUpdate = (): Correctable<unknown, Three> =>
+    client.invoke(get('other')).chain(() => client.invoke(put('k', 2)));
+  const error = errorOf(read.chain((value) => (value === 1 ? readThenUpdate() : never())));
+  await settled();
+  binding.calls[0]!.view(2, 'weak');
+  binding.calls[0]!.view(2, 'causal');
+  await settled();
+  binding.calls[1]!.view(0, 'strong');
+  await settled();
+  expect(binding.calls.map(({ operation }) => operation.name)).toEqual(['get', 'get', 'put']);
+  binding.calls[0]!.fail(awayError);
+  expect(await error).toMatchObject({ code: 'UNKNOWN' });
+});
+
+test('map throws what is retryable over an update → UNKNOWN with the cause', async () => {
+  const { binding, client } = setUp();
+  const mapped = client.invoke(put('k', 1)).map(() => {
+    throw awayError;
+  });
+  const error = errorOf(mapped);
+  binding.calls[1]!.view(undefined, 'strong');
+  expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { cause: awayError } });
+});
+
+test('an effect of onCommit is under way: the deadline passes, or cancelled → UNKNOWN', async () => {
+  for (const end of [(one: SetUp) => one.clock.advance(TIMEOUT_MS), undefined]) {
+    const one = setUp();
+    const result = one.read.speculate((value, { onCommit }) => {
+      onCommit(never);
+      return value;
+    });
+    const error = errorOf(result);
+    one.binding.calls[0]!.view(1, 'strong');
+    await (end ? end(one) : result.cancel());
+    expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+  }
+});
+
+test('onCommit was asked for, the input is not confirmed → as if it were not there', async () => {
+  const one = setUp();
+  const error = errorOf(
+    one.read.speculate((value, { onCommit }) => {
+      onCommit(never);
+      return value;
+    }),
+  );
+  await one.clock.advance(TIMEOUT_MS);
+  expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: true });
+});
+
+test('an update that certainly did nothing has failed → a join and a chain with it stay retryable', async () => {
+  const { binding, client } = setUp();
+  const update = client.invoke(put('k', 1));
+  const other = client.invoke(get('k'));
+  const errors = [all([update.map(String), other]), update.chain(() => other)].map(errorOf);
+  binding.calls[1]!.fail(awayError);
+  for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  other.onError(() => 0).cancel();
+});
