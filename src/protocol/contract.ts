@@ -16,6 +16,7 @@ export interface OperationSpec<A extends Schema = Schema, R extends Schema = Sch
   /** `read` changes nothing; `update` may choose a shadow operation. */
   readonly effect: Effect;
   readonly args: A;
+  /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
   readonly result: R;
   /** The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. */
   key?(args: z.output<A>): string;

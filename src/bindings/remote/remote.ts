@@ -14,8 +14,10 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   readonly levels: L;
   /**
    * The operations of the store with their schemas, made by `defineContract`: arguments are checked before anything is
-   * sent. At a gateway with another version of it, operations that both versions have alike are served, and others fail
-   * with `UNSUPPORTED`.
+   * sent, and again at the gateway. Results are not: they are what the store gives, and only a RedBlue service holds its
+   * own to the contract. At a gateway with another version of it, operations that both versions have alike are served, and others fail
+   * with `UNSUPPORTED`. Without a contract, arguments are sent as they came, also where a gateway with one hosts this
+   * binding: the server behind must have it too.
    */
   readonly contract?: Catalogue | undefined;
   /**
@@ -35,7 +37,7 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  * @example
  * import { WebSocket } from 'ws'; // Node 20 has none of its own
  * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/irl', levels: ['weak', 'strong'], WebSocket }));
- * store.invoke(get({ key: 'greeting' })).onUpdate(show).onFinal(show);
+ * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
   const { levels, contract, operations, sessions = false, ...rest } = options;

@@ -202,20 +202,6 @@ test('memory: the backup is slower than the primary → it says nothing after th
   expect(Object.values(store.drops).reduce((sum, count) => sum + count, 0)).toBe(0);
 });
 
-test('timers are faked, the clock is not → views arrive with the timers', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const client = createClient(memory({ delaysMs: { weak: 5, strong: 50 } }));
-    const reads = [client.invoke(get('k')), client.invoke(get('k'))];
-    await vi.advanceTimersByTimeAsync(49);
-    expect(reads.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
-    await vi.advanceTimersByTimeAsync(51);
-    expect(reads.map(({ state }) => state)).toEqual(['final', 'final']);
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
 test.each<[name: string, effect: 'read' | 'update', args: unknown, field: string]>([
   ['put', 'update', null, 'args'],
   ['put', 'update', 'k', 'args'],
@@ -255,4 +241,18 @@ test('memory: arguments that are changed after the call → what was given is ex
   const read = store.invoke(operation);
   operation.args.keys = null;
   expect(await read).toEqual([undefined]);
+});
+
+test('timers are faked, the clock is not → views arrive with the timers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const client = createClient(memory({ delaysMs: { weak: 5, strong: 50 } }));
+    const reads = [client.invoke(get('k')), client.invoke(get('k'))];
+    await vi.advanceTimersByTimeAsync(49);
+    expect(reads.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
+    await vi.advanceTimersByTimeAsync(51);
+    expect(reads.map(({ state }) => state)).toEqual(['final', 'final']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
