@@ -60,7 +60,7 @@ export interface CassandraDriver {
   readonly types: {
     /** What the encoder gives for a value that is not to be touched. */
     readonly unset?: object;
-    readonly Integer: Class<object>;
+    readonly Integer: Class<object> & { toBuffer(value: object): Buffer };
     readonly Long: Class<object>;
     readonly Tuple: Class<{ readonly elements: unknown[] }>;
     readonly Vector?: Class<{ readonly elements: unknown[] }>;

@@ -25,7 +25,9 @@ export class Values {
     if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     if (Array.isArray(value)) return value.map((item) => this.plain(item));
     const { Long, Integer, Tuple, Vector } = this.#types;
-    if (value instanceof Long || value instanceof Integer) return BigInt(String(value));
+    if (value instanceof Long) return BigInt(String(value));
+    // Its own decimal text takes minutes for what a damaged answer may hold.
+    if (value instanceof Integer) return bigintOf(Integer.toBuffer(value));
     if (value instanceof Tuple || (Vector !== undefined && value instanceof Vector)) {
       return Array.from(value.elements, (item) => this.plain(item));
     }
@@ -76,3 +78,8 @@ export const jsonCodec: ValueCodec = {
   encode: jsonText,
   decode: (text) => JSON.parse(text) as unknown,
 };
+
+/** The number that bytes are in two's complement, the most significant first. */
+function bigintOf(bytes: Buffer): bigint {
+  return bytes.length === 0 ? 0n : BigInt.asIntN(8 * bytes.length, BigInt(`0x${bytes.toString('hex')}`));
+}
