@@ -1,4 +1,5 @@
 /** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
+import { systemClock } from '../correctable/clock.ts';
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
@@ -22,18 +23,10 @@ export function platformScheduling(): Scheduling {
   };
 }
 
-/** `setTimeout` fires at once when asked for more than this. */
-const STEP_MS_MAX = 2 ** 31 - 1;
-
 function setPlatformTimer(fn: () => void, delayMs: number): () => void {
   if (delayMs === Infinity) return () => {};
-  let timer: ReturnType<typeof setTimeout>;
-  const wait = (leftMs: number): void => {
-    const stepMs = Math.min(leftMs, STEP_MS_MAX);
-    timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : fn()), stepMs);
-  };
-  wait(delayMs);
-  return () => clearTimeout(timer);
+  const timer = systemClock.setTimer(fn, delayMs);
+  return () => timer.cancel();
 }
 
 function platformAfterTick(): (fn: () => void) => void {

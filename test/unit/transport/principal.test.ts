@@ -8,6 +8,18 @@ function helloOf(platform: FakePlatform): { readonly client: string; readonly at
   return platform.socket.rows('hello')[0]?.[2] as { client: string; attempt: number };
 }
 
+/** An update is under way for one principal when the connection is lost; the next one is for another. */
+async function comeBack(before: string | undefined, after: string | undefined) {
+  const { platform, connection } = start();
+  await welcome(platform, { principal: before });
+  const sink = submit(connection, writeX);
+  platform.tick();
+  platform.socket.lose();
+  platform.advance(100);
+  await welcome(platform, { principal: after });
+  return { platform, sink };
+}
+
 describe('another principal', () => {
   test('after a reconnect → what was under way fails with the truth, the client takes a new id, nothing is submitted before', async () => {
     const { platform, connection, states } = start();
@@ -41,13 +53,7 @@ describe('another principal', () => {
     ['the same', 'ann', 'ann'],
     ['nobody authenticates', undefined, undefined],
   ])('%s → goes on under the same id', async (_, before, after) => {
-    const { platform, connection } = start();
-    await welcome(platform, { principal: before });
-    const sink = submit(connection, writeX);
-    platform.tick();
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform, { principal: after });
+    const { platform, sink } = await comeBack(before, after);
     expect(sink.calls).toEqual([]);
     expect(platform.socket.rows('submit')).toHaveLength(1);
   });
@@ -56,13 +62,7 @@ describe('another principal', () => {
     [undefined, 'ann'],
     ['ann', undefined],
   ])('from %s to %s → another', async (before, after) => {
-    const { platform, connection } = start();
-    await welcome(platform, { principal: before });
-    const sink = submit(connection, writeX);
-    platform.tick();
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform, { principal: after });
+    const { sink } = await comeBack(before, after);
     expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN' });
   });
 
