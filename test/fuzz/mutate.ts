@@ -1,39 +1,12 @@
 /** Values, rows, frames and bytes that are wrong somewhere, drawn from a seed. */
 import type { Random } from '../../src/testing/simulator/random.ts';
 import type { Row } from '../support/hostile/rows.ts';
-
-const ODD: readonly [unknown, ...unknown[]] = [
-  null,
-  true,
-  -1,
-  0,
-  1.5,
-  2 ** 31,
-  2 ** 53,
-  1e300,
-  '',
-  'submit',
-  'ü🎫',
-  'x'.repeat(3000),
-  [],
-  [[]],
-  {},
-  { $undefined: true },
-  { $bytes: '%%%' },
-  { $bytes: 'aGVsbG8=' },
-  { $bigint: '12x' },
-  { $bigint: '9'.repeat(40) },
-  { $date: 'now' },
-  { $date: 1.7e12 },
-  { $: 1 },
-  { constructor: 1, toString: 2, hasOwnProperty: 3 },
-  JSON.parse('{"__proto__":{"admin":true}}'),
-];
+import { ODD_VALUES } from '../support/odd-values.ts';
 
 /** Any value that the domain has, and some that it has not. */
 export function anyValue(random: Random, depth = 0): unknown {
   const kind = random.between(0, depth > 5 ? 4 : 7);
-  if (kind <= 2) return random.pick(ODD);
+  if (kind <= 2) return random.pick(ODD_VALUES);
   if (kind === 3) return random.bits() - 2 ** 31;
   if (kind === 4)
     return String.fromCodePoint(...Array.from({ length: random.between(0, 20) }, () => random.between(1, 0xd7ff)));
@@ -55,7 +28,7 @@ function nested(depth: number): unknown {
 
 /** A value with one place in it, at any depth, replaced, removed or added. */
 export function damaged(random: Random, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random.chance(0.3)) return random.pick(ODD);
+  if (typeof value !== 'object' || value === null || random.chance(0.3)) return random.pick(ODD_VALUES);
   if (Array.isArray(value)) {
     const copy: unknown[] = [...(value as unknown[])];
     const at = random.between(0, copy.length);

@@ -15,6 +15,7 @@ import { isPlainSubmit, isPlainView } from '../../src/protocol/plain-rows.ts';
 import { createRowCheck } from '../../src/protocol/row-check.ts';
 import { serverKinds } from '../../src/protocol/server-kinds.ts';
 import { compileSchema } from '../../src/server/gateway/compile-schema.ts';
+import { ODD_VALUES } from '../support/odd-values.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const ROWS = Number(process.env['FUZZ_ROWS'] ?? 1_000_000);
@@ -41,29 +42,6 @@ const GOOD: readonly (readonly unknown[])[] = [
   [0, 'goaway', 500],
 ];
 
-const ODD: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  0,
-  1.5,
-  2 ** 31,
-  2 ** 53,
-  1e300,
-  '',
-  'submit',
-  'x'.repeat(2000),
-  [],
-  [[]],
-  {},
-  { $undefined: true },
-  { $bytes: '%%%' },
-  { $bigint: '12x' },
-  { $date: 'now' },
-  { $: 1 },
-  JSON.parse('{"__proto__":{"admin":true}}'),
-];
-
 /** Repeatable random numbers (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
@@ -80,7 +58,7 @@ const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
 
 /** A row with one place, at any depth, replaced, removed or added. */
 function damaged(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random(3) === 0) return pick(ODD);
+  if (typeof value !== 'object' || value === null || random(3) === 0) return pick(ODD_VALUES);
   if (Array.isArray(value)) {
     const copy: unknown[] = [...(value as unknown[])];
     const at = random(copy.length + 1);

@@ -1,38 +1,13 @@
 /** The server's heartbeat, with a socket and time driven by hand. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
-import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
-import { RawClient, StoreDouble, SUBPROTOCOL_JSON } from '../../support/wire.ts';
+import { RawClient, StoreDouble } from '../../support/wire.ts';
+import { SocketByHand } from './socket-by-hand.ts';
 
-class ServerSocketDouble implements ServerSocket {
-  readonly subprotocol = SUBPROTOCOL_JSON;
-  readonly bufferedBytes = 0;
-  readonly calls: string[] = [];
-  events: ServerSocketEvents | undefined;
-
-  send(): void {
+/** Notes what is sent as well: nothing should be. */
+class QuietSocket extends SocketByHand {
+  override send(): void {
     this.calls.push('send');
-  }
-
-  pause(): void {}
-
-  resume(): void {}
-
-  ping(): void {
-    this.calls.push('ping');
-  }
-
-  close(code: number): void {
-    this.calls.push(`close ${code}`);
-  }
-
-  terminate(): void {
-    this.calls.push('terminate');
-    this.events?.closed();
-  }
-
-  listen(events: ServerSocketEvents): void {
-    this.events = events;
   }
 }
 
@@ -43,10 +18,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function accept(): { gateway: Gateway; socket: ServerSocketDouble } {
+function accept(): { gateway: Gateway; socket: QuietSocket } {
   const limits = { heartbeatMs: 1_000, helloTimeoutMs: 1e6 };
   const gateway = createGateway({ binding: new StoreDouble(), limits });
-  const socket = new ServerSocketDouble();
+  const socket = new QuietSocket();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
   return { gateway, socket };
 }
@@ -55,7 +30,7 @@ test('heartbeat: answered every time → the connection stays', () => {
   const { gateway, socket } = accept();
   for (let i = 0; i < 5; i++) {
     vi.advanceTimersByTime(1_000);
-    socket.events?.alive();
+    socket.events.alive();
   }
   expect(socket.calls).toEqual(['ping', 'ping', 'ping', 'ping', 'ping']);
   expect(gateway.status().connections).toBe(1);
@@ -70,7 +45,7 @@ test('heartbeat: not answered → cut off at the next one', () => {
 
 test('heartbeat: while the gateway drains without end → who is gone is cut all the same, and it closes', async () => {
   const { gateway, socket } = accept();
-  socket.events?.received(JSON.stringify([[0, 'hello', RawClient.hello()]]));
+  socket.events.received(JSON.stringify([[0, 'hello', RawClient.hello()]]));
   await vi.advanceTimersByTimeAsync(0);
   const closed = gateway.close({ drainMs: Infinity });
   await vi.advanceTimersByTimeAsync(2_000);
@@ -81,7 +56,7 @@ test('heartbeat: while the gateway drains without end → who is gone is cut all
 
 test('socket without a subprotocol of ours → INVALID_ARGUMENT', () => {
   const { gateway } = accept();
-  const socket = Object.assign(new ServerSocketDouble(), { subprotocol: '' });
+  const socket = Object.assign(new QuietSocket(), { subprotocol: '' });
   expect(() => gateway.accept(socket, { remoteAddress: undefined, origin: undefined })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'subprotocol' }) as Error,
   );

@@ -1,37 +1,8 @@
 /** A socket that is paused, and one that is closed meanwhile. */
 import { expect, test, vi } from 'vitest';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
-import type { FramePart, ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
-import { RawClient, StoreDouble, SUBPROTOCOL_JSON } from '../../support/wire.ts';
-
-class SocketByHand implements ServerSocket {
-  readonly subprotocol = SUBPROTOCOL_JSON;
-  bufferedBytes = 0;
-  readonly calls: string[] = [];
-  readonly parts: FramePart[] = [];
-  events!: ServerSocketEvents;
-  send(_data: unknown, part?: FramePart): void {
-    if (part !== undefined) this.parts.push(part);
-  }
-  pause(): void {
-    this.calls.push('pause');
-  }
-  resume(): void {
-    this.calls.push('resume');
-  }
-  ping(): void {
-    this.calls.push('ping');
-  }
-  close(code: number): void {
-    this.calls.push(`close ${code}`);
-  }
-  terminate(): void {
-    this.calls.push('terminate');
-  }
-  listen(events: ServerSocketEvents): void {
-    this.events = events;
-  }
-}
+import { RawClient, StoreDouble } from '../../support/wire.ts';
+import { SocketByHand } from './socket-by-hand.ts';
 
 async function open(limits: object = {}) {
   const store = new StoreDouble();
@@ -43,7 +14,6 @@ async function open(limits: object = {}) {
   return { gateway, store, socket };
 }
 
-// The fault that paused-close.ts shows: FAILS at present.
 test('closed by a row in the middle of a frame → is read from, or the answer to its close would never come', async () => {
   const { socket } = await open({ malformedMax: 1 });
   socket.events.received(JSON.stringify([['nonsense'], [1, 'ping']]));
