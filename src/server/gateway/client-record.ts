@@ -1,5 +1,6 @@
 /** What a gateway keeps of one client, over all its connections: the replies of its updates, and their size. */
 import { NumberedTable } from '../../protocol/numbered-table.ts';
+import { lodge, type Lodger } from './lodgers.ts';
 import type { Remembered } from './submission-parts.ts';
 
 /** What a live connection of a client must be able to do for the table. */
@@ -33,7 +34,7 @@ export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
 }
 
 /** One client, over all its connections. */
-export class ClientRecord {
+export class ClientRecord implements Lodger {
   readonly #entries = new NumberedTable<Remembered>();
   readonly #budget: ReplyBudget;
   /** Unique among all clients: principal and client id. */
@@ -48,6 +49,10 @@ export class ClientRecord {
   goneAt = 0;
   /** What is kept of its updates, in bytes; the table's to change. */
   bytes = 0;
+  /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
+  isForgotten = false;
+  /** Where replies lie that have to be set apart. */
+  #lodgesIn: Uint8Array | undefined;
   #acked = 0;
   /** Those that have been charged. */
   #pages = 0;
@@ -75,28 +80,38 @@ export class ClientRecord {
   record(submission: Remembered & { readonly id: number }): void {
     const before = this.#entries.get(submission.id);
     if (before === undefined) this.#budget.charge(this, ENTRY_BYTES);
-    else before.forget();
+    else this.give(before.forget());
     this.#entries.set(submission.id, submission);
     this.#countPages();
   }
 
   /** The update has ended, unless another one has taken its place. */
   ended(update: Remembered & { readonly id: number }, as: Remembered): void {
-    if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
-    else as.forget();
+    if (this.#entries.get(update.id) !== update) return this.give(as.forget());
+    this.#entries.set(update.id, as);
+    const { sharedBlock } = as;
+    if (sharedBlock === undefined || sharedBlock === this.#lodgesIn) return undefined;
+    this.#lodgesIn = sharedBlock;
+    return lodge(this, sharedBlock);
+  }
+
+  setApart(): void {
+    this.#lodgesIn = undefined;
+    this.#entries.forEach((update) => update.setApart());
   }
 
   acknowledge(upTo: number): void {
     if (upTo <= this.#acked) return;
     this.#acked = upTo;
+    let freed = 0;
     this.#entries.forEach((submission, id) => {
       // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
       if (id > upTo) return false;
       this.#entries.delete(id);
-      submission.forget();
-      this.#budget.give(this, ENTRY_BYTES);
+      freed += ENTRY_BYTES + submission.forget();
       return true;
     });
+    this.give(freed);
     this.#countPages();
   }
 
@@ -112,7 +127,7 @@ export class ClientRecord {
 
   /** Gives back what was taken. */
   give(bytes: number): void {
-    this.#budget.give(this, bytes);
+    if (bytes > 0) this.#budget.give(this, bytes);
   }
 
   #countPages(): void {

@@ -101,14 +101,13 @@ export class ClientTable implements ReplyBudget {
   }
 
   take(record: ClientRecord, bytes: number): boolean {
-    if (this.#clients.get(record.key) !== record || !this.hasRoom(record, bytes)) return false;
+    if (record.isForgotten || !this.hasRoom(record, bytes)) return false;
     this.charge(record, bytes);
     return true;
   }
 
   charge(record: ClientRecord, bytes: number): void {
-    // What a forgotten client had was given back as a whole.
-    if (this.#clients.get(record.key) !== record) return;
+    if (record.isForgotten) return;
     record.bytes += bytes;
     this.#bytes += bytes;
     this.#gone.changed(record, bytes);
@@ -135,6 +134,9 @@ export class ClientTable implements ReplyBudget {
 
   #drop(record: ClientRecord): void {
     this.#gone.delete(record);
-    if (this.#clients.delete(record.key)) this.#bytes -= record.bytes + costOf(record);
+    if (record.isForgotten) return;
+    record.isForgotten = true;
+    this.#clients.delete(record.key);
+    this.#bytes -= record.bytes + costOf(record);
   }
 }

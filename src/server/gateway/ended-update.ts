@@ -4,8 +4,8 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
-import { apart, bytesOf, type Reply } from './reply.ts';
-import type { Outlet, Remembered, SubmissionOwner } from './submission-parts.ts';
+import { apart, blockOf, bytesOf, type Reply } from './reply.ts';
+import type { Outlet, Remembered } from './submission-parts.ts';
 import { viewRow } from './view-rows.ts';
 
 /** What is told of an update whose result there was no room to keep. */
@@ -14,18 +14,20 @@ export const NOT_KEPT =
 
 /** An update that ended with a view or a failure. */
 export class EndedUpdate implements Remembered {
-  readonly #owner: Pick<SubmissionOwner, 'give'>;
   readonly #id: number;
   readonly #hop: number;
   /** What was taken for it; none where it ended with a view for which there was no room. */
-  readonly #reply: Reply | undefined;
+  #reply: Reply | undefined;
 
   /** @param reply for which there is room, and which counts already */
-  constructor(owner: Pick<SubmissionOwner, 'give'>, id: number, hop: number, reply: Reply | undefined) {
-    this.#owner = owner;
+  constructor(id: number, hop: number, reply: Reply | undefined) {
     this.#id = id;
     this.#hop = hop;
-    this.#reply = reply && apart(reply);
+    this.#reply = reply;
+  }
+
+  get sharedBlock(): Uint8Array | undefined {
+    return this.#reply && blockOf(this.#reply);
   }
 
   isSuperseded(hop: number): boolean {
@@ -43,7 +45,11 @@ export class EndedUpdate implements Remembered {
 
   detach(): void {}
 
-  forget(): void {
-    this.#owner.give(bytesOf(this.#reply));
+  setApart(): void {
+    if (this.#reply !== undefined && this.sharedBlock !== undefined) this.#reply = apart(this.#reply);
+  }
+
+  forget(): number {
+    return bytesOf(this.#reply);
   }
 }

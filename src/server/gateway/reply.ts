@@ -25,17 +25,20 @@ export function bytesOf(reply: Reply | undefined): number {
   return reply !== undefined && 'row' in reply ? reply.row.length : 0;
 }
 
-/** The reply in memory of its own: a row of 20 bytes would keep all of the block that it was written in. */
+/** The block of memory that the reply lies in among other rows, if it does. */
+export function blockOf(reply: Reply): Uint8Array | undefined {
+  if (!('row' in reply)) return undefined;
+  const { row } = reply;
+  // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
+  if (typeof row === 'string') return void row.charCodeAt(0);
+  return row.length < row.block.length ? row.block : undefined;
+}
+
+/** The same reply in memory of its own. */
 export function apart(reply: Reply): Reply {
-  if (!('row' in reply)) return reply;
-  const { row, isFailure } = reply;
-  if (typeof row === 'string') {
-    // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
-    row.charCodeAt(0);
-    return reply;
-  }
-  const { block, start, length } = row;
-  return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure };
+  if (!('row' in reply) || typeof reply.row === 'string') return reply;
+  const { block, start, length } = reply.row;
+  return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure: reply.isFailure };
 }
 
 /** A failure in few bytes, whatever it says. */

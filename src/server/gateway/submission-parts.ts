@@ -43,12 +43,16 @@ export interface SubmissionOwner {
 export interface Remembered {
   /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
   isSuperseded(hop: number): boolean;
+  /** The block of memory that its reply lies in among other rows, if it does. */
+  readonly sharedBlock: Uint8Array | undefined;
+  /** Gives its reply memory of its own. */
+  setApart(): void;
   /** Sends the rows to a new connection, beginning with what is known already, in full. */
   repeat(outlet: Outlet, load: Load): void;
   /** The connection is gone, but its client may come back. */
   detach(): void;
-  /** Nobody will ask for the reply again. */
-  forget(): void;
+  /** Nobody will ask for the reply again. Returns what was taken to keep it, in bytes: to be given back. */
+  forget(): number;
 }
 
 /** What a submission is made from. */

@@ -176,8 +176,17 @@ export class Submission implements Sink, InvocationContext, Remembered {
     this.#mayHaveStopped();
   }
 
-  forget(): void {
+  get sharedBlock(): undefined {
+    return undefined;
+  }
+
+  /** Those that are held while it is under way are set apart as soon as they are many, or nobody is there. */
+  setApart(): void {}
+
+  /** What is held meanwhile is given back at the end. */
+  forget(): number {
     this.#isForgotten = true;
+    return 0;
   }
 
   #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -335,7 +344,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
   /** Ends; what `reply` takes has been taken. */
   #end(reply: Reply | undefined): void {
     this.#hasEnded = true;
-    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.#owner, this.id, this.#hop, reply));
+    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.id, this.#hop, reply));
     this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;

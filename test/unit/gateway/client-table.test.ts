@@ -9,7 +9,9 @@ const submission = (id: number): Remembered & { id: number } => ({
   isSuperseded: () => false,
   repeat: () => {},
   detach: () => {},
-  forget: () => {},
+  forget: () => 0,
+  sharedBlock: undefined,
+  setApart: () => {},
 });
 const table = (bounds: Partial<GatewayLimits> = {}): ClientTable => new ClientTable(limitsFrom(bounds));
 const connection = { attempt: 1, replaced: () => {} };

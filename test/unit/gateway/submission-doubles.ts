@@ -51,6 +51,15 @@ export class BudgetDouble {
 /** What is remembered of the update. */
 export class Memory {
   entry: Remembered | undefined;
+  readonly #budget: BudgetDouble;
+
+  constructor(budget: BudgetDouble) {
+    this.#budget = budget;
+  }
+
+  forget(): void {
+    this.#budget.give(this.entry?.forget() ?? 0);
+  }
 
   repeat(outlet: Outlet): void {
     if (this.entry === undefined) throw new Error('nothing is remembered');
@@ -76,7 +85,7 @@ export function start(
   const outlet = new OutletDouble();
   const anomalies: string[] = [];
   const budget = new BudgetDouble();
-  const memory = new Memory();
+  const memory = new Memory(budget);
   const load = newLoad();
   const owner = {
     key: 'ada/1',

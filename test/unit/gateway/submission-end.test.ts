@@ -19,7 +19,7 @@ describe('an end that is remembered', () => {
     expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'CONFLICT']);
     expect(outlet.rows[0]?.[3]).toMatch(/^sold out x{80,90}$/);
     expect(budget.bytes).toBeLessThan(500);
-    memory.entry?.forget();
+    memory.forget();
     expect(budget.bytes).toBe(0);
   });
 

@@ -285,7 +285,7 @@ describe('what is kept', () => {
     const update = start();
     update.submission.update({ text: 'x'.repeat(100) }, 'strong');
     expect(update.budget.bytes).toBeGreaterThan(100);
-    update.memory.entry?.forget();
+    update.memory.forget();
     expect(update.budget.bytes).toBe(0);
     const read = start(2, 'read');
     read.submission.update({ text: 'x'.repeat(100) }, 'tentative');
@@ -302,9 +302,12 @@ describe('what is kept', () => {
     expect([budget.bytes, anomalies]).toEqual([0, []]);
   });
 
-  test('msgpack → apart from the block that it was written in', () => {
+  test('msgpack → set apart, no more in the block that it was written in', () => {
     const { submission, outlet, memory } = start(2, 'update', msgpackCodec);
     submission.update({ ok: true }, 'strong');
+    expect(memory.entry?.sharedBlock).toBeDefined();
+    memory.entry?.setApart();
+    expect(memory.entry?.sharedBlock).toBeUndefined();
     const repeated: EncodedRow[] = [];
     memory.repeat({ isFull: false, push: () => {}, pushEncoded: (row) => repeated.push(row), ended: () => {} });
     const [{ block, length } = expect.fail()] = repeated as Span[];
