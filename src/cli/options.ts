@@ -1,5 +1,6 @@
 /** Checks of command line values: each failure names the flag and what it takes. */
 import { CorrectableError } from '../correctable/errors.ts';
+import { problemOfOrigin } from '../server/gateway/origins.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -43,12 +44,8 @@ export function names(options: Raw, flag: string): readonly [string, ...string[]
 export function origins(options: Raw, flag: string): readonly string[] {
   const all = options[flag] === undefined ? [] : list(options, flag);
   for (const given of all) {
-    const url = URL.canParse(given) ? new URL(given) : null;
-    // Other schemes than those of the web have an origin too, although not for `URL`.
-    const origin = url !== null && url.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
-    if (origin === given) continue;
-    const meant = origin === undefined ? '' : `: browsers say "${origin}"`;
-    throw usageError(flag, `takes origins as https://shop.example, not "${given}"${meant}`);
+    const problem = problemOfOrigin(given);
+    if (problem !== undefined) throw usageError(flag, `takes origins as https://shop.example, ${problem}`);
   }
   return all;
 }

@@ -36,6 +36,8 @@ interface Turn {
 interface SiteEnd {
   readonly why: string;
   readonly cause?: Error;
+  /** What to do where the site does not come back. */
+  readonly advice?: string;
 }
 
 /** When to try again after a refusal for lack of room. */
@@ -120,7 +122,7 @@ export class SiteDriver implements SubmissionPort {
 
   /** Ends the site; its storage is closed after it. */
   close(): void {
-    this.#endWith({ why: 'The site was closed' });
+    this.#endWith({ why: 'The site was closed', advice: 'make a new deployment and a new client' });
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
@@ -227,6 +229,7 @@ function backlogError(backlogMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', `${message} Nothing was done: updates go on once it is back.`);
 }
 
-function refusedError({ why, cause }: SiteEnd): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `${why}. Nothing was done.`, { cause });
+function refusedError({ why, cause, advice }: SiteEnd): CorrectableError {
+  const message = `${why}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause, retryable: advice === undefined });
 }

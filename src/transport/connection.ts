@@ -157,7 +157,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   /** A line that was kept for its answers has gone. */
   #retired(): void {
-    if (!this.#gaveUp || this.#sender.awaitsRetired || this.#state !== 'waiting') return;
+    if (!this.#gaveUp || this.#sender.awaitsRetired) return;
     this.#dispatch('refused');
   }
 

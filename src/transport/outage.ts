@@ -36,7 +36,6 @@ export class Outage {
 
   /** A connection to `url` is tried. */
   attempt(url: string): void {
-    this.begin();
     this.#attempts++;
     if (this.#reason === undefined) this.#url = url;
   }

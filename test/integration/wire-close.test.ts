@@ -3,17 +3,62 @@ import { WebSocket } from 'ws';
 import { expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { CutProxy } from '../support/cut-proxy.ts';
-import { LEVELS, quietContext, RawClient, readX, SinkDouble, startGateway, writeX } from '../support/wire.ts';
+import {
+  LEVELS,
+  quietContext,
+  RawClient,
+  readX,
+  SinkDouble,
+  startGateway,
+  writeX,
+  type RunningGateway,
+} from '../support/wire.ts';
+
+const GET = ['get', 'read', 3, null];
+const PUT = ['put', 'update', 3, null];
+
+interface Scene extends AsyncDisposable {
+  readonly server: RunningGateway;
+  readonly client: RawClient;
+  /** Begins to close the server, and waits until the client has read that; `closed` is fulfilled at the end. */
+  goAway(drainMs: number, told?: number): Promise<{ readonly closed: Promise<void> }>;
+}
+
+/** A client at a gateway. */
+async function connected(): Promise<Scene> {
+  const server = await startGateway();
+  const client = new RawClient(server.url);
+  await client.greet();
+  return {
+    server,
+    client,
+    async goAway(drainMs, told = drainMs) {
+      const closed = server.listener.close({ drainMs });
+      expect([await client.row(), await client.row()]).toEqual([
+        [0, 'goaway', told],
+        [1, 'ping'],
+      ]);
+      return { closed };
+    },
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The same, with an operation under way. */
+async function underWay(operation: readonly unknown[]) {
+  const scene = await connected();
+  scene.client.send([1, 'submit', ...operation]);
+  const { sink } = await scene.server.store.next();
+  return { ...scene, sink };
+}
 
 test('close: operation under way → goaway, its final, then 1001', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'get', 'read', 3, null]);
-  const { sink } = await server.store.next();
-  const closed = server.listener.close({ drainMs: 5_000 });
-  expect(await client.row()).toEqual([0, 'goaway', 5_000]);
-  expect(await client.row()).toEqual([1, 'ping']);
+  await using scene = await underWay(GET);
+  const { server, client, sink } = scene;
+  const { closed } = await scene.goAway(5_000);
   client.send([1, 'pong']);
   sink.update('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
@@ -23,27 +68,16 @@ test('close: operation under way → goaway, its final, then 1001', async () => 
 });
 
 test('close: operation that does not end → closed all the same after the time to drain', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'put', 'update', 3, null]);
-  await server.store.next();
-  await server.listener.close({ drainMs: 10 });
-  expect(await client.closed).toMatchObject({ code: 1001 });
+  await using scene = await underWay(PUT);
+  await scene.server.listener.close({ drainMs: 10 });
+  expect(await scene.client.closed).toMatchObject({ code: 1001 });
 });
 
 test('close: submission that crosses the goaway → not executed here, and its client is told so', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'get', 'read', 3, null]);
-  const { sink } = await server.store.next();
-  const closed = server.listener.close({ drainMs: 5_000 });
-  expect([await client.row(), await client.row()]).toEqual([
-    [0, 'goaway', 5_000],
-    [1, 'ping'],
-  ]);
-  client.send([2, 'submit', 'put', 'update', 3, null], [3, 'ping'], [1, 'pong']);
+  await using scene = await underWay(GET);
+  const { server, client, sink } = scene;
+  const { closed } = await scene.goAway(5_000);
+  client.send([2, 'submit', ...PUT], [3, 'ping'], [1, 'pong']);
   expect((await client.row()).slice(0, 3)).toEqual([2, 'fail', 'UNAVAILABLE']);
   expect(await client.row()).toEqual([3, 'pong']);
   sink.update('v', 'strong');
@@ -52,13 +86,10 @@ test('close: submission that crosses the goaway → not executed here, and its c
 });
 
 test('close: nothing under way, a submission on its way → told that it was not begun, not just cut off', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  const closed = server.listener.close({ drainMs: 5_000 });
-  await client.row();
-  await client.row();
-  client.send([1, 'submit', 'put', 'update', 3, null], [1, 'pong']);
+  await using scene = await connected();
+  const { server, client } = scene;
+  const { closed } = await scene.goAway(5_000);
+  client.send([1, 'submit', ...PUT], [1, 'pong']);
   expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNAVAILABLE']);
   expect(await client.closed).toMatchObject({ code: 1001 });
   await closed;
@@ -66,15 +97,10 @@ test('close: nothing under way, a submission on its way → told that it was not
 });
 
 test('close: repetition of an update that has begun crosses the goaway → answered by the first', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'put', 'update', 3, null]);
-  const { sink } = await server.store.next();
-  const closed = server.listener.close({ drainMs: 5_000 });
-  await client.row();
-  await client.row();
-  client.send([1, 'submit', 'put', 'update', 3, null], [2, 'ping'], [1, 'pong']);
+  await using scene = await underWay(PUT);
+  const { server, client, sink } = scene;
+  const { closed } = await scene.goAway(5_000);
+  client.send([1, 'submit', ...PUT], [2, 'ping'], [1, 'pong']);
   expect(await client.row()).toEqual([2, 'pong']);
   sink.update('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
@@ -110,9 +136,8 @@ test('close: client with more to do → moves to the server that comes next, not
 test.each([NaN, -1, '5', null])(
   'close: drainMs is %j → INVALID_ARGUMENT naming it, and nothing closes',
   async (drainMs) => {
-    await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using scene = await connected();
+    const { server } = scene;
     const closing = { drainMs } as { drainMs: number };
     for (const closed of [server.gateway.close(closing), server.listener.close(closing)]) {
       await expect(closed).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'drainMs' });
@@ -126,14 +151,9 @@ test.each([
   [Infinity, 2 ** 30],
   [2 ** 40, 2 ** 30],
 ])('close: drainMs is %d → a client is told %d, and gets its final', async (drainMs, told) => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'get', 'read', 3, null]);
-  const { sink } = await server.store.next();
-  const closed = server.listener.close({ drainMs });
-  expect(await client.row()).toEqual([0, 'goaway', told]);
-  expect(await client.row()).toEqual([1, 'ping']);
+  await using scene = await underWay(GET);
+  const { client, sink } = scene;
+  const { closed } = await scene.goAway(drainMs, told);
   client.send([1, 'pong']);
   sink.update('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
@@ -141,15 +161,13 @@ test.each([
   await closed;
 });
 
-test.each([60_000, Infinity])('close: asked again with less time than %d ms → both end then, once', async (drainMs) => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'put', 'update', 3, null]);
-  await server.store.next();
-  const first = server.listener.close({ drainMs });
-  expect((await client.row())[1]).toBe('goaway');
-  expect(await client.row()).toEqual([1, 'ping']);
+test.each([
+  [60_000, 60_000],
+  [Infinity, 2 ** 30],
+])('close: asked again with less time than %d ms → both end then, once', async (drainMs, told) => {
+  await using scene = await underWay(PUT);
+  const { server, client } = scene;
+  const { closed: first } = await scene.goAway(drainMs, told);
   // Longer than what it has: that changes nothing.
   const longer = server.gateway.close({ drainMs: Infinity });
   await server.gateway.close({ drainMs: 0 });
@@ -160,11 +178,8 @@ test.each([60_000, Infinity])('close: asked again with less time than %d ms → 
 });
 
 test('close: connections while draining → HTTP 503', async () => {
-  await using server = await startGateway();
-  await using client = new RawClient(server.url);
-  await client.greet();
-  client.send([1, 'submit', 'get', 'read', 3, null]);
-  const { sink } = await server.store.next();
+  await using scene = await underWay(GET);
+  const { server, sink } = scene;
   const closed = server.listener.close({ drainMs: 5_000 });
   await using late = new RawClient(server.url);
   await expect(late.opened()).rejects.toThrow('HTTP 503');

@@ -47,14 +47,13 @@ export class AdmissionQueue {
     decision.then(() => decide(undefined), decide);
   }
 
-  /** Returns whether it waited. */
-  remove(id: number): boolean {
+  /** It does not wait any more: nobody is told, and those behind it may have their turn. */
+  remove(id: number): void {
     const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return false;
+    if (waiting === undefined) return;
     this.#waiting.delete(id);
     dismiss(waiting);
     this.#advance();
-    return true;
   }
 
   clear(): void {

@@ -6,7 +6,7 @@ import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { ENTRY_BYTES } from './client-record.ts';
 import type { Guest } from './guest.ts';
-import { absorb, askHook, HookTimeout } from './hooks.ts';
+import { absorb, askHook, HookTimeout, isUndecided } from './hooks.ts';
 import type { GatewayHost } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
 import type { ReceivedFrame } from './load.ts';
@@ -36,6 +36,7 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
 /**
  * What the application says: nothing where it allows the operation at once, a promise where it takes its time. Throws
  * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
+ * One that cannot tell has not said no: the client may ask again.
  */
 export function authorise(operation: Operation, guest: Guest): Promise<void> | undefined {
   const { host, principal } = guest;
@@ -55,7 +56,7 @@ async function allowedInTime(given: PromiseLike<unknown>, operation: Operation, 
   try {
     allowed = await askHook('authorise', host.limits.hookTimeoutMs, () => given);
   } catch (error) {
-    throw error instanceof HookTimeout ? error : failed(error, operation, host);
+    throw failed(error, operation, host);
   }
   requireTrue(allowed, operation);
 }
@@ -65,8 +66,19 @@ function requireTrue(allowed: unknown, operation: Operation): void {
 }
 
 function failed(error: unknown, operation: Operation, { logger }: GatewayHost): CorrectableError {
-  logger.error({ operation: operation.name, err: error }, 'authorise failed: the operation is refused');
+  const fields = { operation: operation.name, err: error };
+  if (isUndecided(error)) {
+    logger.warn(fields, 'authorise could not tell whether an operation is allowed');
+    return error instanceof HookTimeout ? error : undecided(operation);
+  }
+  logger.error(fields, 'authorise failed: the operation is refused');
   return forbidden(operation);
+}
+
+/** In words of ours: those of the hook may name what it asks. */
+function undecided({ name }: Operation): CorrectableError {
+  const message = `authorise could not tell whether ${name} is allowed to this client; nothing was done`;
+  return new CorrectableError('UNAVAILABLE', message);
 }
 
 function forbidden({ name }: Operation): CorrectableError {

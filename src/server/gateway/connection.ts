@@ -252,7 +252,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #cancel(id: number, { record }: Guest): void {
-    if (this.#admissions.remove(id)) return this.push(failRow(id, NOT_BEGUN));
+    if (this.#admissions.has(id)) {
+      // Said first: a connection that drains is closed when none waits any more.
+      this.push(failRow(id, NOT_BEGUN));
+      return this.#admissions.remove(id);
+    }
     const submission = this.#running.get(id);
     if (submission === undefined) return;
     submission.abandon();

@@ -20,6 +20,7 @@ import { levelsOf } from './levels.ts';
 import { limitsFrom, type GatewayLimits } from './limits.ts';
 import { TotalLoad } from './load.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
+import { checkedOrigins } from './origins.ts';
 import { hasEnded, identify } from './principal.ts';
 import type { ServerSocket } from './socket.ts';
 
@@ -88,6 +89,7 @@ const SWEEP_MS_MAX = 30_000;
 /**
  * Makes a gateway for a binding. `listenGateways` puts it on a port.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
  * @example
  * const gateway = createGateway({ binding: memory() });
  * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });
@@ -129,7 +131,7 @@ class BindingGateway implements Gateway, GatewayHost {
     this.levels = levelsOf(binding);
     this.catalogue = contract && compileCatalogue(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
-    this.origins = options.origins ?? [];
+    this.origins = checkedOrigins(options.origins);
     this.authenticated = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     this.authorise = options.authorise ?? (() => true);

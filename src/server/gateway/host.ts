@@ -28,7 +28,10 @@ export interface Peer {
  */
 export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
 
-/** Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. */
+/**
+ * Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. Who
+ * cannot tell throws a retryable error of this package (`UNAVAILABLE`): the client may then try again.
+ */
 export type Authorise = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 
 /** Counts of what a gateway has seen. */

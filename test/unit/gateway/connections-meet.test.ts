@@ -126,16 +126,6 @@ describe('one connection', () => {
     await expect.poll(() => context.signal.aborted).toBe(true);
   });
 
-  test('cut off because it takes nothing, and goes on taking nothing → the socket is let go of', async () => {
-    await using server = await startGateway({ limits: { stallTimeoutMs: 200 } });
-    server.store.answer = ({ sink }) => sink.update('x'.repeat(15 << 20), 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.socket.pause();
-    client.send([1, 'submit', ...READ]);
-    await expect.poll(() => server.gateway.status().connections, { timeout: 3_000 }).toBe(0);
-  });
-
   test('let in while the server drains → goaway', async () => {
     let admit = (): void => {};
     const admitted = new Promise<void>((resolve) => (admit = resolve));

@@ -45,7 +45,7 @@ test('heartbeat: not answered → cut off at the next one', () => {
 
 test('heartbeat: while the gateway drains without end → who is gone is cut all the same, and it closes', async () => {
   const { gateway, socket } = accept();
-  socket.events.received(JSON.stringify([[0, 'hello', RawClient.hello()]]));
+  socket.say([0, 'hello', RawClient.hello()]);
   await vi.advanceTimersByTimeAsync(0);
   const closed = gateway.close({ drainMs: Infinity });
   await vi.advanceTimersByTimeAsync(2_000);

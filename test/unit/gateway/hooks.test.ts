@@ -21,7 +21,11 @@ const throws = (): never => {
 const rejects = (): Promise<never> => Promise.reject(new Error('secret of the hook'));
 const hangs = (): Promise<never> => new Promise(() => {});
 const unreadable = (): Error => Object.defineProperty(new Error('x'), 'name', { get: throws });
-const isDown = (): Promise<never> => Promise.reject(new CorrectableError('UNAVAILABLE', 'secret of the directory'));
+const saysThatItIsDown = (): never => {
+  throw new CorrectableError('UNAVAILABLE', 'secret of the directory');
+};
+const isDown = async (): Promise<never> => saysThatItIsDown();
+const FINAL = { retryable: false };
 const gives = (value: unknown) => (): unknown => value;
 
 const READ = ['get', 'read', 3, { key: 'x' }];
@@ -157,12 +161,30 @@ describe('authorise', () => {
     ['gives a promise of false', () => Promise.resolve(false), 'FORBIDDEN'],
     ['gives a promise of 1', () => Promise.resolve(1), 'FORBIDDEN'],
     ['gives a promise that cannot be awaited', () => ({ then: throws }), 'FORBIDDEN'],
+    [
+      'rejects for good, in words of ours',
+      () => Promise.reject(new CorrectableError('CONFLICT', 'x', FINAL)),
+      'FORBIDDEN',
+    ],
+    ['rejects with what cannot be read', () => Promise.reject(unreadable()), 'FORBIDDEN'],
+    ['says that its directory is down', isDown, 'UNAVAILABLE'],
+    ['says so at once', saysThatItIsDown, 'UNAVAILABLE'],
+    [
+      'says that its directory has too much to do',
+      () => Promise.reject(new CorrectableError('OVERLOADED', 'secret')),
+      'UNAVAILABLE',
+    ],
   ])('%s → refused, not executed', async (_, hook, code) => {
-    await using server = await startGateway({ limits, authorise: hook as Authorise });
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    await using server = await startGateway({ limits, logger, authorise: hook as Authorise });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE]);
-    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
+    const [id, kind, told, message, , details] = await client.row();
+    expect([id, kind, told]).toEqual([1, 'fail', code]);
+    expect(details).toEqual({ retryable: code === 'UNAVAILABLE' });
+    if (code === 'UNAVAILABLE') expect(message).toMatch(/^authorise .*; nothing was done$/);
+    if (code === 'UNAVAILABLE') expect(logger.warn).toHaveBeenCalledOnce();
     expect(server.store.submitted).toEqual([]);
     expect(client.frames.join()).not.toContain('secret');
     await expectServing(server);

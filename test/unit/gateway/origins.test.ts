@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { createGateway, type GatewayOptions } from '../../../src/server/gateway/gateway.ts';
 import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from '../../../src/server/gateway/origins.ts';
+import { serve } from '../../../src/server/main.ts';
+import { StoreDouble } from '../../support/wire.ts';
+import { bankService } from '../redblue/services.ts';
 
 describe('origins', () => {
   test.each([
@@ -37,5 +41,41 @@ describe('origins', () => {
     ['10.0.0.1', false],
   ])('%s is loopback → %s', (host, loopback) => {
     expect(isLoopbackHost(host)).toBe(loopback);
+  });
+});
+
+describe('origins of a gateway', () => {
+  const gatewayOf = (origins: unknown) =>
+    createGateway({ binding: new StoreDouble(), origins } as unknown as GatewayOptions);
+
+  test.each([
+    ['https://shop.example', 'a list, for example ["https://shop.example"]'],
+    [null, 'a list'],
+    [{ 0: 'https://shop.example', length: 1 }, 'a list'],
+    [[5], 'not one of type number'],
+    [[Symbol('x')], 'not one of type symbol'],
+    [[], undefined],
+    [['*'], 'not "*"'],
+    [[''], 'not ""'],
+    [['null'], 'not "null"'],
+    [['shop.example'], 'not "shop.example"'],
+    [['https://ok.example', 'https://shop.example/'], 'browsers say "https://shop.example"'],
+    [['https://Shop.example:443'], 'browsers say "https://shop.example"'],
+    [['https://*.shop.example'], 'name each of them'],
+    [['https://shop.example', 'http://localhost:5173', 'app://shop'], undefined],
+    [undefined, undefined],
+  ])('%j → INVALID_ARGUMENT that says: %s', async (origins, says) => {
+    if (says === undefined) return expect(gatewayOf(origins).origins).toEqual(origins ?? []);
+    const refusal = { code: 'INVALID_ARGUMENT', field: 'origins', message: expect.stringContaining(says) as string };
+    expect(() => gatewayOf(origins)).toThrow(expect.objectContaining(refusal) as Error);
+    const served = serve({ service: bankService(), sites: ['irl'], origins: origins as string[] });
+    return expect(served).rejects.toMatchObject(refusal);
+  });
+
+  test('the list that was given changes later → who may connect does not', () => {
+    const origins = ['https://shop.example'];
+    const gateway = gatewayOf(origins);
+    origins.push('https://evil.example');
+    expect(gateway.origins).toEqual(['https://shop.example']);
   });
 });

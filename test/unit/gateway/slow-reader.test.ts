@@ -44,7 +44,8 @@ describe('slow reader', () => {
   );
 
   test('reader that pauses again and again, longer than the heartbeat → all arrive', async () => {
-    await using server = await startGateway({ limits: { heartbeatMs: 10, stallTimeoutMs: 10_000 } });
+    const [heartbeatMs, pauseMs] = [50, 120];
+    await using server = await startGateway({ limits: { heartbeatMs, stallTimeoutMs: 10_000 } });
     const text = 'x'.repeat(4 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
     await using client = new RawClient(server.url);
@@ -52,16 +53,19 @@ describe('slow reader', () => {
     client.socket.pause();
     client.send(...Array.from({ length: 6 }, (_, n) => [n + 1, 'submit', ...READ]));
     const got: unknown[] = [];
-    const all = (async () => {
+    const isReading = (): boolean => got.length < 6 && client.socket.readyState === client.socket.OPEN;
+    const read = async (): Promise<void> => {
       while (got.length < 6) got.push((await client.row())[0]);
-    })();
-    for (let pauses = 0; got.length < 6; pauses++) {
-      await new Promise((resolve) => setTimeout(resolve, pauses < 5 ? 40 : 0));
-      client.socket.resume();
-      await new Promise(setImmediate);
-      if (got.length < 6) client.socket.pause();
-    }
-    await all;
+    };
+    const pauseAgainAndAgain = async (): Promise<void> => {
+      for (let pauses = 0; isReading(); pauses++) {
+        await new Promise((resolve) => setTimeout(resolve, pauses < 5 ? pauseMs : 0));
+        client.socket.resume();
+        await new Promise(setImmediate);
+        if (isReading()) client.socket.pause();
+      }
+    };
+    await Promise.all([read(), pauseAgainAndAgain()]);
     expect(got).toEqual([1, 2, 3, 4, 5, 6]);
   });
 

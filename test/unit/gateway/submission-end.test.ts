@@ -1,7 +1,7 @@
 /** What is kept of an operation, how much while it lasts, and until when it counts. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { BindingSession } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
@@ -95,6 +95,39 @@ describe('failure at a level that does not exist', () => {
     submission.update('v', 'strong');
     expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v']]);
     expect(anomalies).toEqual(['an unknown level']);
+  });
+});
+
+describe('a mistake of the gateway at a view', () => {
+  const showFinal = (submission: Submission): void => void submission.update('v', 'strong');
+  const fail = (submission: Submission): void => submission.fail(new Error('x'));
+  const breaks = (): never => {
+    throw new Error('of ours');
+  };
+
+  test.each([
+    ['final view of an update', 'update', 'UNKNOWN', showFinal],
+    ['failure of an update', 'update', 'UNKNOWN', fail],
+    ['final view of a read', 'read', 'FINAL_FAILED', showFinal],
+    ['failure of a read', 'read', 'FINAL_FAILED', fail],
+  ] as const)('%s (%s) → %s, once; the store hears nothing of it', (_, effect, code, tell) => {
+    const { submission, outlet, anomalies, load } = start(2, effect);
+    vi.spyOn(outlet, 'pushEncoded').mockImplementationOnce(breaks);
+    tell(submission);
+    tell(submission);
+    expect(outlet.rows.map((row) => row.slice(0, 3))).toEqual([[7, 'fail', code]]);
+    expect(anomalies).toContain('the gateway failed at a view');
+    expect([outlet.ends, load.operations]).toEqual([1, 0]);
+  });
+
+  test('once the end has been told → that is what is remembered', () => {
+    const { submission, outlet, anomalies, memory } = start();
+    vi.spyOn(outlet, 'ended').mockImplementationOnce(breaks);
+    showFinal(submission);
+    memory.repeat(outlet);
+    const told = [7, 'view', 2, 0, 'v'];
+    expect(outlet.rows).toEqual([told, told]);
+    expect(anomalies).toEqual(['the gateway failed at a view']);
   });
 });
 

@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
+import { checkPortable } from '../../../src/protocol/check-portable.ts';
 import { DEPTH_MAX, EncodedField, UndecodableRow, type Codec } from '../../../src/protocol/codec.ts';
 import { jsonCodec } from '../../../src/protocol/json-codec.ts';
 import { msgpackCodec } from '../../../src/protocol/msgpack-codec.ts';
+import { sentCopy } from '../../../src/protocol/sent-copy.ts';
 
 const CODECS = { json: jsonCodec, msgpack: msgpackCodec };
 
@@ -33,15 +35,22 @@ const WAYS: Record<string, (codec: Codec, value: unknown) => readonly unknown[]>
   'beside one that was encoded before': (codec, value) => [1, new EncodedField(codec.encodeValue('x')), value],
 };
 
-/** The row as the other end reads it; `undefined` for one that is refused with the field named. */
-function sent(codec: Codec, row: () => readonly unknown[]): unknown {
+/** What `act` gives; `undefined` where it refuses a value. */
+function unlessRefused<T>(act: () => T): T | undefined {
   try {
-    const encoded = codec.encodeRow(row(), ['id', 'kind', 'value']);
-    return codec.decode(codec.frame([encoded]))[0];
+    return act();
   } catch (error) {
     if (isCorrectableError(error, 'INVALID_VALUE')) return undefined;
     throw error;
   }
+}
+
+/** The row as the other end reads it; `undefined` for one that is refused with the field named. */
+function sent(codec: Codec, row: () => readonly unknown[]): unknown {
+  return unlessRefused(() => {
+    const encoded = codec.encodeRow(row(), ['id', 'kind', 'value']);
+    return codec.decode(codec.frame([encoded]))[0];
+  });
 }
 
 for (const [name, codec] of Object.entries(CODECS)) {
@@ -66,6 +75,18 @@ test('values at the border → both codecs and all ways agree on what can be sen
         Object.values(WAYS).map((rowOf) => sent(codec, () => rowOf(codec, value)) !== undefined),
       );
       expect(new Set(verdicts).size).toBe(1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('values at the border, to stay in the process or to be kept → refused where they could not be sent', () => {
+  fc.assert(
+    fc.property(deep, (value) => {
+      const canBeSent = sent(jsonCodec, () => [1, 'view', value]) !== undefined;
+      const canStay = unlessRefused(() => [sentCopy(value, 'args')]) !== undefined;
+      const canBeKept = unlessRefused(() => [checkPortable(value, 'args')]) !== undefined;
+      expect([canStay, canBeKept]).toEqual([canBeSent, canBeSent]);
     }),
     { numRuns: 300 },
   );

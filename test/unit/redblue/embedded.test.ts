@@ -140,7 +140,8 @@ describe('embedded: bank', () => {
     const late = vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
     await expect(late).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: expect.stringContaining('Nothing was done'),
+      retryable: false,
+      message: 'The site was closed. Nothing was done: make a new deployment and a new client.',
     });
   });
 });

@@ -326,6 +326,9 @@ describe('connection: loss and return', () => {
     platform.socket.onerror?.({ message: 'ECONNRESET' } as never);
     platform.socket.lose();
     expect(told.at(-1)).toEqual(['waiting', 'no connection to ws://server.test/irl: ECONNRESET (1006)']);
+    platform.advance(100);
+    await welcome(platform);
+    expect(told.at(-1)).toEqual(['open', undefined]);
   });
 
   test('submitted while offline → sent when the connection is back', async () => {

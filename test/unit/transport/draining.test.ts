@@ -93,10 +93,12 @@ describe('a server that goes', () => {
     expect(platform.socket.rows('submit')).toEqual([]);
   });
 
-  test('nothing under way → the old socket is closed at once', async () => {
+  test('nothing under way → the old socket is closed at once, the next one opened', async () => {
     const { platform } = await startOpen({ url: TWO });
     platform.socket.receive([0, 'goaway', 30_000]);
     expect(platform.socket.closedByClient).toBe(true);
+    platform.advance(0);
+    expect(platform.sockets).toHaveLength(2);
   });
 
   test('cancelled meanwhile → told to the server that has it', async () => {
@@ -163,6 +165,44 @@ describe('a server that goes', () => {
     expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
     expect(connection.state).toBe('closed');
     expect(platform.timers).toBe(0);
+  });
+
+  test('policy that gives up, and the network is back before the old server has answered → goes on', async () => {
+    const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
+    submit(connection, readX);
+    platform.tick();
+    const old = platform.socket;
+    old.receive([0, 'goaway', 30_000]);
+    platform.advance(0);
+    const waiting = submit(connection, readX);
+    platform.socket.lose();
+    connection.wake();
+    old.receive([1, 'view', 1, 0, 'v']);
+    await welcome(platform);
+    expect([connection.state, waiting.calls]).toEqual(['open', []]);
+    expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([2]);
+  });
+
+  test('policy that gives up while two old servers still answer → the rest fails once both have', async () => {
+    const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
+    const sinks = [];
+    for (let n = 0; n < 2; n++) {
+      sinks.push(submit(connection, readX));
+      platform.tick();
+      // Each of the two sites may go once without asking the policy.
+      platform.socket.receive([0, 'goaway', 30_000]);
+      platform.advance(0);
+      if (n === 0) await welcome(platform);
+    }
+    const waiting = submit(connection, readX);
+    platform.socket.lose();
+    const [first, second] = platform.sockets;
+    first?.receive([1, 'view', 1, 0, 'one']);
+    expect([connection.state, waiting.calls]).toEqual(['waiting', []]);
+    second?.receive([2, 'view', 1, 0, 'two']);
+    expect(sinks.map(({ calls }) => calls)).toMatchObject([[{ value: 'one' }], [{ value: 'two' }]]);
+    expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(connection.state).toBe('closed');
   });
 
   test('closed by the application → no socket and no timer is left', async () => {

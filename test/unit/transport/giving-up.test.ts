@@ -75,6 +75,32 @@ describe('where an operation is', () => {
     );
   });
 
+  test('its server goes, and there is no other yet → nothing is in the way of what that still answers', async () => {
+    const { platform, connection } = await startOpen();
+    const [under, waiting] = [quietContext(), quietContext()];
+    submit(connection, readX, under);
+    platform.tick();
+    platform.socket.receive([0, 'goaway', 30_000]);
+    submit(connection, readX, waiting);
+    expect(under.whereabouts?.obstacle).toBeUndefined();
+    expect(waiting.whereabouts?.obstacle).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('several sites → says which of them the reason is about, not which one is tried now', () => {
+    const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
+    const context = quietContext();
+    submit(connection, readX, context);
+    for (const url of ['ws://one.test/', 'ws://two.test/']) {
+      platform.socket.onerror?.({ message: `nobody at ${url}` } as never);
+      platform.socket.lose();
+      platform.advance(200);
+      expect(platform.socket.url).not.toBe(url);
+      const { message, cause } = context.whereabouts?.obstacle ?? {};
+      expect(message).toMatch(new RegExp(`to ${url} for .*: nobody at ${url} `));
+      expect(cause).toMatchObject({ code: 'UNAVAILABLE', message: `no connection to ${url}: nobody at ${url} (1006)` });
+    }
+  });
+
   test('connection lost after a while → the time counts from then', async () => {
     const { platform, connection } = await startOpen();
     platform.advance(10_000);
@@ -142,5 +168,22 @@ describe('closed by the application', () => {
     expect(await submit(connection, writeX).failure(0)).toMatchObject(refusal);
     await closing;
     expect(await submit(connection).failure(0)).toMatchObject(refusal);
+  });
+
+  test('the server closes its end as well, and it is asked then → the reason is still the application', async () => {
+    const { platform, connection } = await startOpen();
+    const closing = connection.close();
+    platform.socket.lose(1001, 'the server is shutting down');
+    await closing;
+    expect(await submit(connection).failure(0)).toMatchObject({
+      message: 'the connection was closed by the application',
+    });
+  });
+
+  test('after the server has refused it → the reason is still the refusal', async () => {
+    const { platform, connection } = await startOpen();
+    platform.socket.lose(4401, 'the token was refused');
+    await connection.close();
+    expect(await submit(connection).failure(0)).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 });

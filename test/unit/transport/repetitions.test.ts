@@ -11,7 +11,7 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
   await welcome(platform, more);
 }
 
-const rest = (platform: FakePlatform): unknown[] => platform.socket.rows('submit').map((row) => row.slice(6));
+const rest = (platform: FakePlatform): unknown[][] => platform.socket.rows('submit').map((row) => row.slice(6));
 
 describe('the flag again', () => {
   test('server with the same memory → without it; with another → with it; a read goes without', async () => {
@@ -61,6 +61,21 @@ describe('the flag again', () => {
     platform.tick();
     await come(platform, { site: 'frk', memory: 'n' });
     expect(rest(platform)).toEqual([[null, null, null, null, ['irl', 1], true]]);
+  });
+});
+
+describe('the move', () => {
+  test('back at the same site → none; each change of site counts, also the one back', async () => {
+    const { platform, connection } = start();
+    await welcome(platform, { site: 'irl' });
+    submit(connection, writeX);
+    platform.tick();
+    const moves: unknown[] = [];
+    for (const site of ['irl', 'frk', 'frk', 'irl']) {
+      await come(platform, { site });
+      moves.push(rest(platform)[0]?.[4]);
+    }
+    expect(moves).toEqual([undefined, ['irl', 1], ['irl', 1], ['irl', 2]]);
   });
 });
 
