@@ -12,6 +12,6 @@ test.each<[string, Reply | undefined, boolean]>([
   ['with a failure', { row: '[7,"fail","UNAVAILABLE","no quorum"]', isFailure: true }, true],
   ['with a view that is not kept', undefined, true],
 ])('ended %s → superseded by one that has moved since: %s', (_, reply, expected) => {
-  const ended = new EndedUpdate({ give: () => {} }, 7, HOP, reply);
+  const ended = new EndedUpdate(7, HOP, reply);
   expect([HOP - 1, HOP, HOP + 1].map((hop) => ended.isSuperseded(hop))).toEqual([false, false, expected]);
 });
