@@ -5,10 +5,13 @@ import type { Effect, Operation } from '../correctable/operation.ts';
 import { parseBy } from './parse-args.ts';
 import { asGiven, ParsedOperation } from './parsed-operation.ts';
 
-/** One operation of a catalogue. `args` may be a schema of `zod` or of `zod/mini`. */
+/** One operation of a catalogue. */
 export interface CatalogueEntry {
   readonly effect: Effect;
+  /** A schema of `zod` or of `zod/mini`. */
   readonly args: z.core.$ZodType;
+  /** The object that the operation is about, of the parsed arguments. Without it the operation has no `key`. */
+  key?(args: unknown): string;
 }
 
 /** A closed set of named operations. A service contract is one. */

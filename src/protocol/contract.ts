@@ -5,6 +5,7 @@
 import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
+import { keyBy } from './contract-key.ts';
 import { parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
 
@@ -18,7 +19,10 @@ export interface OperationSpec<A extends Schema = Schema, R extends Schema = Sch
   readonly args: A;
   /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
   readonly result: R;
-  /** The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. */
+  /**
+   * The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. A gateway
+   * makes it anew, whatever the client says.
+   */
   key?(args: z.output<A>): string;
   /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
   equals?(a: z.output<R>, b: z.output<R>): boolean;
@@ -110,13 +114,7 @@ type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 /** Of the arguments as the service will see them; none of what does not fit, which is refused when it is invoked. */
 function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
   const parsed = parsedOrNone(schema, args, name);
-  if (parsed === undefined) return undefined;
-  try {
-    return key(parsed.args);
-  } catch (cause) {
-    const message = `${name}: no key can be made of its args; see cause. Correct the contract.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
-  }
+  return parsed && keyBy(key, parsed.args, name);
 }
 
 function parsedOrNone(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {

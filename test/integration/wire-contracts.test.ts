@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod/mini';
 import { defineContract, keyValueOperations, remote } from '../../src/bindings/remote/index.ts';
-import { createClient } from '../../src/index.ts';
+import { createClient, type Operation } from '../../src/index.ts';
 import { put } from '../../src/operations/index.ts';
-import { LEVELS, startGateway, StoreDouble } from '../support/wire.ts';
+import { LEVELS, RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 
 const contract = defineContract('shop', {
   ...keyValueOperations,
@@ -52,4 +52,20 @@ test('contract: one of another name at the gateway, or none → refused, the rea
     });
     await client.close();
   }
+});
+
+const otherKey = [1, 'submit', 'get', 'read', 2, { key: 'ada/notes' }, 'eve/notes'];
+
+test.each([
+  ['with a contract → it is that of the arguments', contract, 'ada/notes'],
+  ['without one → it is what the client claims', undefined, 'eve/notes'],
+])('key of a submission that is not of its arguments, at a gateway %s', async (_, given, key) => {
+  const asked: unknown[] = [];
+  const authorise = (__: unknown, operation: Operation): boolean => asked.push(operation.key) > 0;
+  await using gateway = await startGateway({ store: answering(), contract: given, authorise });
+  await using client = new RawClient(gateway.url);
+  await client.greet();
+  client.send(otherKey);
+  expect(await client.row()).toEqual([1, 'view', 1, 0, { key: 'ada/notes' }]);
+  expect([asked, gateway.store.submitted[0]?.operation.key]).toEqual([[key], key]);
 });

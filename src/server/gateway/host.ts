@@ -31,6 +31,10 @@ export type Authenticate = (token: string | undefined, peer: Peer) => Principal 
 /**
  * Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. Who
  * cannot tell throws a retryable error of this package (`UNAVAILABLE`): the client may then try again.
+ *
+ * Of a gateway with a contract, arguments are what the schemas made of them, and `key` is what the contract makes of
+ * those. Without one all of it is what the client claims: its `key` need not be that of its arguments, so look at what
+ * the store looks at. That is `args` in the bindings of this package, `primaryBackup` with functions of yours apart.
  */
 export type Authorise = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkOperation, isListed, parseArgs, type Catalogue } from '../../../src/protocol/catalogue.ts';
+import {
+  checkOperation,
+  isListed,
+  parseArgs,
+  type Catalogue,
+  type CatalogueEntry,
+} from '../../../src/protocol/catalogue.ts';
 import { asGiven } from '../../../src/protocol/parsed-operation.ts';
 import { CheckedOperation } from '../../../src/protocol/checked-operation.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
@@ -24,15 +30,47 @@ test('listed operation → is sent as it was given; who executes it gets what th
 test('operation that a gateway has parsed → is sent on as it came, and parsed from that', () => {
   const cents: Catalogue = {
     ...catalogue,
-    operations: { pay: { effect: 'update', args: z.object({ euros: z.number().transform((euros) => euros * 100) }) } },
+    operations: {
+      pay: {
+        effect: 'update',
+        args: z.object({ euros: z.number().transform((euros) => euros * 100) }),
+        key: (args) => `of ${(args as { euros: number }).euros}`,
+      },
+    },
   };
-  const row = [1, 'submit', 'pay', 'update', 1, { euros: 5 }, 'k'] as const;
+  const row = [1, 'submit', 'pay', 'update', 1, { euros: 5 }] as const;
   const parsed = new CheckedOperation(row as never, cents, cents.operations);
   expect(parsed.args).toEqual({ euros: 500 });
-  expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'k' });
+  expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'of 500' });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
-  expect(asGiven(parsed)).toEqual({ name: 'pay', effect: 'update', args: { euros: 5 }, key: 'k' });
+  expect(asGiven(parsed)).toEqual({ name: 'pay', effect: 'update', args: { euros: 5 }, key: 'of 500' });
   expect(CheckedOperation.isBy(cents.operations, parsed)).toBe(true);
+});
+
+test.each<[what: string, key: Partial<CatalogueEntry>, expected: string | undefined]>([
+  ['one key', { key: (args) => `q/${(args as { queue: string }).queue}` }, 'q/mine'],
+  ['none for these arguments', { key: () => undefined as never }, undefined],
+  ['no keys', {}, undefined],
+])('key that a client claims, contract that makes %s → what the contract says', (_, key, expected) => {
+  const operations = { dequeue: { ...catalogue.operations['dequeue']!, ...key } };
+  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }, 'q/of another'] as const;
+  expect(new CheckedOperation(row as never, { ...catalogue, operations }, operations).key).toBe(expected);
+});
+
+test.each<[what: string, key: () => unknown, cause: string]>([
+  ['throws', () => Object.keys(undefined as never), 'Cannot convert undefined'],
+  ['gives no text', () => 7, 'of type number'],
+  ['gives a promise that rejects', () => Promise.reject(new Error('nobody waits for it')), 'of type object'],
+])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
+  const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
+  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }] as const;
+  expect(() => new CheckedOperation(row as never, { ...catalogue, operations }, operations)).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'args',
+      cause: expect.objectContaining({ message: expect.stringContaining(cause) as string }) as Error,
+    }) as Error,
+  );
 });
 
 test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
