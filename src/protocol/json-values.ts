@@ -31,6 +31,7 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
 
 /** The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing. */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
+  if (typeof value === 'number') return checkedNumber(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEPTH_MAX) throw tooDeep();
   return Array.isArray(value) ? arrayFromJson(value, depth) : objectFromJson(value as Record<string, unknown>, depth);
@@ -82,7 +83,7 @@ function plainToJson(value: Record<string, unknown>, depth: number): Record<stri
 function arrayFromJson(value: unknown[], depth: number): unknown[] {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
-    if (typeof item === 'object' && item !== null) value[i] = atKey(i, item, depth, fromJsonValue);
+    if (mayBecomeOther(item)) value[i] = atKey(i, item, depth, fromJsonValue);
   }
   return value;
 }
@@ -97,9 +98,15 @@ function objectFromJson(value: Record<string, unknown>, depth: number): unknown 
       escaped = true;
     }
     const item = value[key];
-    if (typeof item === 'object' && item !== null) value[key] = atKey(key, item, depth, fromJsonValue);
+    if (mayBecomeOther(item)) value[key] = atKey(key, item, depth, fromJsonValue);
   }
   return escaped ? unescapeKeys(value, keys) : value;
+}
+
+/** Whether reading may make something else of what JSON says, or refuse it. Most values are what they seem. */
+function mayBecomeOther(item: unknown): boolean {
+  if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
+  return typeof item === 'object' && item !== null;
 }
 
 function unescapeKeys(value: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
@@ -129,6 +136,12 @@ function atKey(
 
 function tooDeep(): OutsideDomain {
   return new OutsideDomain(messages.tooDeep);
+}
+
+/** JSON has no infinities, but numbers that are read as such: 1e999. */
+function checkedNumber(value: number): number {
+  if (Number.isFinite(value)) return value === 0 ? 0 : value;
+  throw new OutsideDomain(messages.notFinite(value));
 }
 
 function checkedDigits(digits: string): string {
