@@ -95,7 +95,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     );
     socket.listen({
       received: (frame) => this.#guarded(() => this.#receive(frame)),
-      alive: () => this.#alive(),
+      alive: (answer) => this.#alive(answer),
       closed: () => this.#closed(),
     });
   }
@@ -131,7 +131,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   checkAlive(): void {
     if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#heard = false;
-    if (!this.#sender.isAsking) this.#socket.ping();
+    if (!this.#sender.isAsking) this.#sender.ask();
   }
 
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
@@ -197,9 +197,9 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     else if (this.#inbox.isWaiting) this.#socket.pause();
   }
 
-  #alive(): void {
+  #alive(answer: string | undefined): void {
     this.#heard = true;
-    this.#sender.alive();
+    this.#sender.alive(answer);
   }
 
   /** The client has taken some of what waited for it. */

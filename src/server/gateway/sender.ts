@@ -60,8 +60,9 @@ export class Sender {
   #rowBytes = 0;
   /** Bytes given to the socket since the client was last asked for a sign of life. */
   #unmarkedBytes = 0;
-  /** How often it was asked, and has not answered yet. */
-  #openMarks = 0;
+  /** How often it was asked, and up to which time it has answered: of several it may answer the last alone. */
+  #asked = 0;
+  #answered = 0;
   /** Parts in the socket that it will tell of when they are gone. */
   #underWay = 0;
   #movedAt = 0;
@@ -94,7 +95,12 @@ export class Sender {
 
   /** Whether the client has been asked for a sign of life that it has not given yet. */
   get isAsking(): boolean {
-    return this.#openMarks > 0;
+    return this.#asked > this.#answered;
+  }
+
+  /** Asks the client for a sign of life. */
+  ask(): void {
+    this.#parts.socket.ping(String(++this.#asked));
   }
 
   push(row: EncodedRow): void {
@@ -107,10 +113,11 @@ export class Sender {
     this.#outbox.flush();
   }
 
-  /** The client has shown that it reads. */
-  alive(): void {
+  /** The client has shown that it reads: all that was sent before the question which it answers, if it says which. */
+  alive(answer?: string): void {
     this.#movedAt = systemClock.now();
-    if (this.#openMarks > 0) this.#openMarks--;
+    const number = Number(answer);
+    this.#answered = number > 0 && number < this.#asked ? Math.max(this.#answered, number) : this.#asked;
   }
 
   /** Forgets what waits. */
@@ -176,11 +183,11 @@ export class Sender {
 
   #mark(bytes: number): void {
     this.#unmarkedBytes += bytes;
-    const thirds = Math.floor((3 * this.#openMarks) / MARKS_MAX);
-    if (this.#openMarks >= MARKS_MAX || this.#unmarkedBytes < MARK_BYTES * 2 ** thirds) return;
+    const open = this.#asked - this.#answered;
+    const thirds = Math.floor((3 * open) / MARKS_MAX);
+    if (open >= MARKS_MAX || this.#unmarkedBytes < MARK_BYTES * 2 ** thirds) return;
     this.#unmarkedBytes = 0;
-    this.#openMarks++;
-    this.#parts.socket.ping();
+    this.ask();
   }
 
   #sent(): void {

@@ -6,8 +6,8 @@ import type { IdlePoll } from './idle-poll.ts';
 /** What a socket reports. */
 export interface ServerSocketEvents {
   received(frame: Encoded): void;
-  /** The peer answered a `ping` of the websocket layer. */
-  alive(): void;
+  /** The peer answered a `ping` of the websocket layer, with what was asked if it does as it should. */
+  alive(answer?: string): void;
   closed(): void;
 }
 
@@ -30,7 +30,8 @@ export interface ServerSocket {
   /** Reads no more from the peer, until `resume`. */
   pause(): void;
   resume(): void;
-  ping(): void;
+  /** Asks for a sign of life, which repeats the text: up to 125 bytes. */
+  ping(text: string): void;
   /** Closes in order, with a code from `CloseCode`. */
   close(code: number, reason: string): void;
   /** Cuts the connection at once. */
@@ -71,8 +72,8 @@ export class WsSocket implements ServerSocket {
     this.#socket.resume();
   }
 
-  ping(): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+  ping(text: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping(text);
   }
 
   close(code: number, reason: string): void {
@@ -87,7 +88,7 @@ export class WsSocket implements ServerSocket {
     this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
       events.received(isBinary ? data : data.toString('utf8'));
     });
-    this.#socket.on('pong', () => events.alive());
+    this.#socket.on('pong', (data) => events.alive(data.toString('latin1')));
     this.#socket.on('close', () => events.closed());
     // `ws` closes the socket itself after an error (an oversize or broken frame); without a listener it would throw.
     this.#socket.on('error', () => {});

@@ -17,6 +17,8 @@ class SlowSocket {
   readonly parts: number[] = [];
   /** After how many bytes it was asked for a sign of life. */
   readonly pings: number[] = [];
+  /** The last question. */
+  asked = '';
   onPing = (): void => {};
   #given = 0;
   #unfinished = '';
@@ -40,7 +42,8 @@ class SlowSocket {
     this.#unfinished = '';
   }
 
-  ping(): void {
+  ping(text: string): void {
+    this.asked = text;
     this.pings.push(this.#given);
     this.onPing();
   }
@@ -160,7 +163,7 @@ describe('sender', () => {
     ['many small frames', 1_000, 1],
   ])('%s → a peer that answers is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
     const { socket, push, sender } = start();
-    socket.onPing = () => sender.alive();
+    socket.onPing = () => sender.alive(socket.asked);
     for (let id = 1; id <= frames; id++) push(kib, id);
     while (socket.drainOne());
     expect(gapsOf(socket).length).toBeGreaterThan(10);
@@ -180,10 +183,39 @@ describe('sender', () => {
     drain(20_000);
     expect(socket.pings).toHaveLength(48);
     expect(sender.isAsking).toBe(true);
-    for (let n = 0; n < 48; n++) sender.alive();
+    for (let n = 1; n <= 48; n++) {
+      expect(sender.isAsking).toBe(true);
+      sender.alive(String(n));
+    }
     expect(sender.isAsking).toBe(false);
     drain(100);
     expect(socket.pings.length).toBeGreaterThan(48);
+  });
+
+  test.each([
+    ['the last question', (socket: SlowSocket) => socket.asked],
+    ['no question, as one that says by itself that it is there', () => ''],
+    ['what was not asked', () => '1000'],
+    ['nonsense', () => 'NaN'],
+  ])('peer that answers %s → need not answer the ones before', (_, answerOf) => {
+    const { socket, push, sender } = start();
+    push(500);
+    while (socket.drainOne());
+    expect(socket.pings.length).toBeGreaterThan(5);
+    sender.alive(answerOf(socket));
+    expect(sender.isAsking).toBe(false);
+  });
+
+  test('peer that answers an earlier question → those after it are open, also if one before comes again', () => {
+    const { socket, push, sender } = start();
+    push(200);
+    while (socket.drainOne());
+    expect(socket.asked).toBe('3');
+    sender.alive('2');
+    sender.alive('1');
+    expect(sender.isAsking).toBe(true);
+    sender.alive('3');
+    expect(sender.isAsking).toBe(false);
   });
 
   test.each([

@@ -69,6 +69,30 @@ describe('slow reader', () => {
     expect(got).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
+  test('reader that answers the last of several pings alone, as the websocket lets it → not cut when it is idle', async () => {
+    await using server = await startGateway({ limits: { heartbeatMs: 150 } });
+    await using client = new RawClient(server.url, { autoPong: false });
+    let pings = 0;
+    let last: Buffer | undefined;
+    const answerLast = (): void => {
+      client.socket.pong(last);
+      last = undefined;
+    };
+    client.socket.on('ping', (asked: Buffer) => {
+      pings++;
+      if (last === undefined) setTimeout(answerLast, 10);
+      last = asked;
+    });
+    await client.greet();
+    client.send([1, 'submit', ...READ]);
+    (await server.store.next()).sink.update('x'.repeat(MIB), 'strong');
+    await client.row();
+    const pingsBefore = pings;
+    expect(pingsBefore).toBeGreaterThan(5);
+    await expect.poll(() => pings, { timeout: 5_000 }).toBeGreaterThan(pingsBefore + 3);
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+  });
+
   test.each([
     ['read', 'INVALID_VALUE'],
     ['update', 'UNKNOWN'],
