@@ -3,6 +3,7 @@
  * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
  * against an adversary.
  */
+import { fingerprint } from './fingerprint.ts';
 import { definitionOf } from './schema-definition.ts';
 
 /** The part of an operation that the fingerprint covers. */
@@ -35,16 +36,4 @@ export function operationHash(operation: Described): string {
 
 function describe({ effect, args, result }: Described): object {
   return { effect, args: definitionOf(args), result: definitionOf(result) };
-}
-
-/** Two independent 32-bit FNV-1a hashes, side by side. */
-function fingerprint(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x01000193;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    low = Math.imul(low ^ unit, 0x01000193) >>> 0;
-    high = Math.imul(high ^ (unit + index), 0x811c9dc5 | 1) >>> 0;
-  }
-  return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0');
 }
