@@ -1,8 +1,12 @@
 /** By their fingerprints two ends know which operations they have alike. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import * as full from 'zod';
 import * as z from 'zod/mini';
 import { operationHash, operationHashes } from '../../../src/protocol/schema-hash.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const get = { effect: 'read', args: z.object({ key: z.string() }), result: z.string() };
 const put = { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() };
@@ -57,6 +61,11 @@ test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
   ['a format by itself and as a check', full.string().email(), z.email()],
   ['described', full.string().describe('a name'), z.string()],
   ['with another message', full.string('a name, please'), z.string()],
+  [
+    'with other words for a misfit',
+    z.any().check(z.refine(() => true, { params: { in: 'German' }, path: ['a'] })),
+    z.any().check(z.refine(() => true)),
+  ],
 ])('schemas that mean the same, %s → one fingerprint', (_, one, other) => {
   expect(hashOf(one)).toBe(hashOf(other));
 });
@@ -75,6 +84,44 @@ test.each<[what: string, make: () => unknown]>([
   await expect.poll(() => Date.now()).toBeGreaterThan(readAtMs);
   expect(hashOf(z._default(z.any(), make))).toBe(one);
   expect(hashOf(z.any())).not.toBe(one);
+});
+
+test.each<[what: string, make: () => unknown]>([
+  ['the day', () => new Date().toISOString().slice(0, 10)],
+  ['the year', () => new Date().getFullYear()],
+  ['the month', () => new Date().getMonth()],
+  ['the day of the week', () => [new Date().getDay()]],
+  ['the hour', () => ({ hour: new Date().getUTCHours() })],
+  ['whether it has begun', () => Date.now() > Date.UTC(2020, 5)],
+  ['the time of another clock', () => new Map([['at', Math.floor(Date.now() / 86_400_000)]])],
+  ['the time as it is called without new', () => (Date as unknown as () => string)()],
+])('default that is computed of the time, %s → one fingerprint, whenever it is read', (_, make) => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const hashAt = (now: number): string => {
+    vi.setSystemTime(now);
+    return hashOf(z._default(z.any(), make));
+  };
+  // Before midnight and after it, a week later, the next year.
+  const times = [Date.UTC(2019, 11, 31, 23, 59), Date.UTC(2020, 0, 1), Date.UTC(2020, 0, 7), Date.UTC(2021, 6, 3, 12)];
+  expect(new Set(times.map(hashAt)).size).toBe(1);
+  expect(hashAt(0)).not.toBe(hashOf(z.any()));
+});
+
+test('default that is read → by a clock that is right again afterwards, also where it throws', () => {
+  const RealDate = Date;
+  hashOf(z._default(z.any(), () => Date.now()));
+  hashOf(z._default(z.any(), () => Object.keys(undefined as never)));
+  expect(Date).toBe(RealDate);
+});
+
+test('fixed default, where the clock cannot be replaced → the same fingerprint', () => {
+  const fixed = (): z.ZodMiniType => z._default(z.any(), { text: 'a', at: new Date(7) });
+  const elsewhere = hashOf(fixed());
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'Date') as PropertyDescriptor;
+  Object.defineProperty(globalThis, 'Date', { ...own, writable: false });
+  const here = hashOf(fixed());
+  Object.defineProperty(globalThis, 'Date', own);
+  expect(here).toBe(elsewhere);
 });
 
 test('schema that has parsed → keeps its fingerprint', () => {
