@@ -71,7 +71,11 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
   const handleHttp = createHttpHandler(sites, place);
   if (given === undefined) answerRequests(server, handleHttp, options);
-  const detach = attachUpgrades(server, { sites, place, idlePoll });
+  const leaveUpgrades = attachUpgrades(server, { sites, place, idlePoll });
+  const detach = (): void => {
+    leaveUpgrades();
+    place.leave();
+  };
   const host = server.listening ? undefined : (options.host ?? DEFAULT_HOST);
   try {
     await start(server, place, host, options.port ?? 0);

@@ -1,23 +1,38 @@
 /** Where a server listens: who can reach it there, and what it is called. */
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isLoopbackHost } from './origins.ts';
 
-/** Where a server really listens, whoever made it listen there. Asked each time: it may go elsewhere. */
+/**
+ * Where a server really listens, whoever made it listen there: it may go elsewhere. Once it is closed, where it did last,
+ * since the connections that it has then go on.
+ */
 export class Place {
   readonly #server: Server;
   /** The sites that let everybody in, unless that is meant to be so. */
   readonly #open: readonly string[];
+  #address: AddressInfo | string | null = null;
+  readonly #look = (): void => {
+    this.#address = this.#server.address() ?? this.#address;
+  };
 
   constructor(server: Server, open: readonly string[]) {
     this.#server = server;
     this.#open = open;
+    this.#look();
+    server.on('listening', this.#look);
   }
 
-  /** The address; `undefined` for a socket in the file system, or while it does not listen. */
+  /** Looks no more whether the server goes elsewhere. */
+  leave(): void {
+    this.#server.off('listening', this.#look);
+  }
+
+  /** The address; `undefined` for a socket in the file system, or before it listens. */
   get boundTo(): string | undefined {
-    const address = this.#server.address();
-    return typeof address === 'object' ? address?.address : undefined;
+    this.#look();
+    return typeof this.#address === 'object' ? this.#address?.address : undefined;
   }
 
   /** Whether somebody elsewhere could reach a site that lets everybody in. */
@@ -34,7 +49,8 @@ export class Place {
 
   /** Addresses on this server by scheme, for example `ws`; `host` is what it was asked to listen on, if it was. */
   base(scheme: string, host: string | undefined): string {
-    const address = this.#server.address();
+    this.#look();
+    const address = this.#address;
     // As the package `ws` has it: the path on the server follows after a colon.
     if (typeof address === 'string' || address === null) return `${scheme}+unix:${address ?? ''}:`;
     const name = host ?? address.address;

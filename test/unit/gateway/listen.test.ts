@@ -41,6 +41,15 @@ async function ownServer(host?: string): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
+/** Headers that ask for a websocket. */
+const UPGRADE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Protocol: correctables.v1+json',
+];
+
 /** Speaks to a port by hand. */
 class RawPeer {
   readonly socket: Socket;
@@ -63,17 +72,7 @@ class RawPeer {
   }
 
   upgrade(path: string, host = '127.0.0.1'): this {
-    return this.send(
-      `GET ${path} HTTP/1.1`,
-      `Host: ${host}`,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Protocol: correctables.v1+json',
-      '',
-      '',
-    );
+    return this.send(`GET ${path} HTTP/1.1`, `Host: ${host}`, ...UPGRADE, '', '');
   }
 }
 
@@ -273,12 +272,14 @@ describe('upgrades to something else than a websocket', () => {
 describe('where it listens', () => {
   test.each(['0.0.0.0', '::', undefined])('own server on %s, everybody let in → INVALID_ARGUMENT', async (host) => {
     const server = await ownServer(host);
+    const listeners = (): number[] => ['upgrade', 'listening'].map((name) => server.listenerCount(name));
+    const before = listeners();
     const sites = { here: createGateway({ binding: new StoreDouble() }) };
     await expect(listenGateways({ server, sites })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       field: 'server',
     });
-    expect(server.listenerCount('upgrade')).toBe(0);
+    expect(listeners()).toEqual(before);
   });
 
   test.each(['0.0.0.0', '::'])(
@@ -324,6 +325,27 @@ describe('where it listens', () => {
     await Promise.all([upgrade.ended, request.ended]);
     expect(upgrade.text).toMatch(/^HTTP\/1\.1 403 /);
     expect(request.text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test.each([
+    ['where others can reach it → nobody is let in', '0.0.0.0', 'localhost'],
+    ['on loopback → nobody who calls it otherwise', '127.0.0.1', 'evil.example'],
+  ])('own server that is closed, of connections that it had %s', async (_, boundTo, name) => {
+    const server = await ownServer('127.0.0.1');
+    const listener = await listen({ server });
+    server.on('request', (request, response) => void listener.handleHttp(request, response));
+    await new Promise((resolve) => server.close(resolve));
+    await new Promise<void>((resolve) => server.listen(0, boundTo, resolve));
+    const sockets: Socket[] = [];
+    server.on('connection', (socket) => sockets.push(socket));
+    const peers = ['/here', '/health'].map((path) => new RawPeer(portOf(server)).send(`GET ${path} HTTP/1.1`, ''));
+    // Or they would be closed as idle ones.
+    await expect.poll(() => sockets.filter(({ bytesRead }) => bytesRead > 0).length).toBe(peers.length);
+    server.close();
+    peers[0]!.send(...UPGRADE, `Host: ${name}`, '', '');
+    peers[1]!.send('Connection: close', `Host: ${name}`, '', '');
+    await Promise.all(peers.map(({ ended }) => ended));
+    for (const { text: answer } of peers) expect(answer).toMatch(/^HTTP\/1\.1 403 /);
   });
 
   test('own server that does not listen yet → is made to, at the address that was asked for', async () => {
