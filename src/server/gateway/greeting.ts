@@ -53,6 +53,8 @@ export class Greeting {
 
   #greet(hello: Hello): void {
     this.#isGreeted = true;
+    // What follows has a time limit of its own.
+    this.#timer.cancel();
     const { host, peer } = this.#parts;
     const refusal = refuseHello(hello, host);
     if (refusal !== undefined) {
