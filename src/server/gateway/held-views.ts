@@ -38,6 +38,7 @@ export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView
 /** By the number given to the store. A later one takes the place of that which came so many before it. */
 export class HeldViews {
   readonly #entries: (HeldView | NotHeld | undefined)[] = [];
+  #last = 0;
 
   get(seq: number): HeldView | NotHeld | undefined {
     const entry = this.#entries[seq % HELD_VIEWS_MAX];
@@ -46,6 +47,8 @@ export class HeldViews {
 
   set(entry: HeldView | NotHeld): void {
     this.#entries[entry.seq % HELD_VIEWS_MAX] = entry;
+    // One that was confirmed comes again.
+    this.#last = Math.max(this.#last, entry.seq);
     if (this.#entries.length > TOGETHER_MAX && isHeld(entry)) setApart(entry);
   }
 
@@ -56,8 +59,13 @@ export class HeldViews {
     return isHeld(entry) ? entry.bytes : 0;
   }
 
+  /** From the first to the last. */
   forEach(use: (view: HeldView) => void): void {
-    for (const entry of this.#entries) if (isHeld(entry)) use(entry);
+    const { length } = this.#entries;
+    for (let n = 1; n <= length; n++) {
+      const entry = this.#entries[(this.#last + n) % length];
+      if (isHeld(entry)) use(entry);
+    }
   }
 
   /** The view under whose number the client has the value of `view`, if it has. */

@@ -148,6 +148,20 @@ describe('submission', () => {
     expect([old.ends, outlet.ends]).toEqual([0, 1]);
   });
 
+  test.each([1, 3, 1024, 1025, 1500, 2048, 3000])(
+    'repetition of %i views, one of which was confirmed → the last 1024 in their order',
+    (count) => {
+      const { submission, memory } = start();
+      for (let n = 0; n < count; n++) submission.update(n, 'tentative');
+      const first = Math.max(0, count - 1024);
+      submission.confirm('causal', first);
+      const outlet = new OutletDouble();
+      memory.repeat(outlet);
+      const expected = Array.from({ length: count - first }, (_, n) => [n === 0 ? 1 : 0, first + n]);
+      expect(outlet.rows.map(([, , level, , value]) => [level, value])).toEqual(expected);
+    },
+  );
+
   test('repetition after the end → the recorded final, every time', () => {
     const { submission, memory } = start();
     submission.update('v', 'strong', { version: 3 });
