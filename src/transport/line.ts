@@ -89,11 +89,6 @@ export class Line implements Carrier {
     return this.awaited < this.#inFlightMax;
   }
 
-  /** Whether it takes so many more that it is worth while to look for those that wait. */
-  get hasMuchRoom(): boolean {
-    return 2 * this.awaited <= this.#inFlightMax;
-  }
-
   /** Submits an operation, or gives the reason why it cannot be. */
   submit(operation: InFlightOperation): CorrectableError | undefined {
     if (this.#agreed?.has(operation.name) === false) return this.#disagreement();
