@@ -111,6 +111,7 @@ export class Sender {
   received(line: Line): void {
     if (!line.retired) return this.#sendWaiting();
     for (const operation of this.inFlight.takeRefused()) {
+      this.#cancellation.listen(operation);
       if (this.inFlight.has(operation) && operation.line === undefined) this.#sendOrWait(operation);
     }
     this.#retiring.endIfAnswered(line);
@@ -169,7 +170,7 @@ export class Sender {
       return;
     }
     if (line !== undefined) this.#waiting.set(operation.id, operation);
-    if (operation.release === undefined) this.#cancellation.listen(operation);
+    this.#cancellation.listen(operation);
   }
 
   #send(operation: InFlightOperation, line: Line): void {
@@ -194,6 +195,7 @@ export class Sender {
 
   #unbind(line: Line): void {
     this.inFlight.unbind(line);
+    for (const operation of this.inFlight.unsubmitted()) this.#cancellation.listen(operation);
     if (this.#line !== undefined) this.resume(this.#line);
     this.#events.retired();
   }
