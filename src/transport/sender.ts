@@ -18,8 +18,8 @@ import { requireSendable, submitRow } from './submit-row.ts';
 
 /** What the sender reports. */
 export interface SenderEvents {
-  /** An operation of so many bytes was submitted on the open line. */
-  expectAnswer(bytes: number): void;
+  /** An operation was submitted on the open line. */
+  expectAnswer(isLarge: boolean): void;
   /** A line that was kept for its answers has gone. */
   retired(): void;
 }
@@ -176,7 +176,7 @@ export class Sender {
   #send(operation: InFlightOperation, line: Line): void {
     const refusal = line.submit(operation);
     if (refusal !== undefined) return this.inFlight.abandon(operation, refusal);
-    this.#events.expectAnswer(operation.row.length);
+    this.#events.expectAnswer(operation.largeBytes > 0);
     if (line.isAckDue) this.acknowledge();
   }
 
