@@ -18,12 +18,18 @@ export interface Part {
   readonly state: string;
   /** What may have taken effect of itself; once it has closed, of its parts too. */
   done: Done;
-  extras?: { parts?: Part[] | undefined } | undefined;
+  extras?: PartExtras | undefined;
+}
+
+export interface PartExtras {
+  parts?: Part[] | undefined;
+  /** `UNSEEN` as long as steps of it may begin: they do whatever becomes of what it is a part of. */
+  steps?: Done | undefined;
 }
 
 export function doneOf({ done, extras }: Part): Done {
   let most = done;
-  for (const part of extras?.parts ?? []) most = Math.max(most, doneOf(part)) as Done;
+  for (const part of extras?.parts ?? []) most = Math.max(most, doneOf(part), part.extras?.steps ?? NOTHING) as Done;
   return most;
 }
 
