@@ -1,4 +1,5 @@
 /** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { InFlight } from '../../../src/transport/in-flight.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
@@ -105,4 +106,51 @@ test('all places are taken all the time → what is under way is not looked thro
   }
   expect(sent(platform)).toHaveLength(600);
   expect(look).not.toHaveBeenCalled();
+});
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'update'), which: fc.constant(0) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), which: fc.nat(9) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), which: fc.nat(9) }) },
+);
+
+interface Asked {
+  readonly id: number;
+  readonly isRead: boolean;
+  readonly controller: AbortController;
+  isAnswered: boolean;
+}
+
+test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
+  const property = fc.asyncProperty(
+    fc.integer({ min: 1, max: 6 }),
+    fc.array(step, { maxLength: 40 }),
+    async (places, steps) => {
+      const { platform, connection } = await startWith(places);
+      const operations: Asked[] = [];
+      const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
+      const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
+      const awaited = (): Asked[] =>
+        operations.filter((one) => isSent(one) && !one.isAnswered && !(one.isRead && isCancelled(one)));
+      for (const { do: what, which } of steps) {
+        if (what === 'read' || what === 'update') {
+          const controller = new AbortController();
+          submit(connection, what === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
+          operations.push({ id: operations.length + 1, isRead: what === 'read', controller, isAnswered: false });
+        } else if (what === 'cancel') operations.at(-1 - which)?.controller.abort();
+        else {
+          const one = awaited()[which];
+          if (one !== undefined) platform.socket.receive([one.id, 'view', 1, 0, 'v']);
+          if (one !== undefined) one.isAnswered = true;
+        }
+        // Until every signal has been looked at.
+        platform.advance(50);
+        platform.tick();
+        const waiting = operations.filter((one) => !isSent(one) && !isCancelled(one));
+        expect(awaited().length).toBeLessThanOrEqual(places);
+        if (waiting.length > 0) expect(awaited()).toHaveLength(places);
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 300 });
 });
