@@ -18,24 +18,32 @@ export interface Part {
   readonly state: string;
   /** What may have taken effect of itself; once it has closed, of its parts too. */
   done: Done;
-  extras?: { parts?: Part[] | undefined } | undefined;
+  extras?: PartExtras | undefined;
+}
+
+export interface PartExtras {
+  parts?: Part[] | undefined;
+  /** `UNSEEN` as long as steps of it may begin: they do whatever becomes of what it is a part of. */
+  steps?: Done | undefined;
 }
 
 export function doneOf({ done, extras }: Part): Done {
   let most = done;
-  for (const part of extras?.parts ?? []) most = Math.max(most, doneOf(part)) as Done;
+  for (const part of extras?.parts ?? []) most = Math.max(most, doneOf(part), part.extras?.steps ?? NOTHING) as Done;
   return most;
 }
 
 /** Makes `part` one of those whose effects may come whatever becomes of `whole`. */
 export function addPart(whole: Part, part: Part): void {
-  const parts = [part];
-  for (const other of whole.extras?.parts ?? []) {
+  const parts = ((whole.extras ??= {}).parts ??= []);
+  const count = parts.push(part);
+  // Looked through only when they have become twice as many.
+  if (count < 8 || count & (count - 1)) return;
+  for (const other of new Set(parts.splice(0))) {
     // What has closed comes to nothing more: to remember what it came to costs no memory, however many there are.
-    if (other.state !== 'updating') whole.done = Math.max(whole.done, other.done) as Done;
-    else if (other !== part) parts.push(other);
+    if (other.state === 'updating') parts.push(other);
+    else whole.done = Math.max(whole.done, other.done) as Done;
   }
-  (whole.extras ??= {}).parts = parts;
 }
 
 /** What is left of `done` once it has failed with `error`: who says that asking again is safe has done nothing. */

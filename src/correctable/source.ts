@@ -9,7 +9,7 @@ import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './au
 import { attach, deliver } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { DeadlineList } from './deadlines.ts';
-import type { Done, Part } from './effects.ts';
+import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
@@ -31,13 +31,11 @@ export interface SourceOptions<T> {
 }
 
 /** What few operations need, so that the others do not pay for it. */
-interface Extras extends AudienceExtras {
+interface Extras extends AudienceExtras, PartExtras {
   controller?: AbortController;
   /** Values that the binding gave, by number, for later confirmations (C7). */
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
-  /** What it is made of: an update among them may take effect whatever becomes of what was made of it. */
-  parts?: Part[] | undefined;
   /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
   answeredEarly?: boolean;
 }
@@ -239,7 +237,7 @@ export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   const done = doneOf(source);
   if (done === UPDATE) return withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error });
-  if (done === NOTHING || !error.retryable) return error;
+  if (done === NOTHING) return error;
   const { code, message, level } = error;
   return withFacts(source, code, message + UNSEEN_CAVEAT, { level, retryable: false, cause: error });
 }
@@ -365,7 +363,7 @@ function tidyUp<T>(source: Source<T>): void {
   source.cleanUps = undefined;
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
-    extras.kept = extras.parts = undefined;
+    extras.kept = extras.parts = extras.steps = undefined;
   }
   deadlines?.forget();
   for (const cleanUp of cleanUps) cleanUp();

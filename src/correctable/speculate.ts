@@ -4,14 +4,14 @@
  */
 import { leave, listenToAll } from './audience.ts';
 import { derive, observe } from './derive.ts';
-import { addPart, doneDespite, UNSEEN, UPDATE } from './effects.ts';
+import { addPart, doneDespite, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { inOrder, Run } from './run.ts';
 import type { Source } from './source.ts';
-import { close, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
+import { close, extrasOf, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
 import type { AnyView } from './view.ts';
@@ -45,12 +45,13 @@ export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: S
     (_value, view) => onView(speculation, view),
     (error) => onError(speculation, error),
   );
+  extrasOf(result).steps = UNSEEN;
   onClose(result, () => onClosed(speculation));
   return result;
 }
 
 function onView<T, U>(speculation: Speculation<T, U>, view: AnyView<T>): void {
-  const { source, result, live, seen, undoing } = speculation;
+  const { source, result, live, seen, undoing, passErrors } = speculation;
   // Equality is asked once per view: by the source, where the run's input is the view just before.
   const holds = live && (live.input === seen ? view.confirms : isEqual(source, view.value, live.input.value));
   speculation.seen = view;
@@ -62,7 +63,10 @@ function onView<T, U>(speculation: Speculation<T, U>, view: AnyView<T>): void {
     if (live) refute(speculation, live);
     else if (!undoing) begin(speculation);
   }
-  if (view.final) limitRest(result);
+  if (!view.final) return;
+  // The last step has begun; of `speculate`, effects may still come.
+  if (passErrors && speculation.live) extrasOf(result).steps = NOTHING;
+  limitRest(result);
 }
 
 function onError<T, U>(speculation: Speculation<T, U>, error: CorrectableError): void {

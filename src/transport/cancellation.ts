@@ -1,7 +1,7 @@
 /**
  * Notices cancelled operations. Looking at an operation's signal makes an `AbortController`, which costs more than all
  * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
- * are looked at that are still under way when a short while has passed.
+ * are looked at that are still under way when a short while has passed, or that have to wait.
  */
 import type { InFlightOperation } from './in-flight-operation.ts';
 import type { InFlight } from './in-flight.ts';
@@ -29,8 +29,9 @@ export class Cancellation {
     if (this.#cancelTimer === undefined) this.#arm();
   }
 
-  /** An operation has to wait before it can be submitted: it must not be once it was cancelled. */
+  /** An operation has to wait before it can be submitted, or submitted again: it must not be once it was cancelled. */
   listen(operation: InFlightOperation): void {
+    if (operation.release !== undefined) return;
     const { signal } = operation.context;
     const cancel = (): void => this.#onCancelled(operation);
     if (signal.aborted) return cancel();
@@ -53,7 +54,7 @@ export class Cancellation {
     let newer = false;
     this.#inFlight.forEach((operation) => {
       newer = operation.id > this.#olderThan;
-      if (!newer && operation.release === undefined && !operation.cancelled) this.listen(operation);
+      if (!newer && !operation.cancelled) this.listen(operation);
       return !newer;
     });
     if (newer) this.#arm();

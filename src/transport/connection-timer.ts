@@ -1,25 +1,35 @@
 /** How long a connection may stay in each of its states. */
 import type { ConnectionState } from './connection-state.ts';
 import type { ConnectionSettings } from './options.ts';
-import { ANNOUNCED_BYTES_MIN } from '../protocol/incoming.ts';
 import { patienceAfter, Silence } from './silence.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
+/** What the timer needs to know of the present line. */
+interface Awaiting {
+  /** How many answers are awaited. */
+  readonly awaited: number;
+  /** How many bytes of large messages are not answered. */
+  readonly awaitedBytes: number;
+  /** As many bytes as one message may have. */
+  readonly frameBytesMax: number;
+}
+
+const NOTHING: Awaiting = { awaited: 0, awaitedBytes: 0, frameBytesMax: 0 };
+
 /** One timer, set anew in every state. In `open` it runs out when the server has been silent for too long. */
 export class ConnectionTimer {
   readonly #settings: ConnectionSettings;
-  readonly #isAwaiting: () => boolean;
+  readonly #awaiting: () => Awaiting;
   readonly #onElapsed: () => void;
   #silence: Silence;
   #cancel: (() => void) | undefined;
   #state: ConnectionState = 'closed';
   #patience = 1;
 
-  /** `isAwaiting` says whether an answer is awaited. */
-  constructor(settings: ConnectionSettings, isAwaiting: () => boolean, onElapsed: () => void) {
+  constructor(settings: ConnectionSettings, line: () => Awaiting | undefined, onElapsed: () => void) {
     this.#settings = settings;
-    this.#isAwaiting = isAwaiting;
+    this.#awaiting = () => line() ?? NOTHING;
     this.#onElapsed = onElapsed;
     this.#silence = new Silence(settings.heartbeatMs, this.#patience);
   }
@@ -31,15 +41,15 @@ export class ConnectionTimer {
 
   /** A message of so many bytes is on its way, in which nothing else can be heard. */
   allowFor(bytes: number): void {
-    this.#silence.allowFor(bytes, this.#patience);
+    this.#silence.allowFor(bytes);
   }
 
-  /** An answer to a message of so many bytes is awaited from now on. */
-  expectAnswer(bytes: number): void {
-    if (bytes >= ANNOUNCED_BYTES_MIN) this.allowFor(bytes);
+  /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
+  expectAnswer(isLarge: boolean): void {
+    if (isLarge) this.#silence.sends(this.#awaiting().awaitedBytes, this.#settings.scheduling.now());
     if (!this.#silence.isShortened || this.#state !== 'open') return;
     this.#silence.shorten(this.#settings.scheduling.now());
-    this.#set(() => this.#check(), this.#leftMs());
+    this.#check();
   }
 
   /** The connection entered `state`; `backoffMs` is how long to stay in `waiting`. */
@@ -57,20 +67,20 @@ export class ConnectionTimer {
     const nowMs = this.#settings.scheduling.now();
     if (from === 'probing') this.#silence.answered(nowMs);
     else this.#silence.begin(nowMs);
-    this.#set(() => this.#check(), this.#leftMs());
+    this.#check();
     // Entered with operations that were submitted at once.
-    if (from !== 'probing' && this.#isAwaiting()) this.expectAnswer(0);
+    if (from !== 'probing' && this.#awaiting().awaited > 0) this.expectAnswer(false);
   }
 
   #check(): void {
-    if (!this.#isAwaiting()) this.#silence.relax();
-    const leftMs = this.#leftMs();
-    if (leftMs > 0) this.#set(() => this.#check(), leftMs);
+    const { awaited, awaitedBytes, frameBytesMax } = this.#awaiting();
+    if (awaited === 0) this.#silence.relax();
+    // Of more than one message may have, some must be answered meanwhile.
+    const bytes = Math.min(awaitedBytes, frameBytesMax);
+    const leftMs = this.#silence.leftMs(this.#settings.scheduling.now(), bytes);
+    // Looked at again after the limit: by then what was large may have come.
+    if (leftMs > 0) this.#set(() => this.#check(), Math.min(leftMs, this.#silence.limitMs));
     else this.#onElapsed();
-  }
-
-  #leftMs(): number {
-    return this.#silence.leftMs(this.#settings.scheduling.now());
   }
 
   #set(fn: () => void, delayMs: number): void {

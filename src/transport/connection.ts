@@ -76,11 +76,11 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
       settings,
-      () => (this.#line?.awaited ?? 0) > 0,
+      () => this.#line,
       () => this.#elapsed(),
     );
     this.#sender = new Sender(settings, target.levels, this.#outage, {
-      expectAnswer: (bytes) => this.#timer.expectAnswer(bytes),
+      expectAnswer: (isLarge) => this.#timer.expectAnswer(isLarge),
       retired: () => this.#retired(),
     });
     this.#receiver = new Receiver(settings.codec, this.#sender.inFlight, this);

@@ -57,7 +57,8 @@ interface Site {
 function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Asker {
   const clock = now ?? (() => performance.now());
   if (!(timeoutMs > 0)) throw invalidArgument('timeoutMs', `must be a positive number, not ${timeoutMs}`);
-  const withinMs = Math.min(timeoutMs, TIMEOUT_MS_MAX);
+  // Platforms take whole milliseconds.
+  const withinMs = Math.ceil(Math.min(timeoutMs, TIMEOUT_MS_MAX));
   return {
     async ask(url) {
       const from = clock();

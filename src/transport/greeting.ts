@@ -6,13 +6,8 @@ import { randomClientId } from './client-id.ts';
 import type { Line } from './line.ts';
 import type { ConnectionSettings, ConnectionTarget } from './options.ts';
 
-/** A question that is older than this is asked anew, and its answer is not used. */
-const QUESTION_MS_MAX = 60_000;
-
-interface Question {
-  readonly token: Promise<string | undefined>;
-  readonly askedAt: number;
-}
+/** A question that is older than this is asked anew, and an answer that is older is not used. */
+const AGE_MS_MAX = 60_000;
 
 /** Who the client is, and for whom servers take it. */
 export class Greeting {
@@ -23,8 +18,13 @@ export class Greeting {
   #principal: { readonly tag: string | undefined } | undefined;
   /** The line that waits for a token. */
   #asking: Line | undefined;
-  /** What the application was asked and has not answered, or answered when no line waited for it any more. */
-  #question: Question | undefined;
+  #onNoToken: (reason: CorrectableError) => void = () => {};
+  /** When the application was asked last, unless that question has failed, or an answer was used since. */
+  #askedAt = -Infinity;
+  /** An answer that came when no line waited for it. */
+  #answer: { readonly token: string | undefined; readonly at: number } | undefined;
+  /** Counts the tokens that were used: answers to questions of before are too late. */
+  #round = 0;
   readonly #now: () => number;
 
   constructor({ token, scheduling }: ConnectionSettings, target: ConnectionTarget) {
@@ -41,28 +41,42 @@ export class Greeting {
   /** Says `hello` as soon as there is a token; `onNoToken` is told why there is none. */
   begin(line: Line, onNoToken: (reason: CorrectableError) => void): void {
     this.#asking = line;
-    const question = this.#ask();
-    question.token.then(
+    this.#onNoToken = onNoToken;
+    const sinceMs = this.#now() - AGE_MS_MAX;
+    if (this.#answer !== undefined && this.#answer.at >= sinceMs) this.#greet(this.#answer.token);
+    else if (this.#askedAt < sinceMs) this.#ask();
+  }
+
+  /**
+   * Asks for a token, unless an earlier question is open: the user may be signing in while servers lose patience. Whoever
+   * takes longer than that is asked once more, in case the first question was lost; the first answer counts.
+   */
+  #ask(): void {
+    const round = this.#round;
+    const askedAt = this.#now();
+    this.#askedAt = askedAt;
+    this.#token().then(
       (token) => {
-        if (this.#asking !== line) return;
-        this.#asking = undefined;
-        this.#question = undefined;
-        line.push([0, 'hello', { ...this.#hello(line.attempt), token }]);
-        line.flush();
+        if (round !== this.#round) return;
+        this.#answer = { token, at: this.#now() };
+        this.#greet(token);
       },
       (cause: unknown) => {
-        if (this.#question === question) this.#question = undefined;
-        if (this.#asking === line) onNoToken(noToken(cause));
+        if (round !== this.#round || askedAt !== this.#askedAt) return;
+        this.#askedAt = -Infinity;
+        if (this.#asking !== undefined) this.#onNoToken(noToken(cause));
       },
     );
   }
 
-  /** Asks for a token, unless an earlier question is open: the user may be signing in while servers lose patience. */
-  #ask(): Question {
-    if (this.#question === undefined || this.#now() - this.#question.askedAt > QUESTION_MS_MAX) {
-      this.#question = { token: this.#token(), askedAt: this.#now() };
-    }
-    return this.#question;
+  #greet(token: string | undefined): void {
+    const line = this.#asking;
+    if (line === undefined) return;
+    this.#asking = this.#answer = undefined;
+    this.#askedAt = -Infinity;
+    this.#round++;
+    line.push([0, 'hello', { ...this.#hello(line.attempt), token }]);
+    line.flush();
   }
 
   /** The line is no longer wanted: a token that comes later is not for it. */

@@ -3,6 +3,7 @@ import type { InvocationContext, Sink, Whereabouts } from '../correctable/bindin
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { Effect } from '../correctable/operation.ts';
 import type { EncodedRow } from '../protocol/codec.ts';
+import { ANNOUNCED_BYTES_MIN } from '../protocol/incoming.ts';
 import type { ClientRow } from '../protocol/rows.ts';
 import type { Outage } from './outage.ts';
 
@@ -12,6 +13,8 @@ export interface Carrier {
   readonly memory: string | undefined;
   /** How many operations wait for an answer on it. */
   awaited: number;
+  /** How many bytes the large ones among them have. */
+  awaitedBytes: number;
   /** Whether its server goes away, and nothing is submitted on it any more. */
   readonly retired: boolean;
   push(row: ClientRow): void;
@@ -82,6 +85,12 @@ export class InFlightOperation implements Whereabouts {
     return this.line === undefined ? this.#outage.obstacle : undefined;
   }
 
+  /** Its size, if it may take a slow link so long that nothing is heard meanwhile. */
+  get largeBytes(): number {
+    const { length } = this.row;
+    return length < ANNOUNCED_BYTES_MIN ? 0 : length;
+  }
+
   /** Whether a server that remembers under the name `memory` may not know of it although another one does. */
   isUnknownTo(memory: string | undefined): boolean {
     return this.sentBefore && this.memory !== memory;
@@ -97,7 +106,10 @@ export class InFlightOperation implements Whereabouts {
 
   /** It waits for another line, on which views of this one cannot be confirmed. */
   leaveLine(): void {
-    if (this.line !== undefined) this.line.awaited--;
+    if (this.line !== undefined) {
+      this.line.awaited--;
+      this.line.awaitedBytes -= this.largeBytes;
+    }
     this.line = undefined;
     this.#seqs = undefined;
     this.#laterSeqs = undefined;

@@ -119,6 +119,7 @@ export class InFlight {
     } else if (line.retired && error.code === 'UNAVAILABLE' && !operation.cancelled) {
       // It crossed the `goaway`: that server has not begun with it, the next one may.
       operation.leaveLine();
+      if (!operation.sentBefore) operation.home = operation.site = undefined;
       this.#refused.push(operation);
     } else this.#end(operation, failedBy(operation, error));
   }

@@ -30,6 +30,7 @@ export class Line implements Carrier {
   /** Counts the client's lines. */
   readonly attempt: number;
   awaited = 0;
+  awaitedBytes = 0;
   retired = false;
   /** How many of its rows and frames made no sense. */
   malformed = 0;
@@ -89,22 +90,23 @@ export class Line implements Carrier {
     return this.awaited < this.#inFlightMax;
   }
 
-  /** Whether it takes so many more that it is worth while to look for those that wait. */
-  get hasMuchRoom(): boolean {
-    return 2 * this.awaited <= this.#inFlightMax;
+  /** How large its server takes a frame. */
+  get frameBytesMax(): number {
+    return this.#outbox.frameBytesMax;
   }
 
   /** Submits an operation, or gives the reason why it cannot be. */
   submit(operation: InFlightOperation): CorrectableError | undefined {
     if (this.#agreed?.has(operation.name) === false) return this.#disagreement();
     const row = rowAt(this, operation, this.#codec);
-    const { frameBytesMax } = this.#outbox;
+    const { frameBytesMax } = this;
     if (!fitsFrame(this.#codec, row, frameBytesMax)) {
       const size = this.#codec.byteLength(row);
       const message = `args: the operation takes ${size} bytes, the server reads ${frameBytesMax} at most`;
       return new CorrectableError('INVALID_ARGUMENT', message, { field: 'args' });
     }
     operation.line = this;
+    this.awaitedBytes += operation.largeBytes;
     this.#unacknowledged++;
     this.#outbox.push(row, ++this.awaited);
     return undefined;

@@ -5,6 +5,7 @@
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
+import { NumberedTable } from '../protocol/numbered-table.ts';
 import { submitFields } from '../protocol/submit-fields.ts';
 import { Cancellation } from './cancellation.ts';
 import { InFlight } from './in-flight.ts';
@@ -17,8 +18,8 @@ import { requireSendable, submitRow } from './submit-row.ts';
 
 /** What the sender reports. */
 export interface SenderEvents {
-  /** An operation of so many bytes was submitted on the open line. */
-  expectAnswer(bytes: number): void;
+  /** An operation was submitted on the open line. */
+  expectAnswer(isLarge: boolean): void;
   /** A line that was kept for its answers has gone. */
   retired(): void;
 }
@@ -34,8 +35,8 @@ export class Sender {
   readonly #retiring: RetiringLines;
   /** Where operations are submitted. */
   #line: Line | undefined;
-  /** Some wait until the server of the open line has room for them. */
-  #isCrowded = false;
+  /** Those for which the server of the open line has no room yet. */
+  readonly #waiting = new NumberedTable<InFlightOperation>();
   #tickAtMs: number | undefined;
 
   constructor(settings: ConnectionSettings, levels: readonly string[], outage: Outage, events: SenderEvents) {
@@ -66,19 +67,21 @@ export class Sender {
   resume(line: Line): void {
     this.#line = line;
     this.acknowledge();
-    this.#sendWaiting(line);
+    this.#waiting.clear();
+    for (const operation of this.inFlight.unsubmitted()) this.#waiting.set(operation.id, operation);
+    this.#sendWaiting();
   }
 
-  /** Submits what waits, oldest first, as far as the line has room. */
-  #sendWaiting(line: Line): void {
-    this.#isCrowded = false;
-    for (const operation of this.inFlight.unsubmitted()) {
+  /** Submits what waits, oldest first, as far as the open line has room. */
+  #sendWaiting(): void {
+    const line = this.#line;
+    this.#waiting.forEach((operation) => {
       // The end of one may have led to the end of others, or of the line.
-      if (this.#line !== line) return;
-      this.#isCrowded = !line.hasRoom;
-      if (this.#isCrowded) return;
+      if (line === undefined || this.#line !== line || !line.hasRoom) return false;
+      this.#waiting.delete(operation.id);
       if (this.inFlight.has(operation) && operation.line === undefined) this.#send(operation, line);
-    }
+      return true;
+    });
   }
 
   /** Tells the server which updates have ended. */
@@ -106,11 +109,9 @@ export class Sender {
 
   /** What arrived on `line` has been dealt with. */
   received(line: Line): void {
-    if (!line.retired) {
-      if (this.#isCrowded && line === this.#line && line.hasMuchRoom) this.#sendWaiting(line);
-      return;
-    }
+    if (!line.retired) return this.#sendWaiting();
     for (const operation of this.inFlight.takeRefused()) {
+      this.#cancellation.listen(operation);
       if (this.inFlight.has(operation) && operation.line === undefined) this.#sendOrWait(operation);
     }
     this.#retiring.endIfAnswered(line);
@@ -118,6 +119,7 @@ export class Sender {
 
   /** Ends all operations. */
   abandonAll(reason: CorrectableError): void {
+    this.#waiting.clear();
     this.inFlight.abandonAll(reason);
     this.#retiring.endAll();
   }
@@ -161,28 +163,30 @@ export class Sender {
 
   #sendOrWait(operation: InFlightOperation): void {
     const line = this.#line;
-    if (line !== undefined && !this.#isCrowded && line.hasRoom) {
+    // Those that wait already come before it.
+    if (line?.hasRoom && this.#waiting.size === 0) {
       this.#send(operation, line);
       this.#cancellation.expect();
       return;
     }
-    // Those that wait already come before it.
-    this.#isCrowded = line !== undefined;
-    if (operation.release === undefined) this.#cancellation.listen(operation);
+    if (line !== undefined) this.#waiting.set(operation.id, operation);
+    this.#cancellation.listen(operation);
   }
 
   #send(operation: InFlightOperation, line: Line): void {
     const refusal = line.submit(operation);
     if (refusal !== undefined) return this.inFlight.abandon(operation, refusal);
-    this.#events.expectAnswer(operation.row.length);
+    this.#events.expectAnswer(operation.largeBytes > 0);
     if (line.isAckDue) this.acknowledge();
   }
 
   #cancelled(operation: InFlightOperation): void {
     const { id, effect, line } = operation;
     operation.cancelled = true;
+    this.#waiting.delete(id);
     if (effect === 'read' || line === undefined) this.inFlight.remove(operation);
     line?.push([id, 'cancel']);
+    this.#sendWaiting();
   }
 
   #leave(line: Line): void {
@@ -191,6 +195,7 @@ export class Sender {
 
   #unbind(line: Line): void {
     this.inFlight.unbind(line);
+    for (const operation of this.inFlight.unsubmitted()) this.#cancellation.listen(operation);
     if (this.#line !== undefined) this.resume(this.#line);
     this.#events.retired();
   }

@@ -24,14 +24,19 @@ const SLOW_LINK_BYTES = 1 << 15;
 export class Silence {
   readonly #heartbeatMs: number;
   readonly #awaitedMs: number;
+  /** What a byte of a large message may take. */
+  readonly #byteMs: number;
   #limitMs: number;
   #since = 0;
-  /** For large messages on their way. */
+  /** For large messages of the server that are on their way. */
   #allowanceMs = 0;
+  /** When those of the client have been taken, even by a slow link. */
+  #takenAt = 0;
 
   constructor(heartbeatMs: number, patience: number) {
     this.#heartbeatMs = heartbeatMs;
     this.#awaitedMs = Math.min(heartbeatMs, (heartbeatMs / SHARE_WHEN_AWAITED) * patience);
+    this.#byteMs = (1000 / SLOW_LINK_BYTES) * patience;
     this.#limitMs = heartbeatMs;
   }
 
@@ -46,9 +51,14 @@ export class Silence {
     this.#allowanceMs = 0;
   }
 
-  /** A message of so many bytes is on its way: nothing else can be heard meanwhile. */
-  allowFor(bytes: number, patience: number): void {
-    this.#allowanceMs += ((1000 * bytes) / SLOW_LINK_BYTES) * patience;
+  /** A message of so many bytes is on its way from the server: nothing else can be heard meanwhile. */
+  allowFor(bytes: number): void {
+    this.#allowanceMs += bytes * this.#byteMs;
+  }
+
+  /** So many bytes of large messages are on their way to the server, which answers none before it has come. */
+  sends(bytes: number, nowMs: number): void {
+    this.#takenAt = nowMs + bytes * this.#byteMs;
   }
 
   /** The server answered when it was asked. */
@@ -73,8 +83,14 @@ export class Silence {
     this.#since = nowMs;
   }
 
-  /** How long it may still last. */
-  leftMs(nowMs: number): number {
-    return this.#limitMs + this.#allowanceMs - (nowMs - this.#since);
+  /** How long it may still last, where so many bytes of large messages are not answered. */
+  leftMs(nowMs: number, bytes: number): number {
+    const uploadMs = Math.max(0, Math.min(this.#takenAt - this.#since, bytes * this.#byteMs));
+    return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#since);
+  }
+
+  /** How long it may last where nothing large is on its way. */
+  get limitMs(): number {
+    return this.#limitMs;
   }
 }

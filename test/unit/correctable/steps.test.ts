@@ -34,6 +34,8 @@ async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
   );
 }
 
+const UNSEEN = '; a step of it may take effect all the same';
+
 const never = (): Promise<never> => new Promise(() => {});
 const awayError = new CorrectableError('UNAVAILABLE', 'away', { retryAfterMs: 5 });
 
@@ -72,8 +74,9 @@ for (const step of ['speculate', 'chain'] as const) {
           const errors = Promise.all([errorOf(one.read), errorOf(one.read.chain(step))]);
           await settled();
           await end(one);
-          const [{ code }, error] = await errors;
+          const [{ code, message }, error] = await errors;
           expect(error).toMatchObject({ code, retryable: false, retryAfterMs: undefined });
+          expect(error.message).toBe(message + UNSEEN);
         }
       });
     });
@@ -87,7 +90,7 @@ describe('a step of a confirmed input', () => {
     binding.calls[0]!.view(1, 'strong');
     await clock.advance(TIMEOUT_MS);
     expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
-    expect((await error).message).toMatch(/; a step of it may take effect all the same$/);
+    expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
   test('it gave a promise that says that nothing was done → so does the result', async () => {
@@ -142,6 +145,83 @@ test('a refuted step reads first and then updates → what comes of it later cou
   expect(binding.calls.map(({ operation }) => operation.name)).toEqual(['get', 'get', 'put']);
   binding.calls[0]!.fail(awayError);
   expect(await error).toMatchObject({ code: 'UNKNOWN' });
+});
+
+describe('a part is open, and its steps have not begun', () => {
+  const PARTS: Record<string, (one: SetUp) => Correctable<unknown, Three>> = {
+    'a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))),
+    'a speculation': ({ client, read }) => read.speculate(() => client.invoke(put('k', 2))),
+    'what is mapped from a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))).map(String),
+    'a join with a chain': ({ client, read }) => all([read.chain(() => client.invoke(put('k', 2)))]) as never,
+  };
+
+  /** Invoked before the weak view has come. */
+  function begun(): SetUp {
+    const one = setUp();
+    const read = one.client.invoke(get('other'));
+    return { ...one, read };
+  }
+
+  for (const [name, make] of Object.entries(PARTS)) {
+    test(`${name} in a join of which another part fails → not retryable, since the step still comes`, async () => {
+      const one = begun();
+      const { binding, client } = one;
+      const error = errorOf(all([make(one), client.invoke(get('user'))]));
+      await settled();
+      binding.calls[2]!.fail(awayError);
+      expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, message: `away${UNSEEN}` });
+      binding.calls[1]!.view(1, 'strong');
+      await settled();
+      expect(binding.calls.at(-1)!.operation.name).toBe('put');
+    });
+
+    test(`${name} given by the step of a chain that is cancelled → says so`, async () => {
+      const one = begun();
+      const outer = one.client.invoke(get('k')).chain(() => make(one));
+      const error = errorOf(outer);
+      one.binding.calls[2]!.view(1, 'strong');
+      await settled();
+      outer.cancel();
+      expect(await error).toMatchObject({ code: 'ABORTED', message: `get: cancelled${UNSEEN}` });
+      one.read.cancel();
+    });
+  }
+
+  test('a speculation of which the input is confirmed → as before, since effects may come', async () => {
+    const { read, binding, client } = setUp();
+    const effects: unknown[] = [];
+    const part = read.speculate((_, { onCommit }) =>
+      client.invoke(get('other')).map((value) => onCommit(() => void effects.push(value))),
+    );
+    const error = errorOf(all([part, client.invoke(get('user'))]));
+    binding.calls[0]!.view(1, 'strong');
+    await settled();
+    binding.calls[1]!.fail(awayError);
+    expect(await error).toMatchObject({ retryable: false });
+    binding.calls[2]!.view('charged', 'strong');
+    await settled();
+    expect(effects).toEqual(['charged']);
+  });
+
+  test('a chain on its final input, whose step is a read → retryable: no other step comes', async () => {
+    const { read, binding, client } = setUp();
+    const part = read.chain(() => client.invoke(get('other')));
+    const errors = [all([part, client.invoke(get('user'))]), part].map(errorOf);
+    binding.calls[0]!.view(1, 'strong');
+    await settled();
+    binding.calls[1]!.fail(awayError);
+    expect(await errors[0]).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    part.cancel();
+    await errors[1];
+  });
+
+  test('a chain that has failed → retryable: its step does not come any more', async () => {
+    const { read, binding, client } = begun();
+    const part = read.chain(() => client.invoke(put('k', 2)));
+    const error = errorOf(all([part, client.invoke(get('user'))]));
+    binding.calls[1]!.fail(awayError);
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
 });
 
 test('map throws what is retryable over an update → UNKNOWN with the cause', async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
 import { WireSession } from '../../../src/transport/wire-session.ts';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
-import { settled } from './fake-platform.ts';
+import { settled, type FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
 
 const reported: unknown[] = [];
@@ -160,20 +160,50 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ welcome: fc.constantFrom({}, { memory: 'n' }, { principal: 'p' }) }) },
   { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(0, 100, 6_000, 40_000) }) },
   { weight: 1, arbitrary: fc.record({ lose: fc.constantFrom(1006, 1001, 4402, 4429) }) },
+  // The server goes away, does not take what it has got, and there is another.
+  { weight: 1, arbitrary: fc.record({ leave: fc.constantFrom('without a word', 'refusing') }) },
+  { weight: 3, arbitrary: fc.record({ cancel: fc.nat(9) }) },
 );
 
-test('anything, in any order → nothing is thrown, each operation ends once, no timer and no socket is left', async () => {
+/** How often each operation was submitted on all sockets together, by its number. */
+function submissions({ sockets }: FakePlatform): Map<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const [id] of sockets.flatMap((socket) => socket.rows('submit'))) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+async function leave(platform: FakePlatform, how: string): Promise<void> {
+  const { socket } = platform;
+  socket.receive([0, 'goaway', 30_000]);
+  platform.advance(0);
+  if (platform.socket !== socket) await welcome(platform);
+  if (how === 'refusing') socket.receive(...socket.rows('submit').map(([id]) => [id, 'fail', 'UNAVAILABLE', 'going']));
+  else socket.lose();
+}
+
+test('anything, in any order → nothing is thrown, each operation ends once, none is submitted that was given up on', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.boolean(), async (steps, fair) => {
       const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'], token: () => 't' });
       const sinks: SinkDouble[] = [];
+      const controllers: AbortController[] = [];
       const ask = (): void => {
         for (const operation of [readX, writeX]) {
           const sink = new SinkDouble();
+          const controller = new AbortController();
           sinks.push(sink);
-          connection.submit(operation, ['weak', 'strong'], sink, quietContext());
+          controllers.push(controller);
+          connection.submit(operation, ['weak', 'strong'], sink, quietContext({ signal: controller.signal }));
         }
         platform.tick();
+      };
+      /** Those that were given up on, and how often they had been submitted by then. */
+      const cancelled = new Map<number, number>();
+      const cancel = (back: number): void => {
+        const index = controllers.length - 1 - back;
+        if (cancelled.has(index + 1) || index < 0) return;
+        cancelled.set(index + 1, submissions(platform).get(index + 1) ?? 0);
+        controllers[index]?.abort();
       };
       if (fair) await welcome(platform);
       for (const one of steps) {
@@ -184,18 +214,25 @@ test('anything, in any order → nothing is thrown, each operation ends once, no
           if (of !== undefined && !of.closedByClient) of.receiveText(JSON.stringify(one.rows) ?? '');
         } else if ('welcome' in one) await welcome(platform, one.welcome);
         else if ('lose' in one) socket.lose(one.lose);
+        else if ('cancel' in one) cancel(one.cancel);
+        else if ('leave' in one) await leave(platform, one.leave);
         else platform.advance(one.waitMs);
         await settled();
+        platform.tick();
       }
       const closing = connection.close();
       platform.advance(1_000);
       await closing;
       expect(reported).toEqual([]);
       expect(platform.timers).toBe(0);
+      const counts = submissions(platform);
+      for (const [id, count] of cancelled) expect(counts.get(id) ?? 0, `operation ${id} was given up on`).toBe(count);
       for (const [index, { calls }] of sinks.entries()) {
         const failures = calls.filter(({ kind, level }) => kind === 'fail' && level === undefined);
         const finals = calls.filter(({ kind, level }) => kind !== 'fail' && level === 'strong');
-        expect(failures.length + finals.length, `operation ${index}`).toBe(1);
+        const ends = failures.length + finals.length;
+        if (cancelled.has(index + 1)) expect(ends, `operation ${index}`).toBeLessThanOrEqual(1);
+        else expect(ends, `operation ${index}`).toBe(1);
         for (const call of failures) expect(isCorrectableError(call.kind === 'fail' && call.error)).toBe(true);
       }
     }),

@@ -144,12 +144,14 @@ describe('HTTP client, mocked', () => {
     });
   });
 
-  test('no time limit → waits for the answer; one that is none → INVALID_ARGUMENT', async () => {
+  test('no time limit, or parts of a millisecond → waits for the answer; one that is none → INVALID_ARGUMENT', async () => {
     server.use(
       http.get('http://here.test/sites', () => directory('irl')),
       http.get('http://here.test/ready/irl', ready),
     );
-    expect(await findSites('http://here.test', { timeoutMs: Infinity })).toEqual(['ws://here.test/irl']);
+    for (const timeoutMs of [Infinity, 1_500.5, 999.999_999]) {
+      expect(await findSites('http://here.test', { timeoutMs })).toEqual(['ws://here.test/irl']);
+    }
     await expect(findSites('http://here.test', { timeoutMs: 0 })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       field: 'timeoutMs',

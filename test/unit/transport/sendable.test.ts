@@ -54,9 +54,9 @@ describe('a server that takes so many operations at a time', () => {
     platform.socket.receive([1, 'view', 1, 0, 'v']);
     submit(connection, writeX);
     platform.tick();
-    expect(ids()).toHaveLength(100);
-    for (let id = 2; id <= 51; id++) platform.socket.receive([id, 'view', 1, 0, 'v']);
+    expect(ids().slice(100)).toEqual([101]);
+    platform.socket.receive([2, 'view', 1, 0, 'v']);
     platform.tick();
-    expect(ids().slice(-2)).toEqual([101, 102]);
+    expect(ids().slice(100)).toEqual([101, 102]);
   });
 });

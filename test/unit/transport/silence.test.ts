@@ -1,6 +1,7 @@
 /** Sites that fall silent, with sockets and time driven by hand. */
 import { describe, expect, test } from 'vitest';
-import { readX } from '../../support/wire.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+import { readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome, type Fixture } from './set-up.ts';
 
@@ -13,6 +14,8 @@ function untilNextSocket(platform: FakePlatform): number {
   while (platform.sockets.length === length) platform.advance(10);
   return platform.now() - from;
 }
+
+const largeUpdate = (kib: number): Operation => ({ ...writeX, args: { text: 'x'.repeat(kib * 1024) } });
 
 describe('a site that falls silent', () => {
   test('operations wait → the next site, within 10 s by the defaults', async () => {
@@ -87,6 +90,62 @@ describe('a site that falls silent', () => {
     submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
     await welcome(platform);
     expect(untilNextSocket(platform)).toBeGreaterThan(10_000 + 7_000);
+  });
+
+  test('the large update was answered, and the site falls silent → left as soon as ever', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, largeUpdate(1000));
+    submit(connection, readX);
+    platform.advance(4_000);
+    platform.socket.receive([1, 'view', 1, 0, 'done']);
+    expect(untilNextSocket(platform)).toBeLessThan(9_500);
+  });
+
+  test('a word comes while a large update is under way → waited for all the same', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, largeUpdate(320));
+    platform.advance(2_000);
+    platform.socket.receive([2, 'pong']);
+    expect(untilNextSocket(platform)).toBeGreaterThan(8_000 + 7_000);
+  });
+
+  test('one after the other goes out on a slow link, each is answered when it has come → none is cut off', async () => {
+    const { platform, connection } = await startOpen();
+    const sinks = [1, 2, 3].map(() => submit(connection, largeUpdate(1000)));
+    platform.tick();
+    for (const id of [1, 2, 3]) {
+      // 40 KiB a second.
+      platform.advance(25_000);
+      platform.socket.receive([id, 'view', 1, 0, 'done']);
+    }
+    expect(sinks.map(({ calls }) => calls.length)).toEqual([1, 1, 1]);
+    expect(platform.sockets).toHaveLength(1);
+  });
+
+  test.each([
+    [128, 3_000],
+    [256, 8_000],
+    [1000, 30_000],
+  ])('%d KiB go out every %d ms, and no word comes → left after what one frame takes', async (kib, everyMs) => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    const from = platform.now();
+    for (let ms = 0; platform.sockets.length === 1 && ms < 200_000; ms += everyMs) {
+      submit(connection, largeUpdate(kib));
+      platform.advance(everyMs);
+    }
+    expect(platform.sockets[1]?.url).toBe('ws://two.test/');
+    expect(platform.now() - from).toBeLessThan(32_000 + 9_000 + everyMs);
+  });
+
+  test('a large update has come long ago and takes long → left as soon as if it were a small one', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, largeUpdate(640));
+    for (let pings = 0; platform.now() < 1_060_000; platform.advance(100)) {
+      if (platform.socket.rows('ping').length === pings) continue;
+      pings++;
+      platform.socket.receive([1, 'pong']);
+    }
+    expect(untilNextSocket(platform)).toBeLessThanOrEqual(20_200);
   });
 
   test('a large answer takes longer than the silence allowed → waited for twice as long each time', async () => {

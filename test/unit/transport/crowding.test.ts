@@ -1,0 +1,156 @@
+/** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { InFlight } from '../../../src/transport/in-flight.ts';
+import { quietContext, readX, writeX } from '../../support/wire.ts';
+import type { FakePlatform } from './fake-platform.ts';
+import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';
+
+async function startWith(inFlightMax: number): Promise<Fixture> {
+  const fixture = start();
+  await welcome(fixture.platform, { limits: { ...LIMITS, inFlightMax } });
+  return fixture;
+}
+
+const sent = ({ socket }: FakePlatform): unknown[] => socket.rows('submit').map(([id]) => id);
+
+test('most of what is under way takes long → the others take turns on the places that are left', async () => {
+  const { platform, connection } = await startWith(10);
+  for (let n = 0; n < 15; n++) submit(connection, readX);
+  platform.tick();
+  // 1 to 6 are not answered.
+  for (let id = 7; id <= 15; id++) {
+    expect(sent(platform)).toEqual(Array.from({ length: Math.min(15, id + 3) }, (_, n) => n + 1));
+    platform.socket.receive([id, 'view', 1, 0, 'v']);
+    platform.tick();
+  }
+});
+
+test('there were more than places, and nobody waits any more → the next one is sent at once', async () => {
+  const { platform, connection } = await startWith(10);
+  for (let n = 0; n < 11; n++) submit(connection, readX);
+  platform.tick();
+  platform.socket.receive([1, 'view', 1, 0, 'v'], [2, 'view', 1, 0, 'v']);
+  platform.tick();
+  submit(connection, writeX);
+  platform.tick();
+  expect(sent(platform)).toHaveLength(12);
+});
+
+test('who waited gives up → the next one is sent as if they had never waited', async () => {
+  const { platform, connection } = await startWith(1);
+  const controller = new AbortController();
+  submit(connection, readX);
+  submit(connection, writeX, quietContext({ signal: controller.signal }));
+  controller.abort();
+  submit(connection, writeX);
+  platform.tick();
+  platform.socket.receive([1, 'view', 1, 0, 'v']);
+  platform.tick();
+  expect(sent(platform)).toEqual([1, 3]);
+});
+
+test('reads under way are cancelled → those that wait have their places, without a word of the server', async () => {
+  const { platform, connection } = await startWith(4);
+  const controller = new AbortController();
+  for (let n = 0; n < 4; n++) submit(connection, readX, quietContext({ signal: controller.signal }));
+  platform.tick();
+  // The first of them is looked at, then the others.
+  platform.advance(45);
+  for (let n = 0; n < 5; n++) submit(connection, writeX);
+  controller.abort();
+  platform.tick();
+  expect(platform.socket.rows('cancel')).toHaveLength(4);
+  expect(sent(platform)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+test('an operation on a server that goes comes back while others wait → it is the first of them', async () => {
+  const { platform, connection } = await startWith(1);
+  submit(connection, readX);
+  platform.tick();
+  const old = platform.socket;
+  old.receive([0, 'goaway', 30_000]);
+  platform.advance(0);
+  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 1 } });
+  for (let n = 0; n < 3; n++) submit(connection, readX);
+  platform.tick();
+  old.receive([1, 'fail', 'UNAVAILABLE', 'going']);
+  for (const id of [2, 1, 3, 4]) {
+    expect(sent(platform).at(-1)).toBe(id);
+    platform.socket.receive([id, 'view', 1, 0, 'v']);
+    platform.tick();
+  }
+});
+
+test('a client that ends while operations wait → none of them is sent any more', async () => {
+  const { platform, connection } = await startWith(1);
+  const controller = new AbortController();
+  const under = { update: () => 0, confirm: () => {}, fail: () => controller.abort() };
+  connection.submit(readX, ['strong'], under, quietContext());
+  const waiting = submit(connection, writeX);
+  platform.tick();
+  void connection.close();
+  expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  expect(sent(platform)).toEqual([1]);
+});
+
+test('all places are taken all the time → what is under way is not looked through at each answer', async () => {
+  const { platform, connection } = await startWith(100);
+  for (let n = 0; n < 500; n++) submit(connection, readX);
+  platform.tick();
+  const look = vi.spyOn(InFlight.prototype, 'unsubmitted');
+  for (let id = 1; id <= 500; id++) {
+    platform.socket.receive([id, 'view', 1, 0, 'v']);
+    submit(connection, readX);
+    platform.tick();
+  }
+  expect(sent(platform)).toHaveLength(600);
+  expect(look).not.toHaveBeenCalled();
+});
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'update'), which: fc.constant(0) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), which: fc.nat(9) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), which: fc.nat(9) }) },
+);
+
+interface Asked {
+  readonly id: number;
+  readonly isRead: boolean;
+  readonly controller: AbortController;
+  isAnswered: boolean;
+}
+
+test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
+  const property = fc.asyncProperty(
+    fc.integer({ min: 1, max: 6 }),
+    fc.array(step, { maxLength: 40 }),
+    async (places, steps) => {
+      const { platform, connection } = await startWith(places);
+      const operations: Asked[] = [];
+      const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
+      const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
+      const awaited = (): Asked[] =>
+        operations.filter((one) => isSent(one) && !one.isAnswered && !(one.isRead && isCancelled(one)));
+      for (const { do: what, which } of steps) {
+        if (what === 'read' || what === 'update') {
+          const controller = new AbortController();
+          submit(connection, what === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
+          operations.push({ id: operations.length + 1, isRead: what === 'read', controller, isAnswered: false });
+        } else if (what === 'cancel') operations.at(-1 - which)?.controller.abort();
+        else {
+          const one = awaited()[which];
+          if (one !== undefined) platform.socket.receive([one.id, 'view', 1, 0, 'v']);
+          if (one !== undefined) one.isAnswered = true;
+        }
+        // Until every signal has been looked at.
+        platform.advance(50);
+        platform.tick();
+        const waiting = operations.filter((one) => !isSent(one) && !isCancelled(one));
+        expect(awaited().length).toBeLessThanOrEqual(places);
+        if (waiting.length > 0) expect(awaited()).toHaveLength(places);
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 300 });
+});
