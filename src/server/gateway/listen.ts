@@ -2,9 +2,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Gateway } from './gateway.ts';
-import { createHttpHandler, HTTP_PATHS } from './http.ts';
+import { createHttpHandler } from './http.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from './idle-poll.ts';
+import { checkListenOptions } from './listen-checks.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { Place } from './place.ts';
 import { attachUpgrades } from './upgrades.ts';
@@ -51,7 +52,6 @@ export interface GatewayListener {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-const SITE_NAME = /^[\w-]+$/;
 const DEFAULT_HOST = '127.0.0.1';
 
 /**
@@ -65,7 +65,7 @@ const DEFAULT_HOST = '127.0.0.1';
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   const { sites, server: given } = options;
-  checkSites(sites);
+  checkListenOptions(options);
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   const server = given ?? createHttpServer();
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
@@ -92,14 +92,6 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
       if (given === undefined) await closeServer(server);
     },
   };
-}
-
-function checkSites(sites: Readonly<Record<string, Gateway>>): void {
-  for (const name of Object.keys(sites)) {
-    if (SITE_NAME.test(name) && !HTTP_PATHS.includes(name)) continue;
-    const message = `sites: "${name}" cannot be a path; use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
-  }
 }
 
 function openSites(sites: Readonly<Record<string, Gateway>>): string[] {
