@@ -38,7 +38,9 @@ export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>)
 }
 
 /**
- * The arguments of `operation` as the schema gives them back, for whoever executes it.
+ * The arguments of `operation` as the schema gives them back, for whoever executes it. A store of your own asks it once an
+ * operation, in process as behind a gateway with the same contract: it goes by what the caller gave, whoever has looked at
+ * that before.
  *
  * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
  * path of the field that does not fit.

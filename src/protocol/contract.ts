@@ -39,8 +39,10 @@ export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
 export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
 
 /**
- * One typed builder an operation: `shop.dequeue({ queue })`. Arguments that do not fit are refused where the operation is
- * invoked, with `INVALID_ARGUMENT`.
+ * One typed builder an operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing: arguments that do not fit
+ * are refused with `INVALID_ARGUMENT` by whoever was given the contract, which is `redblue`, `remote`, a gateway and a site
+ * of the service. A binding of your own that clients of the same process use gets what the caller gave: there it is
+ * `parseArgs` that checks.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
   readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>>;

@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { CorrectableError } from '../correctable/errors.ts';
 import type { Binding } from '../correctable/binding.ts';
+import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
@@ -97,7 +97,6 @@ const DEFAULT_BACKLOG = 1_000_000;
 const RESEND_AFTER_MS = 1000;
 const DEFAULT_SITE_WAIT_MS = 5000;
 const DEFAULT_CLOCK_SKEW_MS = 10_000;
-const KEY_BYTES_MIN = 32;
 
 /**
  * Runs all sites of a service in this process. With a `dataDir` what was answered survives the process; without one
@@ -112,22 +111,18 @@ const KEY_BYTES_MIN = 32;
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
+  checkEmbedded(service, options);
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
-  const redLeader = checkedSites(sites, options.redLeader ?? sites[0]);
+  const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
   const generators = generatorOptions(options.generators ?? {});
-  checkCount('attemptsMax', attemptsMax);
-  checkCount('inFlightMax', inFlightMax);
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
-  checkCount('siteWaitMs', siteWaitMs);
-  checkCount('maxClockSkewMs', maxClockSkewMs);
-  checkKey(options.clusterKey);
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir } = options;
-  checkCount('backlogMax', backlogMax);
+  const drivers: SiteDriver[] = [];
+  // Before the storage is opened: where delays are missing, nothing must stay locked.
+  const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
-  const drivers: SiteDriver[] = [];
-  const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   for (const [site, siteStorage] of storage.sites.entries()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
@@ -169,33 +164,14 @@ export function createEmbedded<const N extends string>(service: Service, options
 }
 
 function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): GeneratorOptions {
-  for (const field of ['stepsMax', 'effectsMax', 'timeMaxMs'] as const) {
-    const value = limits[field];
-    if (value !== undefined) checkCount(`generators.${field}`, value);
-  }
-  const { repeatedShare = 0 } = limits;
-  if (!(repeatedShare >= 0 && repeatedShare <= 1)) {
-    throw invalid('generators.repeatedShare', `must be from 0 to 1, not ${String(repeatedShare)}`);
-  }
   return { limits, elapsedMs: () => performance.now(), guard: guarded ? guardedRun : undefined };
 }
 
-function checkedSites(sites: readonly string[], redLeader: string | undefined): number {
-  if (sites.length === 0) throw invalid('sites', 'must name at least one site');
-  if (new Set(sites).size < sites.length) throw invalid('sites', `must not name a site twice: ${sites.join(', ')}`);
-  const leader = sites.indexOf(redLeader ?? '');
-  if (leader < 0) throw invalid('redLeader', `'${String(redLeader)}' is not one of ${sites.join(', ')}`);
+/** The place of the red leader among the sites. */
+function leaderIn(sites: readonly string[], redLeader: string): number {
+  const leader = sites.indexOf(redLeader);
+  if (leader < 0) throw invalid('redLeader', `'${redLeader}' is not one of ${sites.join(', ')}`);
   return leader;
-}
-
-function checkCount(field: string, value: number): void {
-  if (Number.isInteger(value) && value >= 1) return;
-  throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
-}
-
-function checkKey(key: string | Uint8Array | undefined): void {
-  if (key === undefined || Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
-  throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes`);
 }
 
 type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;
@@ -207,8 +183,4 @@ function linksBetween(sites: readonly string[], wan: Wan, receive: Receive): (Li
       return new Link(oneWayDelayMs(wan, fromName, toName), (messages) => receive(from, to, messages));
     }),
   );
-}
-
-function invalid(field: string, problem: string): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
 }

@@ -13,6 +13,8 @@ export type { Authenticate, Authorise, Peer, Principal } from './gateway/host.ts
 export type { Logger } from './gateway/logger.ts';
 export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './wan.ts';
 export type { Wan } from './wan.ts';
+export { parseArgs } from '../protocol/catalogue.ts';
+export type { Catalogue, CatalogueEntry } from '../protocol/catalogue.ts';
 export { defineContract, operation } from '../protocol/contract.ts';
 export type { Contract, ContractInfo, OperationSpec, OperationSpecs } from '../protocol/contract.ts';
 export { keyValueOperations, queueOperations } from '../protocol/portable.ts';

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { cached } from '../../src/bindings/cache/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
-import { remote } from '../../src/bindings/remote/index.ts';
+import { parseArgs, remote } from '../../src/bindings/remote/index.ts';
 import type { Binding, Client, Levels } from '../../src/index.ts';
 import { createClient } from '../../src/index.ts';
 import type { RedBlueLevels } from '../../src/server/index.ts';
@@ -71,7 +71,22 @@ const tenant: Binding<RedBlueLevels> = {
   close: async () => {},
 };
 
+/** A store of one's own, which asks the contract itself: nobody does it for one that is used in its own process. */
+const own: Binding<readonly ['now']> = {
+  name: 'own',
+  consistencyLevels: () => ['now'],
+  supports: ({ name }) => Object.hasOwn(contract.operations, name),
+  submitOperation: (asked, _levels, sink) => {
+    const args = parseArgs(contract, asked);
+    const result = asked.name === 'deposit' ? (args as { amount: number }).amount : args;
+    sink.update(result as never, 'now');
+  },
+  close: async () => {},
+};
+
 const sites = {
+  own: createGateway({ binding: own, contract }),
+  bare: createGateway({ binding: site }),
   tenant: createGateway({ binding: tenant, contract }),
   direct: createGateway({ binding: site, contract }),
   cached: createGateway({ binding: cached(site), contract }),
@@ -111,6 +126,11 @@ afterAll(async () => {
 });
 
 const WAYS: Record<string, () => Binding<Levels>> = {
+  'in process, a store that asks the contract': () => own,
+  'over the wire, a store that asks the contract': () =>
+    remote({ url: listener.siteUrl('own'), levels: own.consistencyLevels(), contract, WebSocket }),
+  'over the wire, a gateway without a contract': () =>
+    remote({ url: listener.siteUrl('bare'), levels: site.consistencyLevels(), sessions: true, WebSocket }),
   'in process': () => deployment.site('irl'),
   'in process, plain': () => plainService(service),
   'in process, a cache in front': () => cached(deployment.site('irl')),

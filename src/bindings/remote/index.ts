@@ -7,7 +7,7 @@ export {
   type ReconnectPolicy,
 } from '../../transport/backoff.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
-export type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
+export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/catalogue.ts';
 export {
   defineContract,
   operation,

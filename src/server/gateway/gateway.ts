@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError, invalidArgument, isCorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
@@ -14,6 +14,7 @@ import { ClientTable } from './client-table.ts';
 import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
 import { GatewayConnection } from './connection.ts';
+import { checkGatewayOptions } from './gateway-checks.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host.ts';
 import { Interval } from './interval.ts';
 import { levelsOf } from './levels.ts';
@@ -125,7 +126,7 @@ class BindingGateway implements Gateway, GatewayHost {
 
   constructor(options: GatewayOptions) {
     const { binding, contract, authenticate } = options;
-    checkHooks(options);
+    checkGatewayOptions(options);
     this.site = options.site;
     this.binding = binding.share?.() ?? binding;
     this.levels = levelsOf(binding);
@@ -234,14 +235,6 @@ class BindingGateway implements Gateway, GatewayHost {
 
   #forgot(clients: number): void {
     this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
-  }
-}
-
-/** A hook that is none would refuse everybody, or nobody. */
-function checkHooks(options: GatewayOptions): void {
-  for (const field of ['authenticate', 'authorise'] as const) {
-    const hook: unknown = options[field];
-    if (hook !== undefined && typeof hook !== 'function') throw invalidArgument(field, 'must be a function, or none');
   }
 }
 

@@ -1,10 +1,12 @@
 /** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Gateway } from './gateway.ts';
-import { createHttpHandler, HTTP_PATHS } from './http.ts';
+import { createHttpHandler } from './http.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from './idle-poll.ts';
+import { checkListenOptions } from './listen-checks.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { Place } from './place.ts';
 import { attachUpgrades } from './upgrades.ts';
@@ -27,9 +29,9 @@ export interface ListenOptions {
   /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. Not with `server`. */
   readonly page?: RequestListener | undefined;
   /**
-   * An HTTP server to use instead of an own one. It is started if it does not listen yet, and never closed. Where it
-   * listens counts, not `host`. An upgrade to a path that is no site is left to its other listeners for upgrades, if
-   * there are any.
+   * An HTTP server to use instead of an own one, of `node:http` or `node:https`. It is started if it does not listen yet,
+   * and never closed. Where it listens counts, not `host`. An upgrade to a path that is no site is left to its other
+   * listeners for upgrades, if there are any.
    */
   readonly server?: Server | undefined;
   /** Told of a page that fails. Default: silence. */
@@ -38,9 +40,14 @@ export interface ListenOptions {
 
 /** Gateways on a port. */
 export interface GatewayListener {
-  /** Base address for HTTP, for example `http://127.0.0.1:7070`. */
+  /** Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS. */
   readonly url: string;
-  /** The websocket address of a site. Throws `INVALID_ARGUMENT` if there is no such site. */
+  /**
+   * The websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a socket in the file system it is
+   * `ws+unix:…`, which the package `ws` takes, and `remote` and `redblue` do not: such a socket is for a proxy in front.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site
+   */
   siteUrl(name: string): string;
   /**
    * Answers `/health`, `/ready`, `/sites` and `/metrics`; returns false, having done nothing, for other paths. For use
@@ -51,7 +58,6 @@ export interface GatewayListener {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-const SITE_NAME = /^[\w-]+$/;
 const DEFAULT_HOST = '127.0.0.1';
 
 /**
@@ -65,7 +71,7 @@ const DEFAULT_HOST = '127.0.0.1';
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   const { sites, server: given } = options;
-  checkSites(sites);
+  checkListenOptions(options);
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   const server = given ?? createHttpServer();
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
@@ -84,9 +90,9 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     throw error;
   }
   return {
-    url: place.base('http', host),
+    url: place.base(schemeOn(server, 'http'), host),
     siteUrl(name) {
-      if (Object.hasOwn(sites, name)) return `${place.base('ws', host)}/${name}`;
+      if (Object.hasOwn(sites, name)) return `${place.base(schemeOn(server, 'ws'), host)}/${name}`;
       throw new CorrectableError('INVALID_ARGUMENT', `no site ${name}, only ${Object.keys(sites).join(', ')}`);
     },
     handleHttp,
@@ -98,12 +104,9 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   };
 }
 
-function checkSites(sites: Readonly<Record<string, Gateway>>): void {
-  for (const name of Object.keys(sites)) {
-    if (SITE_NAME.test(name) && !HTTP_PATHS.includes(name)) continue;
-    const message = `sites: "${name}" cannot be a path; use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
-  }
+/** The scheme with which a server is reached. */
+function schemeOn(server: Server, plain: 'http' | 'ws'): string {
+  return server instanceof TlsServer ? `${plain}s` : plain;
 }
 
 function openSites(sites: Readonly<Record<string, Gateway>>): string[] {

@@ -1,6 +1,6 @@
 /** The port: upgrades and requests of whoever comes, on servers of ours and of others. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, get as getSecurely, type Server as SecureServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
 import { listenGateways, type GatewayListener, type ListenOptions } from '../../../src/server/gateway/listen.ts';
 import { GatewayMetrics } from '../../../src/server/observability/metrics.ts';
+import { findSites } from '../../../src/transport/find-sites.ts';
 import { RawClient, StoreDouble } from '../../support/wire.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -23,6 +24,19 @@ async function listen(options: Partial<ListenOptions> = {}): Promise<GatewayList
   const listener = await listenGateways({ sites: { here: createGateway({ binding: new StoreDouble() }) }, ...options });
   opened.push(() => listener.close({ drainMs: 0 }));
   return listener;
+}
+
+const KEY = { psk: Buffer.from('secret'), identity: 'peer' };
+/** A server and its clients with a key that both have, which needs no certificate. */
+const TLS = { ciphers: 'PSK', maxVersion: 'TLSv1.2', pskCallback: () => KEY } as const;
+const TLS_CLIENT = { ...TLS, checkServerIdentity: () => undefined } as const;
+
+/** A server of the application's own with TLS, which listens already. */
+async function ownSecureServer(host = '127.0.0.1', onRequest?: RequestListener): Promise<SecureServer> {
+  const server = createSecureServer({ ...TLS, pskCallback: () => KEY.psk }, onRequest);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  opened.push(() => new Promise((resolve) => server.close(resolve)));
+  return server;
 }
 
 /** A server of the application's own, which listens already. */
@@ -240,19 +254,9 @@ describe('upgrades to something else than a websocket', () => {
   });
 
   test('on a server with TLS → answered through it', async () => {
-    const key = { psk: Buffer.from('secret'), identity: 'peer' };
-    const tls = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const;
-    const server = createSecureServer({ ...tls, pskCallback: () => key.psk }, echo);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    opened.push(() => new Promise((resolve) => server.close(resolve)));
+    const server = await ownSecureServer('127.0.0.1', echo);
     await listen({ server });
-    const peer = connectSecurely({
-      ...tls,
-      port: portOf(server),
-      host: '127.0.0.1',
-      checkServerIdentity: () => undefined,
-      pskCallback: () => key,
-    });
+    const peer = connectSecurely({ ...TLS_CLIENT, port: portOf(server), host: '127.0.0.1' });
     peer.write([...h2c('GET', '/shop'), '', ...last].join('\r\n'));
     expect((await text(peer)).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
   });
@@ -358,6 +362,26 @@ describe('where it listens', () => {
     const sites = { here: createGateway({ binding: new StoreDouble() }) };
     await expect(listenGateways({ server: other, sites, host: '0.0.0.0' })).rejects.toMatchObject({ field: 'host' });
     expect(other.listening).toBe(false);
+  });
+
+  test('own server with TLS → its addresses say so, and lead there', async () => {
+    const server = await ownSecureServer();
+    const listener = await listen({ server });
+    server.on('request', (request, response) => void listener.handleHttp(request, response));
+    const { url } = listener;
+    expect([url, listener.siteUrl('here')]).toEqual(
+      ['https', 'wss'].map((scheme, n) => `${scheme}://127.0.0.1:${portOf(server)}${['', '/here'][n]}`),
+    );
+    const socket = new WebSocket(listener.siteUrl('here'), 'correctables.v1+json', TLS_CLIENT as object);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    socket.terminate();
+    const fetchSecurely = (address: string) =>
+      new Promise<Response>((resolve, reject) => {
+        getSecurely(address, TLS_CLIENT, (answer) => {
+          void text(answer).then((body) => resolve(new Response(body, { status: answer.statusCode ?? 0 })));
+        }).once('error', reject);
+      });
+    expect(await findSites(url, { fetch: fetchSecurely })).toEqual([listener.siteUrl('here')]);
   });
 
   test('own server on a socket in the file system → serves there', async () => {

@@ -12,6 +12,8 @@ export interface Page {
   readonly printed: string;
   /** Modules of their own, by name: blocks marked `ts name.ts`. */
   readonly files: ReadonlyMap<string, string>;
+  /** What no program sees: inline code, and the comments of the programs. */
+  readonly mentioned: string;
 }
 
 /** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
@@ -39,7 +41,11 @@ export async function readPage(name: string): Promise<Page> {
   const files = new Map(
     blocks.flatMap(({ info, body }) => (FILE.test(info) ? [[info.slice('ts '.length), body]] : [])),
   );
-  return { program: of('ts'), checked: of('ts', 'ts check'), printed: of('text'), files };
+  const checked = of('ts', 'ts check');
+  const inline = text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g);
+  const comments = checked.matchAll(/\/\/ (.*)$/gm);
+  const mentioned = [...inline, ...comments].map(([, words]) => words).join('\n');
+  return { program: of('ts'), checked, printed: of('text'), files, mentioned };
 }
 
 const FILE = /^ts [\w-]+\.ts$/;

@@ -52,6 +52,13 @@ describe('data folder', () => {
     for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(kept);
   });
 
+  test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
+    const wan = { 'irl-frk': 0, 'irl-vrg': 0 };
+    expect(() => start({ wan })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frk-vrg' }));
+    const irl = createClient(start({ wan: { ...wan, 'frk-vrg': 0 } }).site('irl'));
+    expect(await irl.invokeStrong(get('k'))).toBeUndefined();
+  });
+
   test('many restarts → log files are made into a checkpoint, and none is lost', async () => {
     const rounds = 7;
     for (let round = 1; round <= rounds; round += 1) {

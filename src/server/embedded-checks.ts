@@ -1,0 +1,73 @@
+/** Checks of the options of a deployment: each names its field and says what to give. */
+import { CorrectableError } from '../correctable/errors.ts';
+import { hasMethods, isName, isRecord } from './gateway/given.ts';
+
+/** A key that is shorter can be guessed. */
+export const KEY_BYTES_MIN = 32;
+const COUNTS = ['attemptsMax', 'inFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
+const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
+
+/** What may have been given. */
+interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown>>> {
+  readonly sites?: unknown;
+  readonly wan?: unknown;
+  readonly dataDir?: unknown;
+  readonly clusterKey?: unknown;
+  readonly onAlarm?: unknown;
+  readonly generators?: unknown;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
+export function checkEmbedded(service: unknown, given: Given): void {
+  if (!isService(service)) throw invalid('service', 'must be one made by defineService');
+  checkSites(given.sites);
+  checkWan(given.wan);
+  for (const field of COUNTS) checkCount(field, given[field]);
+  checkKey(given.clusterKey);
+  const { dataDir, onAlarm } = given;
+  if (dataDir !== undefined && !isName(dataDir)) throw invalid('dataDir', 'must be the path of a folder, or left out');
+  if (onAlarm !== undefined && typeof onAlarm !== 'function') throw invalid('onAlarm', 'must be a function, or none');
+  checkGenerators(given.generators);
+}
+
+function checkSites(sites: unknown): void {
+  if (!Array.isArray(sites) || !sites.every(isName))
+    throw invalid('sites', "must be a list of names, as ['irl', 'frk']");
+  if (sites.length === 0) throw invalid('sites', 'must name at least one site');
+  if (new Set(sites).size < sites.length) throw invalid('sites', `must not name a site twice: ${sites.join(', ')}`);
+}
+
+function checkWan(wan: unknown): void {
+  if (wan === undefined || wan === 'none' || wan === 'paper' || isRecord(wan)) return;
+  throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
+}
+
+function checkGenerators(given: unknown): void {
+  if (given === undefined) return;
+  if (!isRecord(given)) throw invalid('generators', 'must be an object of bounds, or none');
+  for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, given[field]);
+  const { repeatedShare = 0 } = given;
+  if (typeof repeatedShare === 'number' && repeatedShare >= 0 && repeatedShare <= 1) return;
+  throw invalid('generators.repeatedShare', `must be from 0 to 1, not ${String(repeatedShare)}`);
+}
+
+function checkCount(field: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
+  throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
+}
+
+function checkKey(key: unknown): void {
+  if (key === undefined) return;
+  const isKey = typeof key === 'string' || key instanceof Uint8Array;
+  if (isKey && Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
+  throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes, as a text or a Uint8Array`);
+}
+
+function isService(given: unknown): boolean {
+  return isRecord(given) && isRecord(given['contract']) && hasMethods(given, 'checkResult');
+}
+
+/** The error for an option `field` that is not as it should be. */
+export function invalid(field: string, problem: string): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+}
