@@ -1,10 +1,11 @@
 /** The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store without memory of names. */
 import { createServer } from 'node:http';
-import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { createGateway, type Gateway, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
+import type { TotalLoad } from '../../src/server/gateway/load.ts';
 import { serve } from '../../src/server/index.ts';
 import { CountingStore } from '../support/hostile/counting-store.ts';
-import { measured } from './measure.ts';
+import { measured, rememberedBy } from './measure.ts';
 import type { FromTarget, ToTarget } from './messages.ts';
 import { contract, service } from './service.ts';
 
@@ -24,7 +25,7 @@ const closed = createGateway({
     return { id: token, expiresAt: token === 'short' ? Date.now() + 50 : undefined };
   },
 });
-const backend = await serve({ service, sites: ['irl', 'frk'] });
+const backend = await serve({ service, sites: ['irl', 'frk'], limits: { clientIdleMs: limits.clientIdleMs } });
 const own = await listenGateways({ sites: { open, closed } });
 const server = createServer((request, response) => {
   if (!shared.handleHttp(request, response)) response.writeHead(404).end();
@@ -40,14 +41,27 @@ process.on('message', (message: ToTarget) => {
 process.on('disconnect', () => process.exit());
 
 async function measure(): Promise<void> {
-  let connections = 0;
-  for (const gateway of [open, closed, third]) connections += gateway.status().connections;
-  const health = (await (await fetch(`${backend.url}/health`)).json()) as {
-    sites: Record<string, { connections: number }>;
-  };
-  for (const site of Object.values(health.sites)) connections += site.connections;
+  const health = (await (await fetch(`${backend.url}/health`)).json()) as { sites: Record<string, GatewayStatus> };
+  const statuses = { ...health.sites };
+  const left: Record<string, object> = {};
+  for (const [name, gateway] of Object.entries({ open, closed, third })) {
+    statuses[name] = gateway.status();
+    left[name] = leftWith(gateway);
+  }
+  const connections = Object.values(statuses).reduce((sum, status) => sum + status.connections, 0);
+  const remembered: Record<string, number> = {};
+  for (const [name, status] of Object.entries(statuses)) {
+    const kinds = Object.entries({ ...rememberedBy(status), ...left[name] });
+    for (const [kind, count] of kinds) remembered[`${kind} of ${name}`] = count;
+  }
   const executed = Object.fromEntries([...store.executed].filter(([mark]) => mark.startsWith('honest')));
-  tell({ kind: 'measured', measure: await measured(connections), executed });
+  tell({ kind: 'measured', measure: await measured(connections, remembered), executed });
+}
+
+/** What connections that are gone have left with the store: no status tells it, but it slows down all who come later. */
+function leftWith(gateway: Gateway): Pick<TotalLoad, 'leftOperations' | 'leftBytes'> {
+  const { leftOperations, leftBytes } = (gateway as unknown as { readonly load: TotalLoad }).load;
+  return { leftOperations, leftBytes };
 }
 
 tell({

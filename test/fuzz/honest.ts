@@ -1,87 +1,152 @@
-/** Clients that keep the rules, beside the storm: they must be served, and told the truth. */
+/** Clients that keep the rules, beside the storm: they must be served, and told the truth. Some come by a bad network. */
 import { WebSocket } from 'ws';
-import { redblue } from '../../src/bindings/redblue/index.ts';
+import { exponentialBackoff, redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, type AnyClient } from '../../src/index.ts';
+import { Random } from '../../src/testing/simulator/random.ts';
 import { bump } from '../support/hostile/counting-store.ts';
 import { toldOf, untruth, type Told } from '../support/hostile/outcomes.ts';
 import { LEVELS } from '../support/wire.ts';
+import { LossyPath } from './lossy-path.ts';
 import { contract } from './service.ts';
 
 const TIMEOUT_MS = 30_000;
 const PAUSE_MS = 10;
+/** So many updates go by a bad network before one of them must have been served. */
+const LOSSY_MIN = 10;
 
 interface Update {
   readonly mark: string;
   readonly told: Told;
 }
 
+/** How a client behaves. */
+interface Manner {
+  readonly name: string;
+  /** Whether its updates are counted by the store of the target; those of RedBlue are counted by reading. */
+  readonly isCounted: boolean;
+  /** Where its network is bad: then it is not always served, and gives up on some. */
+  readonly lossy?: Random;
+}
+
 /** One client and what it was told. */
 class Honest {
   readonly updates: Update[] = [];
-  readonly #client: AnyClient & { close(): Promise<void> };
-  readonly #name: string;
-  readonly #isCounted: boolean;
+  readonly manner: Manner;
+  readonly #client: AnyClient;
   #next = 0;
 
-  constructor(name: string, client: AnyClient & { close(): Promise<void> }, isCounted: boolean) {
-    this.#name = name;
+  constructor(manner: Manner, client: AnyClient) {
+    this.manner = manner;
     this.#client = client;
-    this.#isCounted = isCounted;
   }
 
   async run(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const i = this.#next++;
-      const mark = `honest-${this.#name}-${i}`;
-      const operation = this.#isCounted
-        ? bump(mark)
-        : i % 2 === 0
-          ? contract.bump({ mark })
-          : contract.bumpRed({ mark });
-      const told = await toldOf(this.#client.invokeStrong(operation, { timeoutMs: TIMEOUT_MS }));
+      const mark = `honest-${this.manner.name}-${i}`;
+      const told = await toldOf(this.#client.invokeStrong(this.#operation(mark, i), this.#patience()));
       this.updates.push({ mark, told });
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 
-  /** How often a mark was executed, according to the target's count or to the store itself. */
-  async executed(mark: string, counted: Readonly<Record<string, number>>): Promise<number> {
-    if (this.#isCounted) return counted[mark] ?? 0;
+  /** How often an update of RedBlue was executed, according to the store itself. */
+  async count(mark: string): Promise<number> {
     return (await this.#client.invokeStrong(contract.count({ mark }), { timeoutMs: TIMEOUT_MS })) as number;
   }
 
   async close(): Promise<void> {
     await this.#client.close();
   }
+
+  #operation(mark: string, i: number): Parameters<AnyClient['invokeStrong']>[0] {
+    if (this.manner.isCounted) return bump(mark);
+    return i % 2 === 0 ? contract.bump({ mark }) : contract.bumpRed({ mark });
+  }
+
+  /** Half of those whose network is bad wait long enough to be told what became of it. */
+  #patience(): Parameters<AnyClient['invokeStrong']>[1] {
+    const { lossy } = this.manner;
+    if (lossy === undefined || lossy.chance(0.5)) return { timeoutMs: TIMEOUT_MS };
+    const ms = lossy.between(1, 500);
+    return lossy.chance(0.5) ? { timeoutMs: ms } : { signal: AbortSignal.timeout(ms) };
+  }
 }
 
 /** What the storm's verdict knows of them. */
 export interface HonestVerdict {
   readonly updates: number;
+  /** Of those that came by a bad network. */
+  readonly lossyUpdates: number;
   readonly untrue: readonly string[];
   readonly unserved: readonly string[];
 }
 
+/** For a network on which connections do not last. */
+const QUICK = {
+  WebSocket,
+  connectTimeoutMs: 200,
+  heartbeatMs: 200,
+  pongTimeoutMs: 100,
+  reconnect: exponentialBackoff({ firstMs: 5, maxMs: 50 }),
+};
+
 export class HonestClients {
   readonly #all: readonly Honest[];
+  /** One that counts what RedBlue has executed. */
+  readonly #counting: Honest;
+  readonly #paths: readonly LossyPath[];
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(urls: Readonly<Record<string, string>>) {
+  private constructor(all: readonly Honest[], counting: Honest, paths: readonly LossyPath[]) {
+    this.#all = all;
+    this.#counting = counting;
+    this.#paths = paths;
+  }
+
+  static async connect(urls: Readonly<Record<string, string>>, seed: number): Promise<HonestClients> {
     const to = (name: string): string => urls[name] as string;
-    const open = createClient(remote({ url: to('open'), levels: LEVELS, WebSocket }));
-    const closed = createClient(
-      remote({ url: to('closed'), levels: LEVELS, WebSocket, token: 'honest', codec: 'json' }),
+    const toOpen = await LossyPath.open([to('open')], seed);
+    const toClosed = await LossyPath.open([to('closed')], seed + 1);
+    const toSites = await LossyPath.open([to('irl'), to('frk')], seed + 2);
+    const levels = LEVELS;
+    const lossy = new Random(seed);
+    const counting = new Honest(
+      { name: 'irl', isCounted: false },
+      createClient(redblue(contract, { url: [to('irl'), to('frk')], WebSocket })),
     );
-    const irl = createClient(redblue(contract, { url: [to('irl'), to('frk')], WebSocket }));
-    this.#all = [new Honest('open', open, true), new Honest('closed', closed, true), new Honest('irl', irl, false)];
+    const all = [
+      counting,
+      new Honest({ name: 'open', isCounted: true }, createClient(remote({ url: to('open'), levels, WebSocket }))),
+      new Honest(
+        { name: 'closed', isCounted: true },
+        createClient(remote({ url: to('closed'), levels, WebSocket, token: 'honest', codec: 'json' })),
+      ),
+      new Honest(
+        { name: 'lossy-open', isCounted: true, lossy },
+        createClient(remote({ ...QUICK, url: toOpen.urls, levels, codec: 'json' })),
+      ),
+      new Honest(
+        { name: 'lossy-closed', isCounted: true, lossy },
+        createClient(remote({ ...QUICK, url: toClosed.urls, levels, token: () => 'lossy' })),
+      ),
+      new Honest(
+        { name: 'lossy-irl', isCounted: false, lossy },
+        createClient(redblue(contract, { ...QUICK, url: toSites.urls })),
+      ),
+    ];
+    return new HonestClients(all, counting, [toOpen, toClosed, toSites]);
   }
 
   start(isOver: () => boolean): void {
+    for (const path of this.#paths) path.start();
     this.#running = Promise.all(this.#all.map((one) => one.run(isOver)));
   }
 
+  /** Waits until all were told how their last update ended, by a network that is as it should be. */
   async ended(): Promise<void> {
+    await Promise.all(this.#paths.map((path) => path.heal()));
     await this.#running;
   }
 
@@ -89,18 +154,28 @@ export class HonestClients {
     const untrue: string[] = [];
     const unserved: string[] = [];
     let updates = 0;
-    for (const one of this.#all) {
-      updates += one.updates.length;
-      for (const { mark, told } of one.updates) {
-        const problem = untruth(told, await one.executed(mark, counted));
+    let lossyUpdates = 0;
+    for (const { manner, updates: given } of this.#all) {
+      const { isCounted, lossy } = manner;
+      updates += given.length;
+      if (lossy !== undefined) lossyUpdates += given.length;
+      for (const { mark, told } of given) {
+        const executed = isCounted ? (counted[mark] ?? 0) : await this.#counting.count(mark);
+        const problem = untruth(told, executed);
         if (problem !== undefined) untrue.push(`${mark}: ${problem}`);
-        else if (told.code !== 'success') unserved.push(`${mark}: told ${told.code} "${told.message}"`);
+        else if (told.code !== 'success' && lossy === undefined)
+          unserved.push(`${mark}: told ${told.code} "${told.message}"`);
       }
+      const isServed = given.some(({ told }) => told.code === 'success');
+      const hadTurns = lossy === undefined || given.length >= LOSSY_MIN;
+      if (hadTurns && !isServed) unserved.push(`${manner.name}: none of ${given.length} updates`);
     }
-    return { updates, untrue, unserved };
+    return { updates, lossyUpdates, untrue, unserved };
   }
 
+  /** Leaves the gateways. */
   async close(): Promise<void> {
     await Promise.all(this.#all.map((one) => one.close()));
+    await Promise.all(this.#paths.map((path) => path[Symbol.asyncDispose]()));
   }
 }

@@ -1,11 +1,18 @@
 /** What this process holds. Needs `--expose-gc`. */
+import type { GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
 
 const HANDLES = ['TCPSocketWrap', 'TCPServerWrap', 'TCPConnectWrap', 'Timeout'];
 const MB = 2 ** 20;
 
-export async function measured(connections: number): Promise<Measure> {
+/** What a gateway knows of its clients. */
+export function rememberedBy({ clients, replies, replyBytes, inFlight }: GatewayStatus): Measure['remembered'] {
+  return { clients, replies, replyBytes, inFlight };
+}
+
+/** @param remembered none in a process without gateways */
+export async function measured(connections: number, remembered: Measure['remembered'] = {}): Promise<Measure> {
   const { gc } = globalThis as { gc?: () => void };
   // Finalizers run between collections, and let go of more.
   for (let i = 0; i < 3; i++) {
@@ -19,5 +26,6 @@ export async function measured(connections: number): Promise<Measure> {
     handles: Object.fromEntries(HANDLES.map((kind) => [kind, resources.get(kind) ?? 0])),
     memoryMb: Math.round((heapUsed + external) / MB),
     connections,
+    remembered,
   };
 }

@@ -7,6 +7,8 @@ export interface Measure {
   readonly handles: Readonly<Record<string, number>>;
   readonly memoryMb: number;
   readonly connections: number;
+  /** What gateways know of their clients, by kind: nothing, once all of them have been gone for long enough. */
+  readonly remembered: Readonly<Record<string, number>>;
 }
 
 /** What a client of the client process was told about one of its updates. */

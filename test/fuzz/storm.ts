@@ -26,8 +26,9 @@ export interface Report {
   readonly requests: number;
   /** Clients that met hostile servers. */
   readonly visits: number;
-  /** Updates of honest clients. */
+  /** Updates of honest clients, and those among them that went by a bad network. */
   readonly honest: number;
+  readonly honestLossy: number;
   readonly crashes: number;
   readonly leaks: number;
   readonly untrueOutcomes: number;
@@ -45,10 +46,10 @@ const WARM_CONNECTIONS = 200;
 const CRASHES_MAX = 3;
 const MINUTE_MS = 60_000;
 const PROGRESS_MS = 5_000;
-/** What a storm may leave in memory: tables of clients that may come back, logs, code that was compiled. */
+/** What a storm may leave in memory: logs, code that was compiled. */
 const LEFT_MB = 96;
 const LEFT_BYTES_A_CONNECTION = 4_000;
-/** How long what was used is let go of, at most. */
+/** How long what was used is let go of, and who is gone is forgotten, at most. */
 const SETTLE_MS = 90_000;
 const MEASURE_EVERY_MS = 250;
 const NAMED_MAX = 5;
@@ -68,6 +69,7 @@ class Storm {
   readonly #fromMs = performance.now();
   #visits = 0;
   #honest = 0;
+  #honestLossy = 0;
   #untilMs = 0;
 
   constructor(options: Options, progress: (text: string) => void) {
@@ -85,6 +87,7 @@ class Storm {
       ...this.#tally,
       visits: this.#visits,
       honest: this.#honest,
+      honestLossy: this.#honestLossy,
       crashes: of('crash'),
       leaks: of('leak'),
       untrueOutcomes: of('untrue'),
@@ -116,7 +119,7 @@ class Storm {
     await using clients = await Target.start('client-target.ts');
     await using server = await HostileServer.start(seed, this.#tally);
     const attackers = new Attackers(seed, sitesOf(gateways.urls), this.#tally);
-    const honest = new HonestClients(gateways.urls);
+    const honest = await HonestClients.connect(gateways.urls, seed);
     void gateways.died.then(() => honest.close());
     this.#watch(gateways, 'the process of the gateways', attackers, bout);
     this.#watch(clients, 'the process of the clients', attackers, bout);
@@ -206,14 +209,14 @@ class Storm {
   async #judgeHonest(honest: HonestClients, gateways: Target, { seed }: Bout): Promise<void> {
     const counted = (await gateways.measure())?.executed;
     if (counted === undefined) return;
-    const { updates, untrue, unserved } = await honest.verdict(counted);
+    const { updates, lossyUpdates, untrue, unserved } = await honest.verdict(counted);
     this.#honest += updates;
+    this.#honestLossy += lossyUpdates;
     for (const what of untrue.slice(0, NAMED_MAX)) this.#find({ kind: 'untrue', seed, what });
     for (const what of unserved.slice(0, NAMED_MAX)) this.#find({ kind: 'unserved', seed, what });
-    if (updates === 0) this.#find({ kind: 'unserved', seed, what: 'no honest client had a turn' });
   }
 
-  /** Waits until the process holds no more than before, and says what is left where it still does. */
+  /** Waits until the process holds no more than before, and knows nobody: says what is left where it still does. */
   async #judgeLeaks(name: string, target: Target, before: Measure | undefined, { seed }: Bout): Promise<void> {
     const untilMs = performance.now() + SETTLE_MS;
     const leftMb = LEFT_MB + (this.#tally.connections * LEFT_BYTES_A_CONNECTION) / 2 ** 20;
@@ -228,6 +231,9 @@ class Storm {
       }
       for (const what of ['descriptors', 'connections'] as const) {
         if (now[what] > before[what]) leaks.push(`${what}: ${before[what]} before, ${now[what]} after`);
+      }
+      for (const [kind, count] of Object.entries(now.remembered)) {
+        if (count > 0) leaks.push(`remembered: ${count} ${kind}`);
       }
       if (now.memoryMb > before.memoryMb + leftMb)
         leaks.push(`memory: ${before.memoryMb} MB before, ${now.memoryMb} MB after`);

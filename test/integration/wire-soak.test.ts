@@ -1,13 +1,12 @@
 /**
- * Visitors who come, read much, write little and leave without a word: what the gateway keeps for their return are
- * replies of a few bytes, so that is what it may hold.
+ * What a gateway keeps of its visitors: of those who leave without a word, replies of a few bytes; of those who stay and
+ * acknowledge, nothing for longer than until they do.
  */
 import { expect, test } from 'vitest';
+import type { Measure } from '../fuzz/messages.ts';
 import { Target } from '../fuzz/target.ts';
-import { RawPeer } from '../support/hostile/raw-peer.ts';
-import { encode, helloRow, submitRow, SUBPROTOCOLS, type CodecName } from '../support/hostile/rows.ts';
-import { frame, OPCODE, upgradeRequest } from '../support/hostile/ws-frames.ts';
-import { LEVELS } from '../support/wire.ts';
+import type { CodecName } from '../support/hostile/rows.ts';
+import { SoakVisitor } from '../support/soak-visitor.ts';
 
 const VISITORS = 400;
 const AT_ONCE = 8;
@@ -17,32 +16,45 @@ const VISITOR_KB = 16;
 /** What has nothing to do with how many there were. */
 const SLACK_MB = 24;
 
-async function visit(port: number, codec: CodecName, name: string): Promise<void> {
-  const peer = await RawPeer.connect(port);
-  const say = (...rows: (readonly unknown[])[]): void =>
-    peer.write(frame(encode(rows, codec), { opcode: codec === 'json' ? OPCODE.text : OPCODE.binary, isMasked: true }));
-  const answers = async (count: number): Promise<void> => {
-    await peer.until(() => peer.rows.length >= count);
-    expect(peer.rows.length).toBeGreaterThanOrEqual(count);
-  };
-  peer.write(upgradeRequest({ path: '/here', port, subprotocol: SUBPROTOCOLS[codec] }));
-  await peer.until(() => peer.head.includes('\r\n\r\n'));
-  say(helloRow({ client: name.padEnd(32, '-'), levels: LEVELS }));
-  await answers(1);
-  const args = { mark: name, size: READ_CHARACTERS };
-  say(
-    submitRow({ id: 1, name: 'count', effect: 'read', levels: 2, args }),
-    submitRow({ id: 2, name: 'bump', effect: 'update', levels: 2, args: { mark: name } }),
-  );
-  await answers(3);
-  peer.reset();
+/** How often a visitor who stays writes and acknowledges, and how much. */
+const ROUNDS = 12;
+const UPDATES = 500;
+/** Nothing of what was acknowledged, which would be several times as much. */
+const STAYED_MB = 4;
+
+const CODECS = ['msgpack', 'json'] as const;
+
+function start(): Promise<Target> {
+  return Target.start(new URL('../support/soak-target.ts', import.meta.url).href);
 }
 
-test.each(['msgpack', 'json'] as const)(
+async function held(target: Target): Promise<Measure> {
+  const measured = await target.measure();
+  if (measured === undefined) throw new Error(`the gateway has ended: ${target.death?.stderr}`);
+  return measured.measure;
+}
+
+/** Who has left may still be noticed. */
+async function heldAlone(target: Target): Promise<Measure> {
+  let now = await held(target);
+  for (let i = 0; i < 500 && now.connections !== 0; i++) now = await held(target);
+  return now;
+}
+
+const portOf = (target: Target): number => Number(new URL(target.urls['here'] as string).port);
+
+async function visit(port: number, codec: CodecName, name: string): Promise<void> {
+  const visitor = await SoakVisitor.enter(port, codec, name);
+  await visitor.read(READ_CHARACTERS);
+  await visitor.write(1);
+  visitor.leave();
+}
+
+test.each(CODECS)(
   'wire: visitors who leave, %s → the gateway holds no more than their replies',
   async (codec) => {
-    await using target = await Target.start(new URL('../support/soak-target.ts', import.meta.url).href);
-    const port = Number(new URL(target.urls['here'] as string).port);
+    await using target = await start();
+    const port = portOf(target);
     let visited = 0;
     const receive = async (until: number): Promise<void> => {
       const one = async (): Promise<void> => {
@@ -51,14 +63,40 @@ test.each(['msgpack', 'json'] as const)(
       await Promise.all(Array.from({ length: AT_ONCE }, one));
     };
     await receive(AT_ONCE * 4);
-    const before = await target.measure();
+    const before = await held(target);
     await receive(visited + VISITORS);
-    let after = await target.measure();
-    // Who has left may still be noticed.
-    for (let i = 0; i < 500 && after?.measure.connections !== 0; i++) after = await target.measure();
-    const grownMb = (after?.measure.memoryMb ?? Infinity) - (before?.measure.memoryMb ?? 0);
-    expect(grownMb).toBeLessThan(SLACK_MB + (VISITORS * VISITOR_KB) / 1024);
-    expect(after?.measure.connections).toBe(0);
+    const after = await heldAlone(target);
+    expect(after.memoryMb - before.memoryMb).toBeLessThan(SLACK_MB + (VISITORS * VISITOR_KB) / 1024);
+    expect(after.connections).toBe(0);
+  },
+  120_000,
+);
+
+test.each(CODECS)(
+  'wire: visitors who stay and acknowledge, %s → what is kept of their replies goes back each time',
+  async (codec) => {
+    await using target = await start();
+    const visitors = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, i) => SoakVisitor.enter(portOf(target), codec, `stays${i}`)),
+    );
+    const all = async (act: (visitor: SoakVisitor) => Promise<void>): Promise<Measure> => {
+      await Promise.all(visitors.map(act));
+      return held(target);
+    };
+    const fresh = await held(target);
+    let memoryMb: number | undefined;
+    for (let round = 0; round < ROUNDS; round++) {
+      const full = await all((visitor) => visitor.write(UPDATES));
+      expect(full.remembered).toMatchObject({ clients: AT_ONCE, replies: AT_ONCE * UPDATES, inFlight: 0 });
+      expect(full.remembered['replyBytes']).toBeGreaterThan(fresh.remembered['replyBytes'] as number);
+      const empty = await all((visitor) => visitor.acknowledge());
+      expect(empty.remembered, `round ${round}`).toEqual(fresh.remembered);
+      memoryMb ??= empty.memoryMb;
+      if (round === ROUNDS - 1) expect(empty.memoryMb - memoryMb).toBeLessThan(STAYED_MB);
+    }
+    for (const visitor of visitors) visitor.leave();
+    // Nothing is kept of them: they need not be remembered at all.
+    expect((await heldAlone(target)).remembered).toEqual({ clients: 0, replies: 0, replyBytes: 0, inFlight: 0 });
   },
   120_000,
 );

@@ -57,6 +57,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   readonly #expiry: ClientExpiry;
   readonly #renewals: Renewals;
   #isOver = false;
+  #isPaused = false;
   /** The client, once it was let in. */
   #guest: Guest | undefined;
   #malformed = 0;
@@ -80,6 +81,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       isAwaited: () => this.#inbox.isWaiting,
       onMoved: () => this.#guarded(() => this.#moved()),
       onStalled: () => this.#stalled(),
+      onFailed: (error) => this.#failed(error),
     });
     this.#expiry = new ClientExpiry(() => this.#expire());
     this.#renewals = new Renewals(
@@ -116,7 +118,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   close(code: number, reason: string): void {
     if (this.#isOver) return;
     this.#sender.flush();
+    // What could not be sent has closed it by now.
+    if (this.#isClosed()) return;
     this.#socket.close(code, reason);
+    // Or its own close would never be seen.
+    if (this.#isPaused) this.#resume();
     this.#leave();
   }
 
@@ -151,13 +157,17 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       encoded = this.#codec.encodeRow(row, fieldsOf(row));
     } catch (error) {
       this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
-      encoded = this.#codec.encodeRow(failRow(row[0], undefined));
+      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[0], undefined))));
     }
-    this.pushEncoded(encoded);
+    return this.pushEncoded(encoded);
   }
 
   pushEncoded(row: EncodedRow): void {
-    if (!this.#isClosed()) this.#sender.push(row);
+    try {
+      if (!this.#isClosed()) this.#sender.push(row);
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   ended(id: number): void {
@@ -183,9 +193,13 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     try {
       act();
     } catch (error) {
-      this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
-      this.close(CloseCode.internal, 'the server made a mistake');
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
+    this.close(CloseCode.internal, 'the server made a mistake');
   }
 
   #receive(frame: Encoded): void {
@@ -194,7 +208,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#inbox.receive(frame);
     // One that was closed meanwhile goes on being read, or its own close would never be seen.
     if (this.#isClosed()) this.#inbox.clear();
-    else if (this.#inbox.isWaiting) this.#socket.pause();
+    else if (this.#inbox.isWaiting) this.#pause();
   }
 
   #alive(answer: string | undefined): void {
@@ -208,9 +222,19 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     if (this.#isOver) return;
     if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
       this.#inbox.resume();
-      if (!this.#inbox.isWaiting) this.#socket.resume();
+      if (!this.#inbox.isWaiting) this.#resume();
     }
     this.#closeIfDrained();
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    this.#socket.resume();
   }
 
   #stalled(): void {

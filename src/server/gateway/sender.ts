@@ -40,6 +40,8 @@ export interface SenderParts {
   onMoved(): void;
   /** The client has taken nothing for the time. */
   onStalled(): void;
+  /** A frame could not be made, and its rows are lost. Without this, the error is thrown wherever it happens. */
+  onFailed?(error: unknown): void;
 }
 
 /** The end of a websocket message that the socket has not got yet. */
@@ -74,7 +76,7 @@ export class Sender {
     // Before anything else is read: what a frame leads to at once is answered by one frame.
     this.#outbox = new Outbox(
       parts.codec,
-      (flush) => process.nextTick(flush),
+      (flush) => process.nextTick(() => this.#guarded(flush)),
       (frame) => this.#send(frame),
     );
     this.#outbox.frameBytesMax = parts.frameBytesMax;
@@ -110,7 +112,7 @@ export class Sender {
 
   /** Sends at once what was collected, as far as the socket takes it. */
   flush(): void {
-    this.#outbox.flush();
+    this.#guarded(() => this.#outbox.flush());
   }
 
   /** The client has shown that it reads: all that was sent before the question which it answers, if it says which. */
@@ -127,6 +129,16 @@ export class Sender {
     this.#queue.length = 0;
     this.#queuedBytes = 0;
     this.#stopWatching();
+  }
+
+  /** Called where nobody else would catch what is thrown. */
+  #guarded(flush: () => void): void {
+    try {
+      flush();
+    } catch (error) {
+      if (this.#parts.onFailed === undefined) throw error;
+      this.#parts.onFailed(error);
+    }
   }
 
   #send(frame: Encoded): void {
@@ -194,7 +206,7 @@ export class Sender {
     this.#underWay--;
     this.#movedAt = systemClock.now();
     // What is left then is known to wait, and told of when it goes.
-    this.#outbox.flush();
+    this.flush();
     this.#pump();
     this.#parts.onMoved();
   }

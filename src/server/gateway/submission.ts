@@ -437,7 +437,13 @@ export class Submission implements Sink, InvocationContext, Remembered {
     const told = this.#isUpdate
       ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
       : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
-    this.#endWith(told);
+    try {
+      this.#endWith(told);
+    } catch {
+      // Not even that can be written, as the connection will see, which ends then.
+      this.#outlet?.push(failRow(this.id, told));
+      this.#end(undefined);
+    }
   }
 
   get #hop(): number {

@@ -235,6 +235,8 @@ class SinkSubmitter implements Submitter {
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;
   readonly #session: SiteSession | undefined;
+  /** All that was asked for has been told. */
+  #isOver = false;
 
   constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, door: object) {
     this.door = door;
@@ -249,14 +251,25 @@ class SinkSubmitter implements Submitter {
 
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
     if (seen !== undefined) this.#session?.merge(seen);
-    const details = meta === undefined ? undefined : { meta };
-    if (stage === 'committed') this.#sink.update(value, this.#plan.strongest, details);
-    else if (this.#plan[stage]) this.#sink.update(value, stage, details);
+    const level = this.#levelOf(stage);
+    if (level === undefined) return;
+    this.#isOver = stage === this.#plan.strongest;
+    this.#sink.update(value, level, meta === undefined ? undefined : { meta });
   }
 
   failed(error: unknown, stage: Stage | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = stage === undefined || stage === this.#plan.strongest;
     if (stage === undefined || stage === 'committed') this.#sink.fail(error);
     else this.#sink.fail(error, stage);
+  }
+
+  /** The level of a view that was asked for. */
+  #levelOf(stage: Stage): RedBlueLevel | undefined {
+    if (this.#isOver) return undefined;
+    if (stage === 'committed') return this.#plan.strongest;
+    // Whoever joins an operation that is red for good gets no preview of it: where nothing else was asked for, its end answers.
+    return this.#plan[stage] || stage === 'strong' ? stage : undefined;
   }
 }
 

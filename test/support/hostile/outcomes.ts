@@ -19,6 +19,10 @@ export function toldOf(operation: PromiseLike<unknown>): Promise<Told> {
   );
 }
 
+/** What is said at a door: that nothing was done, whether it may be asked again or not. */
+const DENIES =
+  /^(ABORTED|FORBIDDEN|INVALID_ARGUMENT|OVERLOADED|UNAUTHENTICATED|UNAVAILABLE|UNKNOWN_LEVEL|UNSUPPORTED)$/;
+
 /** Says what is untrue in what the caller of an update was told; `undefined` where it is true. */
 export function untruth(told: Told | undefined, executed: number): string | undefined {
   if (executed > 1) return `executed ${executed} times, told ${told?.code ?? 'nothing'}`;
@@ -28,6 +32,6 @@ export function untruth(told: Told | undefined, executed: number): string | unde
   if (code === 'success') return executed === 0 ? `${said}, never executed` : undefined;
   if (code === 'untyped') return said;
   if (code === 'TIMEOUT') return `${said}: an update has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
-  const isDenied = retryable || code === 'ABORTED';
+  const isDenied = retryable || DENIES.test(code);
   return isDenied && executed > 0 ? `${said}, executed all the same` : undefined;
 }

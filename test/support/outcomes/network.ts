@@ -139,20 +139,33 @@ export class Pair {
     if (!losesAnswers && !losesRequests) this.#later(() => this.#end(code, reason));
   }
 
+  /** The client's end answers by itself, where it hears the question and is heard. */
+  ping(answered: () => void): void {
+    const { losesAnswers, losesRequests } = this.#network.weather;
+    if (!losesAnswers && !losesRequests) this.#later(() => this.#isOver || answered());
+  }
+
   /** Ends at once, for both. */
   cut(): void {
     this.#end(1006, '');
   }
 
-  #end(code: number, reason: string): void {
+  /** The gateway cuts; the client learns of it unless what is said to it is lost. */
+  terminate(): void {
+    this.#end(1006, '', !this.#network.weather.losesAnswers);
+  }
+
+  #end(code: number, reason: string, isHeard = true): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#network.over(this);
     const { client } = this;
     const events = this.#server.events;
     setImmediate(() => {
-      this.#network.onClosing?.();
-      client.onclose?.({ code, reason } as never);
+      if (isHeard) {
+        this.#network.onClosing?.();
+        client.onclose?.({ code, reason } as never);
+      }
       events?.closed();
     });
   }
@@ -237,7 +250,7 @@ class ServerEnd implements ServerSocket {
   }
 
   ping(): void {
-    setTimeout(() => this.#pair.isOver || this.events?.alive(), 1);
+    this.#pair.ping(() => this.events?.alive());
   }
 
   close(code: number, reason: string): void {
@@ -245,6 +258,6 @@ class ServerEnd implements ServerSocket {
   }
 
   terminate(): void {
-    this.#pair.cut();
+    this.#pair.terminate();
   }
 }

@@ -1,9 +1,21 @@
 /** What happens to a client of gateways, step by step: drawn by fast-check, so that it can be made smaller. */
 import fc from 'fast-check';
+import { ANSWERS, type Answer } from './door.ts';
+import type { UpdateKind } from './deployments.ts';
+import { MANNERS } from './nameless-store.ts';
+
+/** At which levels: the strongest alone, all of them, or the weakest, whose view proves nothing. */
+export type Wanted = 'strong' | 'all' | 'weak';
+
+export interface UpdateStep extends UpdateKind {
+  readonly do: 'update';
+  readonly wants: Wanted;
+  readonly timeoutMs: number;
+}
 
 export type Step =
-  | { readonly do: 'update'; readonly isRed: boolean; readonly timeoutMs: number }
-  | { readonly do: 'read'; readonly timeoutMs: number }
+  | UpdateStep
+  | { readonly do: 'read'; readonly wants: Wanted; readonly timeoutMs: number }
   /** Cancels the update number `which` of those under way. */
   | { readonly do: 'cancel'; readonly which: number }
   | { readonly do: 'wait'; readonly ms: number }
@@ -18,22 +30,31 @@ export type Step =
   | { readonly do: 'restart'; readonly site: number; readonly afterMs: number }
   /** A gateway is shut down in order; another takes its place after `afterMs`. */
   | { readonly do: 'deploy'; readonly site: number; readonly afterMs: number }
+  /** The store ends all that is under way at a site, and takes no more there; its gateway follows after `afterMs`. */
+  | { readonly do: 'close-site'; readonly site: number; readonly afterMs: number }
+  /** What is said of who wants to have something executed, from now on. */
+  | { readonly do: 'door'; readonly answer: Answer }
   /** The application's token is of somebody else from now on. */
   | { readonly do: 'principal'; readonly name: string }
   | { readonly do: 'close' };
 
 const ms = (...choices: number[]): fc.Arbitrary<number> => fc.constantFrom(...choices);
 
+const wants: fc.Arbitrary<Wanted> = fc.constantFrom('strong', 'all', 'all', 'weak');
+
+function updates(timeoutMs: fc.Arbitrary<number>): fc.Arbitrary<UpdateStep> {
+  return fc.record({
+    do: fc.constant('update' as const),
+    isRed: fc.boolean(),
+    manner: fc.constantFrom(...MANNERS),
+    wants,
+    timeoutMs,
+  });
+}
+
 const often: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('update' as const),
-      isRed: fc.boolean(),
-      timeoutMs: ms(5, 300, 3_000, 60_000),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), timeoutMs: ms(300, 60_000) }) },
+  { weight: 6, arbitrary: updates(ms(5, 300, 3_000, 60_000)) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), wants, timeoutMs: ms(300, 60_000) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), which: fc.nat(5) }) },
   {
     weight: 8,
@@ -63,6 +84,11 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('deploy' as const), site: fc.nat(1), afterMs: ms(0, 200, 20_000) }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('close-site' as const), site: fc.nat(1), afterMs: ms(0, 200, 20_000) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('door' as const), answer: fc.constantFrom(...ANSWERS) }) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'principal', name: 'ann' }, { do: 'principal', name: 'bob' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'close' }) },
 );
@@ -70,22 +96,46 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
 /** What hurts most: an update is on its way, or its answer is, and the connection, the gateway or the client goes. */
 const scene: fc.Arbitrary<Step[]> = fc
   .record({
-    isRed: fc.boolean(),
-    timeoutMs: ms(3_000, 60_000),
+    update: updates(ms(3_000, 60_000)),
     losesAnswers: fc.boolean(),
-    underWayMs: ms(0, 1, 2, 3, 4, 10),
+    underWayMs: ms(0, 1, 2, 3, 4, 6, 10),
     then: seldom,
     after: fc.constantFrom<Step>({ do: 'cut' }, { do: 'wait', ms: 30_000 }, { do: 'heal' }),
     finally: seldom,
   })
-  .map(({ isRed, timeoutMs, losesAnswers, underWayMs, then, after, finally: last }) => [
+  .map(({ update, losesAnswers, underWayMs, then, after, finally: last }) => [
     { do: 'wait', ms: 20 },
     ...(losesAnswers ? [{ do: 'lose', requests: false, answers: true } as const] : []),
-    { do: 'update', isRed, timeoutMs },
+    update,
     { do: 'wait', ms: underWayMs },
     then,
     after,
     last,
+  ]);
+
+/** The client is away with an update under way, and comes back: before it is forgotten, or after. */
+const absence: fc.Arbitrary<Step[]> = fc
+  .record({ update: updates(ms(60_000)), underWayMs: ms(0, 2, 10), awayMs: ms(200, 2_000, 40_000) })
+  .map(({ update, underWayMs, awayMs }) => [
+    { do: 'wait', ms: 20 },
+    { do: 'lose', requests: false, answers: true },
+    update,
+    { do: 'wait', ms: underWayMs },
+    { do: 'cut' },
+    { do: 'wait', ms: awayMs },
+    { do: 'heal' },
+    { do: 'wait', ms: 5_000 },
+  ]);
+
+/** The site is closed while it is busy with an update, which may be on its way to another site. */
+const closing: fc.Arbitrary<Step[]> = fc
+  .record({ update: updates(ms(60_000)), underWayMs: ms(1, 2, 4, 6, 8), afterMs: ms(0, 200, 20_000) })
+  .map(({ update, underWayMs, afterMs }) => [
+    { do: 'wait', ms: 20 },
+    update,
+    { do: 'wait', ms: underWayMs },
+    { do: 'close-site', site: 0, afterMs },
+    { do: 'wait', ms: 5_000 },
   ]);
 
 const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
@@ -97,6 +147,8 @@ export const schedules: fc.Arbitrary<Step[]> = fc
       { weight: 5, arbitrary: one(often) },
       { weight: 4, arbitrary: one(seldom) },
       { weight: 2, arbitrary: scene },
+      { weight: 1, arbitrary: absence },
+      { weight: 1, arbitrary: closing },
     ),
     { minLength: 1, maxLength: 20 },
   )

@@ -1,68 +1,21 @@
 /** A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges what the client was told. */
-import { inspect, isDeepStrictEqual } from 'node:util';
-import type { Binding } from '../../../src/correctable/binding.ts';
 import type { Levels } from '../../../src/correctable/level.ts';
-import { redblue } from '../../../src/bindings/redblue/index.ts';
-import { remote, type RemoteBinding } from '../../../src/bindings/remote/index.ts';
-import { createClient, type AnyClient } from '../../../src/index.ts';
-import { createEmbedded } from '../../../src/server/embedded.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+import type { RemoteBinding } from '../../../src/bindings/remote/index.ts';
+import { createClient, type AnyClient, type Correctable } from '../../../src/index.ts';
 import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
-import { contract, service } from '../../fuzz/service.ts';
-import { bump, count, CountingStore } from '../hostile/counting-store.ts';
-import { toldOf, untruth, type Told } from '../hostile/outcomes.ts';
-import { LEVELS } from '../wire.ts';
+import { silentLogger } from '../../../src/server/gateway/logger.ts';
+import { Caller } from './caller.ts';
+import { Accounts, type Read, type Update } from './calls.ts';
+import type { Deployment } from './deployments.ts';
+import { Door } from './door.ts';
+import { judge, type Evidence } from './judge.ts';
 import { Network } from './network.ts';
-import { isCalm, type Step } from './schedule.ts';
+import { recorded, type Account } from './recorded-binding.ts';
+import { isCalm, type Step, type UpdateStep, type Wanted } from './schedule.ts';
+import type { Setting } from './setting.ts';
+import type { Sights } from './sights.ts';
 import type { VirtualTime } from './virtual-time.ts';
-
-/** What stands behind the gateways. */
-export interface Deployment {
-  binding(site: number): Binding;
-  /** A binding of the client, to the sites in order of preference. */
-  connect(options: Parameters<typeof redblue>[1]): RemoteBinding<Levels>;
-  readonly contract?: typeof contract;
-  update(mark: string, isRed: boolean): Parameters<AnyClient['invoke']>[0];
-  read(mark: string): Parameters<AnyClient['invoke']>[0];
-  /** What an update that was executed once answers with. */
-  readonly updated: unknown;
-  /** How often the updates with these marks were executed, as the store itself says. */
-  executed(marks: readonly string[]): Promise<number[]>;
-  close(): Promise<void>;
-}
-
-/** Two sites that remember the names of updates, in their logs. */
-export function redblueDeployment(): Deployment {
-  const sites = ['a', 'b'] as const;
-  const embedded = createEmbedded(service, { sites, onAlarm: () => {} });
-  return {
-    binding: (site) => embedded.site(sites[site] as 'a'),
-    connect: (options) => redblue(contract, options) as unknown as RemoteBinding<Levels>,
-    contract,
-    update: (mark, isRed) => (isRed ? contract.bumpRed({ mark }) : contract.bump({ mark })),
-    read: (mark) => contract.count({ mark }),
-    updated: true,
-    async executed(marks) {
-      const client = createClient(embedded.site('a'));
-      return Promise.all(marks.map((mark) => client.invokeStrong(contract.count({ mark })) as PromiseLike<number>));
-    },
-    close: () => embedded.close(),
-  };
-}
-
-/** Two gateways in front of one store that executes what is submitted, however often that was done before. */
-export function forgetfulDeployment(): Deployment {
-  const store = new CountingStore();
-  store.delayMs = 3;
-  return {
-    binding: () => store as unknown as Binding,
-    connect: (options) => remote({ ...options, levels: LEVELS }) as unknown as RemoteBinding<Levels>,
-    update: (mark) => bump(mark),
-    read: (mark) => count(mark),
-    updated: { times: 1 },
-    executed: (marks) => Promise.resolve(marks.map((mark) => store.timesOf(mark))),
-    close: () => store.close(),
-  };
-}
 
 const HOSTS = ['a.test', 'b.test'] as const;
 const NAMES = ['a', 'b'] as const;
@@ -70,85 +23,55 @@ const NAMES = ['a', 'b'] as const;
 const DRAINED_MS = 240_000;
 const CLOSED_MS = 60_000;
 
-/** An update of the schedule, and what became of it. */
-interface Update {
-  readonly mark: string;
-  readonly abort: AbortController;
-  /** Who the client was for the gateways when this was invoked; `undefined` before the first welcome. */
-  readonly principal: string | undefined;
-  /** Whether there was a connection since it was invoked. */
-  hadConnection: boolean;
-  readonly isGenerous: boolean;
-  told: Told | undefined;
-  toldAtMs: number | undefined;
-  value: unknown;
-  /** Whether it had left the client when that was told. */
-  hadLeft: boolean;
-  /**
-   * Whether a connection ended in the very tick in which this was submitted on it: what is collected in a tick counts as
-   * sent for the client, although no socket was given it.
-   */
-  wasCollected: boolean;
-}
-
-/** A read of the schedule: of how often the first update was executed. */
-interface Read {
-  readonly isGenerous: boolean;
-  /** How often that was at least, when it was invoked, and at most, when it was answered. */
-  readonly least: number;
-  most: number;
-  told: Told | undefined;
-  value: unknown;
-}
-
 /** A time limit that nothing but a failure exceeds. */
 const GENEROUS_MS = 60_000;
-
-function keepingValue(operation: PromiseLike<unknown>, keeper: { value: unknown }): PromiseLike<unknown> {
-  return operation.then((value) => (keeper.value = value));
-}
-
 const CONNECTED = /open|probing|draining/;
 
 export class World {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
+  readonly #setting: Setting;
+  readonly #sights: Sights;
   readonly #network = new Network();
+  readonly #door = new Door();
   readonly #gateways: (Gateway | undefined)[] = [];
   readonly #binding: RemoteBinding<Levels>;
-  readonly #client: AnyClient & { close(): Promise<void> };
+  readonly #client: AnyClient;
   readonly #updates: Update[] = [];
   readonly #reads: Read[] = [];
-  /** Who executed what, by mark. */
-  readonly #executors = new Map<string, Set<string>>();
+  readonly #accounts = new Accounts();
   readonly #closing: Promise<void>[] = [];
   readonly #heldBefore: number;
+  /** What the client's binding was told of the operation that is being invoked. */
+  #heard: Account | undefined;
   #token = 'ann';
   #principal: string | undefined;
   #isClosed = false;
   /** Nothing has happened so far that an operation may fail of. */
   #isCalm = true;
 
-  constructor(time: VirtualTime, deployment: Deployment, codec: 'json' | 'msgpack') {
+  constructor(time: VirtualTime, deployment: Deployment, setting: Setting, sights: Sights) {
     this.#time = time;
     this.#heldBefore = time.held;
     this.#deployment = deployment;
+    this.#setting = setting;
+    this.#sights = sights;
     for (const site of [0, 1]) this.#start(site);
     this.#network.onWelcome = (token) => (this.#principal = token);
     this.#network.onClosing = () => this.#closingOne();
     this.#binding = deployment.connect({
       url: HOSTS.map((host) => `ws://${host}/x`),
       WebSocket: this.#network.WebSocket,
-      codec,
+      codec: setting.codec,
       random: () => 0.5,
       token: () => this.#token,
       onStateChange: (state) => this.#changed(state),
     });
-    this.#client = createClient(this.#binding) as unknown as AnyClient & { close(): Promise<void> };
+    this.#client = createClient(recorded(this.#binding, (_, account) => (this.#heard = account)));
   }
 
   async play(steps: readonly Step[]): Promise<void> {
-    this.#isCalm &&= isCalm(steps);
+    this.#isCalm &&= isCalm(steps) && Object.keys(this.#setting.limits).length === 0;
     for (const step of steps) await this.#do(step);
   }
 
@@ -158,7 +81,7 @@ export class World {
     await this.#time.advance(DRAINED_MS);
     if (!this.#isClosed) void this.#do({ do: 'close' });
     await this.#time.advance(CLOSED_MS);
-    const problems = await this.#judge();
+    const problems = [...(await this.#judge()), ...this.#remembered()];
     for (const gateway of this.#gateways) if (gateway !== undefined) this.#closing.push(gateway.close({ drainMs: 0 }));
     this.#closing.push(this.#deployment.close());
     let isOver = false;
@@ -172,65 +95,45 @@ export class World {
   }
 
   async #judge(): Promise<string[]> {
-    const marks = this.#updates.map(({ mark }) => mark);
-    let executed: number[] | undefined;
-    void this.#deployment.executed(marks).then((counts) => (executed = counts));
+    const asked: { runs?: Evidence['runs']; failure?: string } = { failure: 'the store does not answer' };
+    void this.#deployment.runs(this.#updates.map(({ mark }) => mark)).then(
+      (runs) => (asked.runs = runs),
+      (error: unknown) => (asked.failure = String(error)),
+    );
     await this.#time.advance(CLOSED_MS);
-    if (executed === undefined) return ['the store does not answer'];
-    const problems = this.#updates.flatMap((update, i) => this.#judgeOne(update, executed?.[i] as number));
-    for (const [i, read] of this.#reads.entries()) {
-      const problem = this.#judgeRead(read);
-      if (problem !== undefined) problems.push(`read ${i} ${problem}`);
-    }
-    return problems;
+    if (asked.runs === undefined) return [String(asked.failure)];
+    return judge({
+      levels: this.#deployment.levels,
+      isCalm: this.#isCalm,
+      updates: this.#updates,
+      reads: this.#reads,
+      accounts: this.#accounts,
+      runs: asked.runs,
+      hasLeft: (mark) => this.#network.hasLeft(mark),
+      hasAllowed: (mark) => this.#door.hasAllowed(mark),
+      sights: this.#sights,
+    });
   }
 
-  #judgeRead({ told, value, least, most, isGenerous }: Read): string | undefined {
-    if (told === undefined) return 'was never told';
-    if (told.code !== 'success') return this.#uselessness(told, isGenerous);
-    const isRight = Number(value) >= (this.#isCalm ? least : 0) && Number(value) <= most;
-    return isRight ? undefined : `told ${String(value)}, which is not in ${least}..${most}`;
-  }
-
-  /** What a client is told that says nothing is true, but of no use. */
-  #uselessness(told: Told | undefined, isGenerous: boolean): string | undefined {
-    if (!this.#isCalm || !isGenerous || told === undefined || told.code === 'success') return undefined;
-    return `told ${told.code} "${told.message}", though nothing went wrong`;
-  }
-
-  #judgeOne(update: Update, executed: number): string[] {
-    const { mark, told, hadLeft, hadConnection, principal } = update;
-    const problems: string[] = [];
-    const say = (what: string | undefined): void => void (what !== undefined && problems.push(`${mark} ${what}`));
-    say(untruth(told, executed));
-    say(this.#uselessness(told, update.isGenerous));
-    // Looked at when all is over: one that is cancelled in the tick in which it was submitted leaves at the tick's end.
-    const isUnknownRightly = update.wasCollected || this.#network.hasLeft(mark);
-    if (told?.code === 'UNKNOWN' && !isUnknownRightly) say(`told UNKNOWN "${told.message}", though it never left`);
-    if (told?.code === 'success' && !isDeepStrictEqual(update.value, this.#deployment.updated))
-      say(`told ${inspect(update.value)}, which is not its result`);
-    if (told !== undefined && !hadLeft && !hadConnection) {
-      const said = `given up on as ${told.code} before there was a connection`;
-      if (executed > 0) say(`${said}, executed later`);
-      if (!/^(UNAVAILABLE|ABORTED)$/.test(told.code) && !told.retryable)
-        say(`${said}, though it certainly was not executed`);
-    }
-    const executors = [...(this.#executors.get(mark) ?? [])];
-    if (executors.length > 1) say(`ran as ${executors.join(' and ')}`);
-    else if (principal !== undefined && executors.some((name) => name !== principal))
-      say(`was submitted as ${principal}, ran as ${executors.join()}`);
-    return problems;
+  /** What gateways still know of a client that was closed long ago. */
+  #remembered(): string[] {
+    return this.#gateways.flatMap((gateway) => {
+      const { inFlight = 0, clients = 0, replyBytes = 0 } = gateway?.status() ?? {};
+      const problems = inFlight > 0 ? [`${inFlight} operations are under way for ever`] : [];
+      const isForgotten = this.#setting.limits.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
+      return isForgotten ? problems : [...problems, `${clients} clients are remembered, with ${replyBytes} bytes`];
+    });
   }
 
   async #do(step: Step): Promise<void> {
     const { weather } = this.#network;
     switch (step.do) {
       case 'update':
-        return this.#update(step.isRed, step.timeoutMs);
+        return this.#update(step);
       case 'read':
-        return this.#read(step.timeoutMs);
+        return this.#read(step.wants, step.timeoutMs);
       case 'cancel': {
-        const open = this.#updates.filter(({ told }) => told === undefined);
+        const open = this.#updates.filter(({ caller }) => caller.told === undefined);
         return open[step.which % Math.max(1, open.length)]?.abort.abort();
       }
       case 'wait':
@@ -251,6 +154,11 @@ export class World {
         return this.#stop(step.site, step.afterMs, true);
       case 'deploy':
         return this.#stop(step.site, step.afterMs, false);
+      case 'close-site':
+        return this.#closeSite(step.site, step.afterMs);
+      case 'door':
+        this.#door.answer = step.answer;
+        return undefined;
       case 'principal':
         this.#token = step.name;
         return undefined;
@@ -261,41 +169,54 @@ export class World {
     }
   }
 
-  #update(isRed: boolean, timeoutMs: number): void {
+  #update({ wants, timeoutMs, ...kind }: UpdateStep): void {
     const mark = `m${this.#updates.length}.`;
+    const abort = new AbortController();
+    const operation = this.#invoke(this.#deployment.update(mark, kind), wants, { timeoutMs, signal: abort.signal });
     const update: Update = {
       mark,
-      abort: new AbortController(),
+      abort,
+      caller: new Caller(operation, () => {
+        update.hadLeft = this.#network.hasLeft(mark);
+        update.caller.toldAtMs = this.#time.nowMs;
+      }),
       principal: this.#principal,
       hadConnection: this.#isConnected(),
       isGenerous: timeoutMs >= GENEROUS_MS,
-      told: undefined,
-      toldAtMs: undefined,
-      value: undefined,
+      viewsMax: wants === 'all' ? this.#deployment.viewsOf(kind) : 1,
+      isWeak: wants === 'weak',
+      heard: this.#heard,
       hadLeft: false,
       wasCollected: false,
     };
     this.#updates.push(update);
-    const { signal } = update.abort;
-    const operation = this.#client.invokeStrong(this.#deployment.update(mark, isRed), { timeoutMs, signal });
-    void toldOf(keepingValue(operation, update)).then((told) => {
-      update.hadLeft = this.#network.hasLeft(mark);
-      update.toldAtMs = this.#time.nowMs;
-      update.told = told;
-    });
   }
 
-  #read(timeoutMs: number): void {
+  #read(wants: Wanted, timeoutMs: number): void {
+    const mark = 'm0.';
     const first = this.#updates[0];
-    const isGenerous = timeoutMs >= GENEROUS_MS;
-    const least = first?.told?.code === 'success' ? 1 : 0;
-    const read: Read = { isGenerous, least, most: 0, told: undefined, value: undefined };
+    const least = first?.caller.told?.code === 'success' && !first.isWeak ? 1 : 0;
+    const operation = this.#invoke(this.#deployment.read(mark), wants, { timeoutMs });
+    const read: Read = {
+      mark,
+      caller: new Caller(operation, () => (read.most = Math.min(1, this.#updates.length))),
+      isGenerous: timeoutMs >= GENEROUS_MS,
+      viewsMax: wants === 'all' ? this.#deployment.viewsOf('read') : 1,
+      heard: this.#heard,
+      least,
+      most: 0,
+    };
     this.#reads.push(read);
-    const operation = this.#client.invokeStrong(this.#deployment.read('m0.'), { timeoutMs });
-    void toldOf(keepingValue(operation, read)).then((told) => {
-      read.most = Math.min(1, this.#updates.length);
-      read.told = told;
-    });
+  }
+
+  #invoke(
+    operation: Operation,
+    wants: Wanted,
+    options: Parameters<AnyClient['invoke']>[1],
+  ): Correctable<unknown, Levels, string> {
+    this.#heard = undefined;
+    if (wants === 'all') return this.#client.invoke(operation, options);
+    return wants === 'weak' ? this.#client.invokeWeak(operation, options) : this.#client.invokeStrong(operation, options);
   }
 
   #isConnected(): boolean {
@@ -305,31 +226,35 @@ export class World {
   #closingOne(): void {
     if (!this.#isConnected()) return;
     for (const update of this.#updates) {
-      const isOpen = update.told === undefined || update.toldAtMs === this.#time.nowMs;
+      const isOpen = update.caller.told === undefined || update.caller.toldAtMs === this.#time.nowMs;
       if (isOpen && !this.#network.hasLeft(update.mark)) update.wasCollected = true;
     }
   }
 
   #changed(state: string): void {
     if (!CONNECTED.test(state)) return;
-    for (const update of this.#updates) if (update.told === undefined) update.hadConnection = true;
+    for (const update of this.#updates) if (update.caller.told === undefined) update.hadConnection = true;
   }
 
   #start(site: number): void {
+    const binding = this.#deployment.open(site);
+    if (binding === undefined) return;
     const gateway = createGateway({
-      binding: this.#deployment.binding(site),
-      site: this.#deployment.contract && (NAMES[site] as string),
+      binding: recorded(binding, (operation, account) => this.#submitted(operation, account)),
+      site: NAMES[site],
       contract: this.#deployment.contract,
       authenticate: (token) => ({ id: token ?? '' }),
-      authorise: (principal, operation) => {
-        const { mark } = operation.args as { mark: string };
-        if (operation.effect === 'read') return true;
-        this.#executors.set(mark, (this.#executors.get(mark) ?? new Set()).add(principal.id));
-        return true;
-      },
+      authorise: this.#door.authorise,
+      limits: this.#setting.limits,
+      logger: { ...silentLogger, warn: (_, message) => this.#sights.saw(message) },
     });
     this.#gateways[site] = gateway;
     this.#network.gateways.set(HOSTS[site] as string, gateway);
+  }
+
+  #submitted(operation: Operation, account: Account): void {
+    this.#accounts.add(operation, account);
+    if ((account.context.origin?.hop ?? 0) > 0) this.#sights.saw('move');
   }
 
   #stop(site: number, afterMs: number, isKilled: boolean): void {
@@ -342,5 +267,12 @@ export class World {
     // Lets go of its timers; it has no connections any more where it was killed.
     this.#closing.push(gateway.close({ drainMs: isKilled ? 0 : 2_000 }));
     setTimeout(() => this.#start(site), afterMs);
+  }
+
+  /** The store is closed under its gateway, which is shut down only then. */
+  #closeSite(site: number, afterMs: number): void {
+    if (this.#gateways[site] === undefined || !this.#deployment.closeSite(site)) return;
+    this.#sights.saw('a site closed');
+    setTimeout(() => this.#stop(site, 0, false), afterMs);
   }
 }

@@ -1,0 +1,43 @@
+/** Mistakes on purpose, each at its time, in what a gateway is given by others: the binding, hooks, and codecs. */
+import { vi } from 'vitest';
+import { jsonCodec } from '../../../src/protocol/json-codec.ts';
+import type { Principal } from '../../../src/server/gateway/host.ts';
+import { CountingStore } from './counting-store.ts';
+
+/** What is thrown. */
+export const MISTAKE = new Error('a mistake on purpose');
+
+/** A store that throws when it is asked whether it executes once. */
+export class ForgetfulAsked extends CountingStore {
+  get executesOnce(): boolean {
+    throw MISTAKE;
+  }
+}
+
+/** A principal whose field throws when it is read for the n-th time. */
+export function principalFailing(field: 'id' | 'expiresAt', atRead: number): Principal {
+  const whole = { id: 'ann', expiresAt: Date.now() + 3_600_000 };
+  let reads = 0;
+  return Object.defineProperty(whole, field, {
+    get: () => {
+      if (++reads >= atRead) throw MISTAKE;
+      return field === 'id' ? 'ann' : Date.now() + 3_600_000;
+    },
+  });
+}
+
+/** From now on rows of these kinds cannot be written as text. Undone by `vi.restoreAllMocks`. */
+export function failEncoding(...kinds: string[]): void {
+  const encodeRow = jsonCodec.encodeRow.bind(jsonCodec);
+  vi.spyOn(jsonCodec, 'encodeRow').mockImplementation((row, fields) => {
+    if (kinds.includes(row[1] as string)) throw MISTAKE;
+    return encodeRow(row, fields);
+  });
+}
+
+/** The next frame of text cannot be made. */
+export function failFrame(): void {
+  vi.spyOn(jsonCodec, 'frame').mockImplementationOnce(() => {
+    throw MISTAKE;
+  });
+}

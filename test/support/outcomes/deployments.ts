@@ -1,0 +1,92 @@
+/** What stands behind the gateways: stores that know by name how often each update was executed. */
+import { deepStrictEqual } from 'node:assert';
+import type { Binding } from '../../../src/correctable/binding.ts';
+import type { Levels } from '../../../src/correctable/level.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+import { redblue, REDBLUE_LEVELS } from '../../../src/bindings/redblue/index.ts';
+import { remote, type RemoteBinding } from '../../../src/bindings/remote/index.ts';
+import { createClient } from '../../../src/index.ts';
+import {
+  NAMELESS_LEVELS,
+  NamelessBinding,
+  NamelessStore,
+  read,
+  READ_MANNER,
+  update,
+  viewsIn,
+  type Manner,
+} from './nameless-store.ts';
+import { contract, RedBlueSites } from './redblue-sites.ts';
+
+/** How an update is to be executed, as far as the store has a choice. */
+export interface UpdateKind {
+  readonly isRed: boolean;
+  readonly manner: Manner;
+}
+
+/** A store of two sites. */
+export interface Deployment {
+  readonly levels: readonly string[];
+  readonly contract?: typeof contract;
+  /** A binding of the site, for the next gateway in front of it; `undefined` where the site is closed. */
+  open(site: number): Binding | undefined;
+  /** Ends all that is under way at the site; returns whether it could. */
+  closeSite(site: number): boolean;
+  /** A binding of the client, to the sites in order of preference. */
+  connect(options: Parameters<typeof redblue>[1]): RemoteBinding<Levels>;
+  update(mark: string, kind: UpdateKind): Operation;
+  /** How many views an operation has at all levels together. */
+  viewsOf(kind: UpdateKind | 'read'): number;
+  /** Answers with `{ runs }`: the names of the runs of the update with this mark. */
+  read(mark: string): Operation;
+  /** The names of the runs of the updates with these marks, as the store itself says. */
+  runs(marks: readonly string[]): Promise<readonly (readonly string[])[]>;
+  close(): Promise<void>;
+}
+
+/** Sites that remember the names of updates, in their logs. One that is closed stays closed: another takes over. */
+export function redblueDeployment(): Deployment {
+  const sites = new RedBlueSites();
+  return {
+    levels: REDBLUE_LEVELS,
+    contract,
+    open: (site) => (sites.open.includes(site) ? sites.binding(site) : undefined),
+    closeSite: (site) => sites.closeSite(site),
+    connect: (options) => redblue(contract, options) as unknown as RemoteBinding<Levels>,
+    update: (mark, { isRed }) => (isRed ? contract.bumpRed({ mark }) : contract.bump({ mark })),
+    viewsOf: (kind) => (kind === 'read' || kind.isRed ? 2 : 1),
+    read: (mark) => contract.count({ mark }),
+    async runs(marks) {
+      const bySite = sites.open.map((site) => {
+        const client = createClient(sites.binding(site));
+        return Promise.all(
+          marks.map(async (mark) => ((await client.invokeWeak(contract.count({ mark }))) as { runs: string[] }).runs),
+        );
+      });
+      const [first = [], ...others] = await Promise.all(bySite);
+      for (const other of others) deepStrictEqual(other, first, 'the sites differ');
+      return first;
+    },
+    close: async () => sites.close(),
+  };
+}
+
+/** One store without memory of names, with a handle for each site. One that is closed is followed by another. */
+export function forgetfulDeployment(): Deployment {
+  const store = new NamelessStore();
+  const handles: NamelessBinding[] = [];
+  return {
+    levels: NAMELESS_LEVELS,
+    open: (site) => (handles[site] = new NamelessBinding(store)) as unknown as Binding,
+    closeSite(site) {
+      void handles[site]?.close();
+      return true;
+    },
+    connect: (options) => remote({ ...options, levels: NAMELESS_LEVELS }) as unknown as RemoteBinding<Levels>,
+    update: (mark, { manner }) => update(mark, manner),
+    viewsOf: (kind) => viewsIn(kind === 'read' ? READ_MANNER : kind.manner),
+    read,
+    runs: (marks) => Promise.resolve(marks.map((mark) => store.runsOf(mark))),
+    close: async () => {},
+  };
+}

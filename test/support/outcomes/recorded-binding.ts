@@ -1,0 +1,93 @@
+/** A binding in front of another, which writes down what that one says about each submission. */
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+
+/** A view as it was meant: what a confirmation leaves out is filled in. */
+export interface SaidView {
+  readonly level: string;
+  readonly value: unknown;
+  readonly version: unknown;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface Levels {
+  readonly all: readonly string[];
+  readonly requested: readonly string[];
+}
+
+/** All that was said about one submission. */
+export class Account implements Sink {
+  readonly context: InvocationContext;
+  readonly views: SaidView[] = [];
+  /** The last view, where it ended with one. */
+  final: SaidView | undefined;
+  /** How often a view was said by a confirmation without payload. */
+  confirmations = 0;
+  /** What no sink should be told. */
+  readonly wrongs: string[] = [];
+  readonly #sink: Sink;
+  readonly #levels: readonly string[];
+  readonly #strongest: number;
+  /** By the number that the sink gave them. */
+  readonly #given = new Map<number, SaidView>();
+  #isOver = false;
+
+  constructor(sink: Sink, context: InvocationContext, { all, requested }: Levels) {
+    this.#sink = sink;
+    this.context = context;
+    this.#levels = all;
+    this.#strongest = all.indexOf(requested.at(-1) ?? '');
+  }
+
+  update(value: unknown, level: string, details?: ViewDetails): number {
+    const view = { level, value, version: details?.version, meta: details?.meta };
+    this.#say(view);
+    const seq = this.#sink.update(value, level, details);
+    this.#given.set(seq, view);
+    return seq;
+  }
+
+  confirm(level: string, seq: number, details?: ViewDetails): void {
+    const known = this.#given.get(seq);
+    this.confirmations++;
+    if (known === undefined) this.wrongs.push(`confirmed view ${seq}, which was never given`);
+    // Spelt out, not taken from the code that is judged: a version replaces the earlier one, `meta` does key by key.
+    else {
+      const meta = known.meta || details?.meta ? { ...known.meta, ...details?.meta } : undefined;
+      this.#say({ level, value: known.value, version: details?.version ?? known.version, meta });
+    }
+    this.#sink.confirm(level, seq, details);
+  }
+
+  fail(error: unknown, level?: string): void {
+    const isWhole = level === undefined || this.#levels.indexOf(level) >= this.#strongest;
+    if (this.#isOver) this.wrongs.push('failed after the end');
+    this.#isOver ||= isWhole;
+    this.#sink.fail(error, level);
+  }
+
+  #say(view: SaidView): void {
+    if (this.#isOver) this.wrongs.push(`a view at ${view.level} after the end`);
+    this.views.push(view);
+    if (this.#isOver || this.#levels.indexOf(view.level) < this.#strongest) return;
+    this.#isOver = true;
+    this.final = view;
+  }
+}
+
+/** The same binding; `onSubmitted` is given the account of each submission before anything is said. */
+export function recorded(binding: Binding, onSubmitted: (operation: Operation, account: Account) => void): Binding {
+  const all = binding.consistencyLevels();
+  return {
+    name: binding.name,
+    executesOnce: binding.executesOnce,
+    consistencyLevels: () => all,
+    supports: (operation) => binding.supports(operation),
+    submitOperation(operation, requested, sink, context) {
+      const account = new Account(sink as Sink, context, { all, requested });
+      onSubmitted(operation, account);
+      return binding.submitOperation(operation, requested, account, context);
+    },
+    close: () => binding.close(),
+  };
+}

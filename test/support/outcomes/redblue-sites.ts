@@ -1,0 +1,118 @@
+/**
+ * Sites of a RedBlue service, as `createEmbedded` puts them up, of which one can be closed while the others go on: three,
+ * since red updates need most of them.
+ */
+import { performance } from 'node:perf_hooks';
+import { z } from 'zod';
+import type { Binding } from '../../../src/correctable/binding.ts';
+import { blue, defineContract, defineService, log, red, table, withMeta } from '../../../src/server/index.ts';
+import { Link } from '../../../src/server/link.ts';
+import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
+import type { SiteMessage } from '../../../src/server/redblue/site-machine.ts';
+import { SignedTokens } from '../../../src/server/session-tokens.ts';
+import { clockObserver } from '../../../src/server/site-alarm.ts';
+import { SiteDriver } from '../../../src/server/site-driver.ts';
+import { openStorage } from '../../../src/server/storage/open-storage.ts';
+
+const args = z.object({ mark: z.string() });
+const result = z.object({ mark: z.string(), run: z.string() });
+
+export const contract = defineContract('outcomes', {
+  bump: { effect: 'update', args, result },
+  bumpRed: { effect: 'update', args, result },
+  count: { effect: 'read', args, result: z.object({ mark: z.string(), runs: z.array(z.string()) }) },
+});
+
+interface Run {
+  readonly mark: string;
+  readonly run: string;
+}
+
+/** Each run of an update has a name, which its result carries: so that tells which run it is of. */
+const service = defineService(contract, {
+  tables: { marks: table({ runs: log<string>() }) },
+  shadowOperations: ({ marks }) => ({
+    add: blue(({ mark, run }: Run) => [marks.row(mark).runs.append(run)]),
+    addRed: red(({ mark, run }: Run) => [marks.row(mark).runs.append(run)]),
+  }),
+  generators: {
+    bump: ({ mark }, { shadow, uniqueId }) => {
+      const one = { mark, run: uniqueId() };
+      return shadow.add(one, withMeta(one, { of: mark }));
+    },
+    bumpRed: ({ mark }, { shadow, uniqueId }) => {
+      const one = { mark, run: uniqueId() };
+      return shadow.addRed(one, withMeta(one, { of: mark }));
+    },
+    count: ({ mark }, { tables }) => ({ mark, runs: [...tables.marks.row(mark).runs] }),
+  },
+});
+
+export const SITES = ['a', 'b', 'c'] as const;
+/** One that no client talks to, and that is not closed: red updates have a preliminary view, wait, and come to an end. */
+const RED_LEADER = 2;
+const ONE_WAY_MS = 3;
+const WAIT_MS = 5_000;
+const LIMITS = {
+  attemptsMax: 10,
+  inFlightMax: 1_000,
+  backlogMax: 100_000,
+  maxClockSkewMs: 10_000,
+  tickMs: 1_000,
+  reachTimeoutMs: WAIT_MS,
+  sessionWaitMs: WAIT_MS,
+  resendAfterMs: 4_000,
+};
+
+export class RedBlueSites {
+  readonly #drivers: SiteDriver[] = [];
+  readonly #links: Link<SiteMessage>[] = [];
+  readonly #closed = new Set<number>();
+
+  constructor() {
+    const deployment = { service, sites: SITES, redLeader: SITES[RED_LEADER], onAlarm: () => {} };
+    const storage = openStorage(undefined, deployment);
+    for (const [site, siteStorage] of storage.sites.entries()) {
+      const links = [...SITES.keys()].map((to) => {
+        return new Link<SiteMessage>(ONE_WAY_MS, (messages) => this.#drivers[to]?.receive(site, messages));
+      });
+      this.#links.push(...links);
+      const driver = new SiteDriver({
+        service,
+        site,
+        sites: SITES,
+        redLeader: RED_LEADER,
+        storage: siteStorage,
+        send: (to, message) => links[to]?.send(message),
+        tokens: new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site }),
+        observer: clockObserver(SITES, site, () => {}),
+        generators: { limits: { repeatedShare: 1 }, elapsedMs: () => performance.now(), guard: undefined },
+        ...LIMITS,
+      });
+      this.#drivers.push(driver);
+    }
+    for (const driver of this.#drivers) driver.start();
+  }
+
+  /** The sites that have not been closed. */
+  get open(): number[] {
+    return [...SITES.keys()].filter((site) => !this.#closed.has(site));
+  }
+
+  binding(site: number): Binding {
+    return new SiteBinding(SITES[site] as string, this.#drivers[site] as SiteDriver) as unknown as Binding;
+  }
+
+  /** Closes one of the first two sites for good, unless one is closed already. What it has said to others is on its way. */
+  closeSite(site: number): boolean {
+    if (this.#closed.size > 0) return false;
+    this.#closed.add(site);
+    this.#drivers[site]?.close();
+    return true;
+  }
+
+  close(): void {
+    for (const link of this.#links) link.close();
+    for (const driver of this.#drivers) driver.close();
+  }
+}
