@@ -1,4 +1,4 @@
-/** Checks of the options of `createGateway`. */
+/** Checks of the options of `createGateway`, but for those that are read with a check. */
 import { invalidArgument } from '../../correctable/errors.ts';
 import { checkFunction, checkLogger, hasMethods, isName, isRecord } from './given.ts';
 
@@ -7,7 +7,6 @@ interface Given {
   readonly binding?: unknown;
   readonly site?: unknown;
   readonly contract?: unknown;
-  readonly origins?: unknown;
   readonly authenticate?: unknown;
   readonly authorise?: unknown;
   readonly logger?: unknown;
@@ -15,16 +14,13 @@ interface Given {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 export function checkGatewayOptions(given: Given): void {
-  const { binding, site, contract, origins, logger } = given;
+  const { binding, site, contract, logger } = given;
   if (!hasMethods(binding, 'consistencyLevels', 'submitOperation', 'supports')) {
     throw invalidArgument('binding', 'give the binding to host, for example memory(), or a site of createEmbedded');
   }
   if (site !== undefined && !isName(site)) throw invalidArgument('site', 'must be the name of the site, or none');
   if (contract !== undefined && !isContract(contract)) {
     throw invalidArgument('contract', 'must be one made by defineContract, or none');
-  }
-  if (origins !== undefined && !(Array.isArray(origins) && origins.every(isName))) {
-    throw invalidArgument('origins', "must be a list of texts, for example ['https://shop.example']");
   }
   for (const field of ['authenticate', 'authorise'] as const) checkFunction(field, given[field]);
   checkLogger(logger);

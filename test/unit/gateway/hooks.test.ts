@@ -9,7 +9,7 @@ import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { createGateway, type GatewayOptions } from '../../../src/server/gateway/gateway.ts';
 import type { Authenticate, Authorise } from '../../../src/server/gateway/host.ts';
 import { listenGateways } from '../../../src/server/gateway/listen.ts';
-import type { Logger } from '../../../src/server/gateway/logger.ts';
+import { silentLogger } from '../../../src/server/gateway/logger.ts';
 import { RawClient, startGateway, StoreDouble, type RunningGateway } from '../../support/wire.ts';
 
 /** Long enough for whatever does answer, short enough to wait for what never does. */
@@ -354,7 +354,7 @@ describe('the logger', () => {
     ['hangs', hangs],
     ['has no such method', undefined],
   ])('%s → everything else goes on', async (_, hook) => {
-    const logger = { debug: hook, info: hook, warn: hook, error: hook } as unknown as Logger;
+    const logger = { ...silentLogger };
     const store = new StoreDouble();
     const authenticate: Authenticate = (token) => (token === 'good' ? { id: 'ada' } : throws());
     await using server = await startGateway({
@@ -363,6 +363,7 @@ describe('the logger', () => {
       authenticate,
       authorise: (_p, { name }) => name !== 'put' || throws(),
     });
+    Object.assign(logger, { debug: hook, info: hook, warn: hook, error: hook });
     await using stranger = new RawClient(server.url);
     await stranger.opened();
     stranger.send([0, 'hello', RawClient.hello()]);
