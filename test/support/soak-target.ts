@@ -12,7 +12,9 @@ const tell = (message: FromTarget): void => void process.send?.(message);
 process.on('message', (message: ToTarget) => {
   if (message.kind !== 'measure') return;
   const status = gateway.status();
-  void measured(status.connections, rememberedBy(status)).then((measure) => tell({ kind: 'measured', measure, executed: {} }));
+  void measured(status.connections, rememberedBy(status)).then((measure) =>
+    tell({ kind: 'measured', measure, executed: {} }),
+  );
 });
 process.on('disconnect', () => process.exit());
 tell({ kind: 'ready', urls: { here: listener.siteUrl('here') } });

@@ -21,8 +21,11 @@ export class Door {
         return new Promise(() => {});
       case 'late-yes':
       case 'late-no':
-        return new Promise((resolve) => setTimeout(() => resolve(this.#say(answer === 'late-yes', operation)), LATE_MS));
-      default:
+        return new Promise((resolve) =>
+          setTimeout(() => resolve(this.#say(answer === 'late-yes', operation)), LATE_MS),
+        );
+      case 'yes':
+      case 'no':
         return this.#say(answer === 'yes', operation);
     }
   };

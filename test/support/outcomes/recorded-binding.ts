@@ -54,7 +54,9 @@ export class Account implements Sink {
     // Spelt out, not taken from the code that is judged: a version replaces the earlier one, `meta` does key by key.
     else {
       const meta = known.meta || details?.meta ? { ...known.meta, ...details?.meta } : undefined;
-      this.#say({ level, value: known.value, version: details?.version ?? known.version, meta });
+      const view = { level, value: known.value, version: details?.version ?? known.version, meta };
+      this.#given.set(seq, view);
+      this.#say(view);
     }
     this.#sink.confirm(level, seq, details);
   }

@@ -216,7 +216,9 @@ export class World {
   ): Correctable<unknown, Levels, string> {
     this.#heard = undefined;
     if (wants === 'all') return this.#client.invoke(operation, options);
-    return wants === 'weak' ? this.#client.invokeWeak(operation, options) : this.#client.invokeStrong(operation, options);
+    return wants === 'weak'
+      ? this.#client.invokeWeak(operation, options)
+      : this.#client.invokeStrong(operation, options);
   }
 
   #isConnected(): boolean {
