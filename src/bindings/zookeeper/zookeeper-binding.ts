@@ -5,10 +5,10 @@
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { dequeue } from './dequeue.ts';
-import { enqueue } from './enqueue.ts';
+import { dequeue } from './queue/dequeue.ts';
+import { enqueue } from './queue/enqueue.ts';
 import { closedError, correctableError } from './failures.ts';
-import { Janitor, recover } from './janitor.ts';
+import { Janitor, recover } from './queue/janitor.ts';
 import { get, put } from './key-value.ts';
 import {
   resolveBindingOptions,
@@ -17,8 +17,8 @@ import {
   type ZooKeeperBindingOptions,
 } from './options.ts';
 import { Paths } from './paths.ts';
-import { QueueAccess } from './queue-access.ts';
-import { length, peek } from './queue-reads.ts';
+import { QueueAccess } from './queue/queue-access.ts';
+import { length, peek } from './queue/queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
 import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';

@@ -3,14 +3,14 @@
  * none lost, first in first out, and empty only when it was empty. The histories are kept beside the engine's logs.
  */
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/index.ts';
-import { ZooKeeper, zookeeper, type Delivery } from '../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue } from '../../src/operations/index.ts';
-import { SITES } from '../../engines/wan.ts';
-import { CuttableRoute } from './support/cuttable-route.ts';
-import { dump, FAULTLESS, judge, type QueueEvent } from './support/queue-history.ts';
-import { observe, pause, runWorkload } from './support/queue-workload.ts';
-import { withEnsemble } from './support/zookeeper.ts';
+import { createClient } from '../../../src/index.ts';
+import { ZooKeeper, zookeeper, type Delivery } from '../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue } from '../../../src/operations/index.ts';
+import { SITES } from '../../../engines/wan.ts';
+import { CuttableRoute } from '../support/cuttable-route.ts';
+import { dump, FAULTLESS, judge, type QueueEvent } from '../support/queue-history.ts';
+import { observe, pause, runWorkload } from '../support/queue-workload.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const cluster = withEnsemble();
 

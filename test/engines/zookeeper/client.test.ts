@@ -6,9 +6,9 @@ import {
   ZooKeeper,
   type SessionEvent,
   type WatchEvent,
-} from '../../src/bindings/zookeeper/index.ts';
-import { SITES } from '../../engines/wan.ts';
-import { withEnsemble } from './support/zookeeper.ts';
+} from '../../../src/bindings/zookeeper/index.ts';
+import { SITES } from '../../../engines/wan.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const SESSION_MS = 4_000;
 /** 20 ticks, the longest that the server grants. */

@@ -2,9 +2,9 @@
  * One queue as this binding knows it. The number that the next child of a node gets is (cversion + numChildren) / 2 of its
  * parent: two answers of constant size tell where a queue begins and ends, however long it is.
  */
-import type { ZooKeeper } from './client/zookeeper.ts';
-import { isZooKeeperError } from './client/errors.ts';
-import type { QueuePaths } from './paths.ts';
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import { isZooKeeperError } from '../client/errors.ts';
+import type { QueuePaths } from '../paths.ts';
 
 /** Where a queue begins and ends, in the state of one server. */
 export interface Counts {

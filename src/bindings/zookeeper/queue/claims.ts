@@ -2,10 +2,10 @@
  * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
  * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
  */
-import { isLost } from './failures.ts';
-import { numberOf, type QueuePaths } from './paths.ts';
+import { isLost } from '../failures.ts';
+import { numberOf, type QueuePaths } from '../paths.ts';
 import { createSequential } from './preliminaries.ts';
-import type { Sessions } from './sessions.ts';
+import type { Sessions } from '../sessions.ts';
 
 /** A claim that the ensemble has accepted. */
 export interface Claim {

@@ -2,8 +2,8 @@
  * Sequential creates at servers that may give preliminary replies: found out at the first one of a connection, from then on
  * relied upon, or done without.
  */
-import type { Sessions } from './sessions.ts';
-import { numberOf } from './paths.ts';
+import type { Sessions } from '../sessions.ts';
+import { numberOf } from '../paths.ts';
 
 export interface SequentialCreate {
   readonly data: Uint8Array | null;

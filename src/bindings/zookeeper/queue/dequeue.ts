@@ -3,10 +3,10 @@
  * Final view: the item of the claim that the ensemble has ordered.
  */
 import type { Claim } from './claims.ts';
-import { closedError, correctableError } from './failures.ts';
+import { closedError, correctableError } from '../failures.ts';
 import type { QueueAccess } from './queue-access.ts';
 import type { Counts, Item, UnderWay } from './queue.ts';
-import { wants, type Call } from './run.ts';
+import { wants, type Call } from '../run.ts';
 
 /** How often a guess is made again whose item was gone before it could be read. */
 const GUESSES_MAX = 3;

@@ -1,10 +1,10 @@
 /** The ZooKeeper binding keeps the contract of every binding, on a real ensemble. */
 import { describe, expect, test } from 'vitest';
-import { length, zookeeper } from '../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue, get, peek, put } from '../../src/operations/index.ts';
-import { createClient } from '../../src/index.ts';
-import { bindingContract, type OpenBinding } from '../../src/testing/index.ts';
-import { withEnsemble } from './support/zookeeper.ts';
+import { length, zookeeper } from '../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
+import { createClient } from '../../../src/index.ts';
+import { bindingContract, type OpenBinding } from '../../../src/testing/index.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const cluster = withEnsemble();
 let opened = 0;

@@ -1,8 +1,8 @@
 /** One enqueue. Preliminary view: the number that the item would get; final view: the number that it has. */
-import { correctableError } from './failures.ts';
+import { correctableError } from '../failures.ts';
 import type { QueueAccess } from './queue-access.ts';
 import type { UnderWay } from './queue.ts';
-import { wants, type Call } from './run.ts';
+import { wants, type Call } from '../run.ts';
 
 export async function enqueue(access: QueueAccess, item: unknown, call: Call): Promise<void> {
   const { queue, sessions, codec } = access;

@@ -1,11 +1,11 @@
 /** Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at once. */
 import { claimOf, type Claim } from './claims.ts';
-import { isZooKeeperError } from './client/errors.ts';
-import type { ZooKeeper } from './client/zookeeper.ts';
-import { isLost } from './failures.ts';
-import type { Delivery, ResolvedBindingOptions } from './options.ts';
-import type { Paths, QueuePaths } from './paths.ts';
-import type { Sessions } from './sessions.ts';
+import { isZooKeeperError } from '../client/errors.ts';
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import { isLost } from '../failures.ts';
+import type { Delivery, ResolvedBindingOptions } from '../options.ts';
+import type { Paths, QueuePaths } from '../paths.ts';
+import type { Sessions } from '../sessions.ts';
 
 /** Looks at all queues, once. Returns how many claims it has recovered. */
 export async function recover(sessions: Sessions, paths: Paths, delivery: Delivery): Promise<number> {

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ZooKeeper, zookeeper, type Delivery } from '../../src/bindings/zookeeper/index.ts';
-import { createClient } from '../../src/index.ts';
-import { dequeue, enqueue } from '../../src/operations/index.ts';
-import { withEnsemble } from './support/zookeeper.ts';
+import { ZooKeeper, zookeeper, type Delivery } from '../../../src/bindings/zookeeper/index.ts';
+import { createClient } from '../../../src/index.ts';
+import { dequeue, enqueue } from '../../../src/operations/index.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const cluster = withEnsemble();
 
 const ITEMS = 300;
 const VICTIMS = 6;
-const script = fileURLToPath(new URL('support/queue-consumer-process.ts', import.meta.url));
+const script = fileURLToPath(new URL('../support/queue-consumer-process.ts', import.meta.url));
 
 test.each(['at-most-once', 'at-least-once'] as const)(
   'janitor, %s: consumers killed with SIGKILL → what is promised holds for every item',

@@ -1,10 +1,10 @@
 /** Removes delivered items with their claims: several at a time, again and again until it is done. */
-import { isZooKeeperError } from './client/errors.ts';
-import type { MultiPart } from './client/multi.ts';
+import { isZooKeeperError } from '../client/errors.ts';
+import type { MultiPart } from '../client/multi.ts';
 import type { Claim } from './claims.ts';
-import { isLost } from './failures.ts';
-import type { QueuePaths } from './paths.ts';
-import type { Sessions } from './sessions.ts';
+import { isLost } from '../failures.ts';
+import type { QueuePaths } from '../paths.ts';
+import type { Sessions } from '../sessions.ts';
 
 const BATCH_MAX = 16;
 /** How long a pair waits for others. */

@@ -1,11 +1,11 @@
 /** The ticket shop on a real ensemble: unchanged application code, retailers in one process and in several. */
 import { expect, test } from 'vitest';
-import { count, type Counts } from '../../demo/tickets/report.ts';
-import type { Shop } from '../../demo/tickets/purchase.ts';
-import { runSale, stockUp } from '../../demo/tickets/sale.ts';
+import { count, type Counts } from '../../../demo/tickets/report.ts';
+import type { Shop } from '../../../demo/tickets/purchase.ts';
+import { runSale, stockUp } from '../../../demo/tickets/sale.ts';
 import { minimumThreshold, zookeeper } from 'correctables/bindings/zookeeper';
 import { createClient } from 'correctables';
-import { withEnsemble } from './support/zookeeper.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const TICKETS = 200;
 const cluster = withEnsemble({ wan: 'paper' });

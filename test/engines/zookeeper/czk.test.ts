@@ -1,10 +1,10 @@
 /** Servers with preliminary replies: found out by the client, faithful on every part of the ensemble, missed by nobody. */
 import { describe, expect, test } from 'vitest';
-import { SITES, type Site } from '../../engines/wan.ts';
-import { CREATOR_ALL_ACL, ZooKeeper, zookeeper, type Acl } from '../../src/bindings/zookeeper/index.ts';
-import { createClient, type Client } from '../../src/index.ts';
-import { dequeue, enqueue } from '../../src/operations/index.ts';
-import { withEnsemble } from './support/zookeeper.ts';
+import { SITES, type Site } from '../../../engines/wan.ts';
+import { CREATOR_ALL_ACL, ZooKeeper, zookeeper, type Acl } from '../../../src/bindings/zookeeper/index.ts';
+import { createClient, type Client } from '../../../src/index.ts';
+import { dequeue, enqueue } from '../../../src/operations/index.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
 
 const COUNT = 30;
 const SEQUENTIAL = { mode: 'persistent-sequential' } as const;

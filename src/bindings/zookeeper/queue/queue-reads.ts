@@ -1,9 +1,9 @@
 /** Looking at a queue without taking anything. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { ZooKeeper } from './client/zookeeper.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueueAccess } from './queue-access.ts';
-import { readBoth, type Reading } from './read.ts';
-import type { Call } from './run.ts';
+import { readBoth, type Reading } from '../read.ts';
+import type { Call } from '../run.ts';
 
 /** How often a look is repeated whose item was taken before it could be read. */
 const LOOKS_MAX = 10;

@@ -1,10 +1,10 @@
 /** What a binding knows of a queue: estimates err to the safe side, and guesses adapt to how often they come true. */
 import { expect, test } from 'vitest';
-import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
-import type { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { QueuePaths } from '../../../../src/bindings/zookeeper/paths.ts';
-import { QueueState } from '../../../../src/bindings/zookeeper/queue.ts';
-import { Window } from '../../../../src/bindings/zookeeper/window.ts';
+import { ZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
+import type { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
+import { QueuePaths } from '../../../../../src/bindings/zookeeper/paths.ts';
+import { QueueState } from '../../../../../src/bindings/zookeeper/queue/queue.ts';
+import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
 
 /** A server in whose state so many items and claims were made, none removed. */
 class Server {

@@ -1,14 +1,14 @@
 /** What the operations of one queue share. */
-import { isZooKeeperError } from './client/errors.ts';
+import { isZooKeeperError } from '../client/errors.ts';
 import { Claims } from './claims.ts';
 import { Cleaner } from './cleaner.ts';
-import { isLost } from './failures.ts';
-import type { ResolvedBindingOptions } from './options.ts';
-import { numberOf, type QueuePaths } from './paths.ts';
+import { isLost } from '../failures.ts';
+import type { ResolvedBindingOptions } from '../options.ts';
+import { numberOf, type QueuePaths } from '../paths.ts';
 import { createSequential } from './preliminaries.ts';
 import { QueueState } from './queue.ts';
-import type { Sessions } from './sessions.ts';
-import type { ValueCodec } from './values.ts';
+import type { Sessions } from '../sessions.ts';
+import type { ValueCodec } from '../values.ts';
 import { Window } from './window.ts';
 
 export class QueueAccess {
