@@ -91,6 +91,11 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#session.server;
   }
 
+  /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
+  get obstacle(): ZooKeeperError | undefined {
+    return this.#session.obstacle;
+  }
+
   /** The last transaction that this session has seen. */
   get lastZxid(): bigint {
     return this.#session.lastZxid;
@@ -136,7 +141,7 @@ export class ZooKeeper implements AsyncDisposable {
       path,
       isUpdate: true,
       write: (writer) => requests.writeCreate(writer, fields),
-      read: (reader) => requests.readCreated(reader, type),
+      read: (reader) => requests.readCreated(reader, type, fields),
       ...(onPreliminary && { preliminary: (reader) => onPreliminary(chroot.inner(reader.string())) }),
     });
     return chroot.inner(created.path);
@@ -199,7 +204,7 @@ export class ZooKeeper implements AsyncDisposable {
       path: undefined,
       isUpdate: true,
       write: (writer) => writeMulti(writer, resolved),
-      read: (reader) => readMulti(reader, parts),
+      read: (reader) => readMulti(reader, resolved),
     });
     const { chroot } = this.#session;
     return results.map((each) => (each.type === 'create' ? { ...each, path: chroot.inner(each.path) } : each));

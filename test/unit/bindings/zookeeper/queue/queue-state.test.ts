@@ -10,6 +10,8 @@ import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
 class Server {
   items = 0;
   claims = 0;
+  /** Of the nodes: another one once they were made anew. */
+  czxid = 1n;
   readonly reads: number[] = [];
 
   get zk(): ZooKeeper {
@@ -17,7 +19,7 @@ class Server {
       lastZxid: 1n,
       exists: async (path: string) => {
         const count = path.endsWith('/i') ? this.items : this.claims;
-        return { cversion: count, numChildren: count };
+        return { czxid: this.czxid, cversion: count, numChildren: count };
       },
       get: async (path: string) => {
         const number = Number(path.slice(path.lastIndexOf('-') + 1));

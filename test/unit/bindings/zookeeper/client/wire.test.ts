@@ -2,12 +2,17 @@
 import { createServer, type AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
-import { FrameSplitter } from '../../../../src/bindings/zookeeper/client/frames.ts';
-import { JuteReader, JuteWriter } from '../../../../src/bindings/zookeeper/client/jute.ts';
-import { readMulti } from '../../../../src/bindings/zookeeper/client/multi.ts';
-import { readAcls, readChildren, readCreated, readData } from '../../../../src/bindings/zookeeper/client/requests.ts';
-import { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
+import { isZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
+import { FrameSplitter } from '../../../../../src/bindings/zookeeper/client/frames.ts';
+import { JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
+import { readMulti } from '../../../../../src/bindings/zookeeper/client/multi.ts';
+import {
+  readAcls,
+  readChildren,
+  readCreated,
+  readData,
+} from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -70,7 +75,7 @@ describe('replies', () => {
     readData,
     readChildren,
     readAcls,
-    readCreated: (reader) => readCreated(reader, 15),
+    readCreated: (reader) => readCreated(reader, 15, { path: '/a', mode: 'persistent' }),
     readMulti: (reader) => readMulti(reader, []),
   };
   test.each(Object.entries(readers))('%s: any bytes → a value or a ZooKeeperError', (_name, read) => {
