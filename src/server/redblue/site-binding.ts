@@ -235,6 +235,7 @@ class SinkSubmitter implements Submitter {
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;
   readonly #session: SiteSession | undefined;
+  #isTold = false;
 
   constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, door: object) {
     this.door = door;
@@ -250,13 +251,16 @@ class SinkSubmitter implements Submitter {
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
     if (seen !== undefined) this.#session?.merge(seen);
     const details = meta === undefined ? undefined : { meta };
-    if (stage === 'committed') this.#sink.update(value, this.#plan.strongest, details);
-    else if (this.#plan[stage]) this.#sink.update(value, stage, details);
+    if (stage === 'committed') return void this.#sink.update(value, this.#plan.strongest, details);
+    // Where nothing but a guess was asked for and none could be had, the final answers.
+    if (!this.#plan[stage] && (stage !== 'strong' || this.#isTold)) return;
+    this.#isTold = true;
+    this.#sink.update(value, stage, details);
   }
 
   failed(error: unknown, stage: Stage | undefined): void {
     if (stage === undefined || stage === 'committed') this.#sink.fail(error);
-    else this.#sink.fail(error, stage);
+    else if (this.#plan.strong) this.#sink.fail(error, stage);
   }
 }
 
