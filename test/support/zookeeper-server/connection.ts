@@ -28,12 +28,18 @@ export class FakeConnection {
   session = 0n;
   isOver = false;
   readonly #socket: Socket;
+  readonly #garble: (frame: Buffer) => Buffer;
   readonly #waiting: Waiting[] = [];
 
-  constructor(socket: Socket, onFrame: (reader: JuteReader, frame: Buffer) => void, onEnd: () => void) {
+  constructor(
+    socket: Socket,
+    garble: (frame: Buffer) => Buffer,
+    { onFrame, onEnd }: { readonly onFrame: (reader: JuteReader) => void; readonly onEnd: () => void },
+  ) {
     this.#socket = socket;
+    this.#garble = garble;
     const frames = new FrameSplitter(FRAME_BYTES_MAX);
-    socket.on('data', (chunk: Buffer) => frames.push(chunk, (frame) => onFrame(new JuteReader(frame), frame)));
+    socket.on('data', (chunk: Buffer) => frames.push(chunk, (frame) => onFrame(new JuteReader(frame))));
     socket.on('error', () => {});
     socket.on('close', () => {
       this.isOver = true;
@@ -68,7 +74,7 @@ export class FakeConnection {
       if (next.reply === undefined) return;
       this.#waiting.shift();
       if (next.cutsAfter) return this.cut();
-      this.write(next.reply);
+      this.write(this.#garble(next.reply));
     }
   }
 }

@@ -54,6 +54,8 @@ export class FakeServer implements Follower {
   onRequest: ((seen: Seen) => Fault | undefined) | undefined;
   /** What a create is answered with in place of its path. */
   mistakes: ((path: string) => string) | undefined;
+  /** What is sent in place of a reply. */
+  garble: ((frame: Buffer) => Buffer) | undefined;
   connectionsMax = Infinity;
   /** Partitioned from the others: it has only clients that ask for that. */
   isReadOnly = false;
@@ -111,18 +113,17 @@ export class FakeServer implements Follower {
   #admit(socket: Socket): void {
     if (this.connections.size >= this.connectionsMax) return void socket.destroy();
     let isGreeted = false;
-    const connection = new FakeConnection(
-      socket,
-      (reader) => {
+    const connection = new FakeConnection(socket, (frame) => this.garble?.(frame) ?? frame, {
+      onFrame: (reader) => {
         if (isGreeted) return this.#take(connection, reader);
         isGreeted = true;
         this.#greet(connection, reader);
       },
-      () => {
+      onEnd: () => {
         this.connections.delete(connection);
         this.#watches.forget(connection);
       },
-    );
+    });
     this.connections.add(connection);
   }
 
@@ -157,7 +158,10 @@ export class FakeServer implements Follower {
     const xid = reader.int();
     const type = reader.int();
     const { session } = connection;
-    if (type === OP.auth) return this.#identify(connection, reader, xid);
+    if (type === OP.auth) {
+      this.requests.push({ type, path: '', session, xid });
+      return this.#identify(connection, reader, xid);
+    }
     const updates = isUpdate(type) ? readUpdates(type, reader) : [];
     const serve =
       isUpdate(type) || type === OP.sync ? undefined : serveRead({ type, xid, reader }, this.#hall(connection));

@@ -4,11 +4,14 @@ import type { MultiPart } from '../client/multi.ts';
 import type { Claim } from './claims.ts';
 import { isLost } from '../failures.ts';
 import type { QueuePaths } from '../paths.ts';
+import { settledWithin } from '../pause.ts';
 import type { Sessions } from '../sessions.ts';
 
 const BATCH_MAX = 16;
 /** How long a pair waits for others. */
 const DELAY_MS = 10;
+/** Which of the two parts is the item's. */
+const ITEM_PART = 1;
 /** At the end of the binding. */
 const FLUSH_MS = 2_000;
 
@@ -39,10 +42,7 @@ export class Cleaner {
   async flush(): Promise<void> {
     this.#isClosed = true;
     if (this.#waiting.length > 0) this.#send();
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, FLUSH_MS)));
-    await Promise.race([Promise.all(this.#underWay), tooLate]);
-    clearTimeout(timer);
+    await settledWithin(FLUSH_MS, this.#underWay);
   }
 
   #send(): void {
@@ -60,19 +60,23 @@ export class Cleaner {
 
   async #remove(batch: readonly Claim[]): Promise<void> {
     try {
-      await this.#sessions.persist('writer', (zk) => zk.multi(batch.flatMap((claim) => this.#partsOf(claim))));
+      await this.#sessions.insist('writer', (zk) => zk.multi(batch.flatMap((claim) => this.#partsOf(claim))));
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
       // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by itself, then.
       if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
-      else for (const claim of batch) await this.#removeParts(claim);
+      else if (error.part === ITEM_PART) await this.#removeClaims(batch);
     }
   }
 
-  async #removeParts(claim: Claim): Promise<void> {
-    for (const part of this.#partsOf(claim)) {
+  /**
+   * Of claims without an item. Without the claim nothing is removed: with it went the item, and one of this number may be
+   * that of a queue made anew.
+   */
+  async #removeClaims(claims: readonly Claim[]): Promise<void> {
+    for (const { name } of claims) {
       try {
-        await this.#sessions.persist('writer', (zk) => zk.delete(part.path));
+        await this.#sessions.insist('writer', (zk) => zk.delete(this.#paths.claim(name)));
       } catch (error) {
         if (!isZooKeeperError(error, 'NO_NODE')) throw error;
       }
@@ -81,8 +85,8 @@ export class Cleaner {
 
   #partsOf({ number, name }: Claim): MultiPart[] {
     return [
-      { type: 'delete', path: this.#paths.item(number) },
       { type: 'delete', path: this.#paths.claim(name) },
+      { type: 'delete', path: this.#paths.item(number) },
     ];
   }
 }

@@ -2,10 +2,12 @@
  * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
  * Final view: the item of the claim that the ensemble has ordered.
  */
+import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claims.ts';
-import { closedError, correctableError } from '../failures.ts';
-import type { QueueAccess } from './queue-access.ts';
-import type { Counts, Item, UnderWay } from './queue.ts';
+import { isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
+import { findItem, readItem, type Item } from './items.ts';
+import type { OwnClaim, QueueAccess } from './queue-access.ts';
+import type { Counts, UnderWay } from './queue.ts';
 import { wants, type Call } from '../run.ts';
 
 /** How often a guess is made again whose item was gone before it could be read. */
@@ -25,8 +27,7 @@ export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
   const room = window.enter();
   if (room !== undefined) await room;
   try {
-    if (sessions.isClosed) throw closedError();
-    await sessions.register();
+    await sessions.register().catch(throwNotDone);
     await new Dequeue(access, call).run();
   } finally {
     window.leave();
@@ -49,30 +50,48 @@ class Dequeue {
   }
 
   async run(): Promise<void> {
-    const { queue } = this.#access;
     for (;;) {
+      const own = this.#access.unread.shift() ?? (await this.#claim());
+      if (own === undefined) return this.#finish(undefined);
+      if (await this.#deliver(own)) return;
+      // It is spent, and there may be other items.
+    }
+  }
+
+  /** A claim of our own; undefined where nothing is left to be claimed. */
+  async #claim(): Promise<OwnClaim | undefined> {
+    const { queue, sessions, appends } = this.#access;
+    for (;;) {
+      sessions.requireOpen();
       // By what was seen last there is something left: the claim goes out at once, beside the question for the estimate.
-      if ((queue.left ?? 0) <= 0 && (await this.#isEmpty())) return this.#finish(undefined);
-      const underWay = queue.beginClaim();
-      let claim: Claim | undefined;
+      if ((queue.left ?? 0) <= 0 && (await this.#isEmpty())) return undefined;
       try {
-        // The question goes out first: it is what somebody waits for.
-        const onPreliminary = this.#guessBefore(underWay);
-        const isWanted = (): boolean => !this.#call.context.signal.aborted;
-        claim = await this.#access.track(this.#access.claims.make({ isWanted, onPreliminary }));
-      } finally {
-        queue.endClaim(underWay, claim?.number);
+        return await this.#makeClaim();
+      } catch (error) {
+        if (!isZooKeeperError(error, 'NO_NODE')) throw error;
+        // The queue has been deleted since we looked, and not or only in part been made anew.
+        queue.claimsGone();
+        if (await this.#isEmpty()) return undefined;
+        await appends.make().catch(throwNotDone);
       }
+    }
+  }
+
+  async #makeClaim(): Promise<OwnClaim> {
+    const { queue, claims } = this.#access;
+    const underWay = queue.beginClaim();
+    let claim: Claim | undefined;
+    try {
+      // The question goes out first: it is what somebody waits for.
+      const onPreliminary = this.#guessBefore(underWay);
+      this.#access.watchEnd();
+      const { incarnation } = this.#access;
+      const isWanted = (): boolean => !this.#call.context.signal.aborted;
+      claim = await this.#access.track(claims.make({ isWanted, onPreliminary }));
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
-      const item = await this.#itemOf(claim);
-      queue.forget(claim.number);
-      if (item !== undefined && !item.isFiller) {
-        this.#finish(item);
-        this.#access.cleaner.add(claim);
-        return;
-      }
-      // Somebody's filler, or a janitor took the claim for a dead one's: it is spent, and there may be other items.
-      this.#access.cleaner.add(claim);
+      return { claim, incarnation };
+    } finally {
+      queue.endClaim(underWay, claim?.number);
     }
   }
 
@@ -93,9 +112,12 @@ class Dequeue {
     if (this.#isGuessing || !wants(this.#call, 'weak')) return;
     this.#isGuessing = true;
     const { queue, sessions } = this.#access;
-    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => {
-      this.#call.sink.fail(correctableError(error), 'weak');
-    });
+    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => this.#noGuess(error));
+  }
+
+  /** Where nothing but a guess was asked for, the final view answers in its place. */
+  #noGuess(error: unknown): void {
+    if (wants(this.#call, 'strong')) this.#call.sink.fail(notDoneError(error), 'weak');
   }
 
   async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
@@ -125,7 +147,7 @@ class Dequeue {
       queue
         .tailAfter(sessions.reader, number)
         .then((tail) => this.#tellNumber(number, tail))
-        .catch((error: unknown) => this.#call.sink.fail(correctableError(error), 'weak'));
+        .catch((error: unknown) => this.#noGuess(error));
     };
   }
 
@@ -146,19 +168,58 @@ class Dequeue {
     return true;
   }
 
-  /** The item of our claim. Where there is none yet its number is filled, so that every claim has an item to end with. */
-  async #itemOf({ number }: Claim): Promise<Item | undefined> {
-    const { queue, sessions } = this.#access;
+  /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */
+  async #deliver(own: OwnClaim): Promise<boolean> {
+    const { queue, cleaner, unread } = this.#access;
+    const { number } = own.claim;
+    try {
+      const item = await this.#itemOf(own);
+      queue.forgetItem(number);
+      if (item === 'void') return false;
+      const isItem = item !== 'none' && !item.isFiller;
+      if (isItem) this.#finish(item);
+      cleaner.add(own.claim);
+      return isItem;
+    } catch (error) {
+      // Another dequeue may have more luck: unless it asks, the item stays ours until the binding closes.
+      if (isBusy(error) || isLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) unread.push(own);
+      throw takenError(number, error);
+    }
+  }
+
+  /** What the claim has taken: `none` where it was taken away again, `void` where the claim went with its queue. */
+  async #itemOf({ claim, incarnation }: OwnClaim): Promise<Item | 'none' | 'void'> {
+    for (let known = incarnation; ;) {
+      const item = await this.#lookFor(claim.number, known);
+      if (this.#access.incarnation === known) return item;
+      // The queue may be another one: then this item is not ours.
+      known = this.#access.incarnation;
+      if (!(await this.#isStanding(claim))) return 'void';
+    }
+  }
+
+  /** Where there is no item yet its number is filled, so that every claim has something to end with. */
+  async #lookFor(number: number, incarnation: number): Promise<Item | 'none'> {
+    const { queue, sessions, fillers } = this.#access;
     const ahead = await queue.known(number)?.catch(() => undefined);
     if (ahead !== undefined) return ahead;
-    const read = (): Promise<Item | undefined> => sessions.persist('writer', (zk) => queue.readItem(zk, number));
-    const item = await read();
+    const item = await sessions.insist('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
+    // This server may be behind the one that told where the queue ends: nothing is given up before it has caught up.
     for (;;) {
-      const { tail } = await sessions.persist('writer', (zk) => queue.count(zk));
-      if (tail > number) return await read();
-      await this.#access.fill(number - tail + 1);
+      const found = await sessions.insist('writer', (zk) => findItem(zk, queue.paths, number));
+      if (found.item !== undefined) return found.item;
+      if (found.tail > number || this.#access.incarnation !== incarnation) return 'none';
+      await fillers.fill(number, { isOwn: true });
     }
+  }
+
+  #isStanding({ name }: Claim): Promise<boolean> {
+    const { paths } = this.#access.queue;
+    return this.#access.sessions.insist('writer', async (zk) => {
+      const [, claim] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claim(name))]);
+      return claim !== null;
+    });
   }
 
   #finish(item: Item | undefined): void {
@@ -166,9 +227,11 @@ class Dequeue {
     const { sink, session } = this.#call;
     this.#isOver = true;
     session?.advanceTo(sessions.writer.lastZxid);
-    if (!wants(this.#call, 'strong')) return;
+    const guess = this.#guess;
+    // Where nothing but a guess was asked for, it stands, right or wrong; without one the final view answers.
+    if (!wants(this.#call, 'strong') && guess !== undefined) return;
     const meta = { remaining: item === undefined ? 0 : queue.after(item.number) };
-    if (this.#guess?.number === (item?.number ?? NONE)) sink.confirm('strong', this.#guess.seq, { meta });
+    if (guess?.number === (item?.number ?? NONE)) sink.confirm('strong', guess.seq, { meta });
     else sink.update(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
   }
 }

@@ -1,51 +1,127 @@
 /** Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at once. */
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { Appends } from './appends.ts';
 import { claimOf, type Claim } from './claims.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { isLost } from '../failures.ts';
+import { Fillers } from './fillers.ts';
+import { findItem, readItem } from './items.ts';
 import type { Delivery, ResolvedBindingOptions } from '../options.ts';
 import type { Paths, QueuePaths } from '../paths.ts';
 import type { Sessions } from '../sessions.ts';
 
-/** Looks at all queues, once. Returns how many claims it has recovered. */
+/**
+ * Looks at all queues, once. What cannot be recovered keeps nothing else from being.
+ *
+ * @returns how many claims it has ended
+ * @throws CorrectableError of those that could not be, when all others are done
+ */
 export async function recover(sessions: Sessions, paths: Paths, delivery: Delivery): Promise<number> {
-  const zk = sessions.reader;
-  await zk.sync(paths.queues);
-  let recovered = 0;
-  for (const queue of await namesIn(zk, paths.queues)) {
-    const queuePaths = paths.encodedQueue(queue);
-    // The claims first: whoever made one of them had registered before.
-    const claims = await namesIn(zk, queuePaths.claims);
-    if (claims.length === 0) continue;
-    const alive = new Set(await namesIn(zk, paths.consumers));
-    const dead = claims.filter((name) => !alive.has(name.slice(0, name.indexOf('.'))));
-    for (const name of dead) {
-      if (await recoverClaim(sessions, queuePaths, { claim: claimOf(name), delivery })) recovered += 1;
-    }
+  const round = new Round(sessions, paths, delivery);
+  await sessions.reader.sync(paths.queues);
+  for (const queue of await namesIn(sessions.reader, paths.queues)) {
+    await round.attempt(() => round.recoverQueue(paths.encodedQueue(queue)));
   }
-  return recovered;
+  return round.result();
 }
 
-/** Returns false where another janitor was first, or there is no item yet: the claim waits for one. */
-async function recoverClaim(
-  sessions: Sessions,
+/** Puts the item of a claim back at the end of the queue, and ends the claim. */
+export async function putBack(zk: ZooKeeper, paths: QueuePaths, claim: Claim): Promise<void> {
+  await endClaim(zk, paths, { claim, delivery: 'at-least-once' });
+}
+
+class Round {
+  readonly #sessions: Sessions;
+  readonly #paths: Paths;
+  readonly #delivery: Delivery;
+  readonly #failures: unknown[] = [];
+  #recovered = 0;
+
+  constructor(sessions: Sessions, paths: Paths, delivery: Delivery) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+    this.#delivery = delivery;
+  }
+
+  /** Does what may fail; a lost connection ends the round, everything else goes into the result. */
+  async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) throw error;
+      this.#failures.push(error);
+    }
+  }
+
+  async recoverQueue(queue: QueuePaths): Promise<void> {
+    const zk = this.#sessions.reader;
+    // The claims first: whoever made one of them had registered before.
+    const claims = await namesIn(zk, queue.claims);
+    if (claims.length === 0) return;
+    const alive = new Set(await namesIn(zk, this.#paths.consumers));
+    const dead = claims.filter((name) => !alive.has(name.slice(0, name.indexOf('.')))).map(claimOf);
+    const late: Claim[] = [];
+    for (const claim of dead) {
+      await this.attempt(async () => {
+        if (!(await this.#end(queue, claim))) late.push(claim);
+      });
+    }
+    if (late.length === 0) return;
+    // Nobody is left who would fill their numbers up: they would swallow what is put into the queue next.
+    const appends = new Appends(this.#sessions, queue);
+    const fillers = new Fillers(this.#sessions, queue, (bytes) => appends.add(bytes));
+    await Promise.all(late.map(({ number }) => fillers.fill(number, { isOwn: false })));
+    for (const claim of late) await this.attempt(async () => void (await this.#end(queue, claim)));
+  }
+
+  result(): number {
+    const [first] = this.#failures;
+    if (first === undefined) return this.#recovered;
+    const why = first instanceof Error ? first.message : String(first);
+    const counts = `${this.#failures.length} could not be recovered (${this.#recovered} were)`;
+    const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
+    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${why}`, { cause });
+  }
+
+  /** Returns false where there is no item yet. */
+  async #end(queue: QueuePaths, claim: Claim): Promise<boolean> {
+    const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery: this.#delivery });
+    if (outcome === 'ended') this.#recovered += 1;
+    return outcome !== 'late';
+  }
+}
+
+/** `gone`: somebody else was first. `late`: there is no item with this number yet. */
+async function endClaim(
+  zk: ZooKeeper,
   paths: QueuePaths,
   { claim, delivery }: { readonly claim: Claim; readonly delivery: Delivery },
-): Promise<boolean> {
-  const zk = sessions.writer;
-  const item = paths.item(claim.number);
-  const takeAway = [
-    { type: 'delete', path: paths.claim(claim.name) },
-    { type: 'delete', path: item },
-  ] as const;
+): Promise<'ended' | 'gone' | 'late'> {
+  let item = await readItem(zk, paths, claim.number);
+  if (item === undefined) {
+    const found = await findItem(zk, paths, claim.number);
+    if (found.item === undefined && found.tail <= claim.number) return 'late';
+    item = found.item;
+  }
+  const takeAway = { type: 'delete', path: paths.claim(claim.name) } as const;
   try {
-    const { data } = await zk.get(item);
-    const isFiller = data === null || data.length === 0;
-    const putBack = { type: 'create', path: `${paths.items}/-`, data, mode: 'persistent-sequential' } as const;
-    await zk.multi(delivery === 'at-least-once' && !isFiller ? [...takeAway, putBack] : takeAway);
-    return true;
+    if (item === undefined) {
+      await zk.multi([takeAway]);
+      return 'ended';
+    }
+    const takeItem = { type: 'delete', path: paths.item(claim.number) } as const;
+    const putBack = {
+      type: 'create',
+      path: `${paths.items}/-`,
+      data: item.bytes,
+      mode: 'persistent-sequential',
+    } as const;
+    const isPutBack = delivery === 'at-least-once' && !item.isFiller;
+    await zk.multi(isPutBack ? [takeAway, takeItem, putBack] : [takeAway, takeItem]);
+    return 'ended';
   } catch (error) {
-    if (isZooKeeperError(error, 'NO_NODE')) return false;
+    if (isZooKeeperError(error, 'NO_NODE')) return 'gone';
     throw error;
   }
 }
@@ -64,6 +140,7 @@ export class Janitor {
   readonly #look: () => Promise<unknown>;
   readonly #everyMs: number;
   readonly #onError: (error: unknown) => void;
+  #isStopped = false;
   #timer: NodeJS.Timeout;
 
   constructor(look: () => Promise<unknown>, everyMs: number, { onBackgroundError }: ResolvedBindingOptions) {
@@ -74,6 +151,7 @@ export class Janitor {
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
@@ -84,7 +162,9 @@ export class Janitor {
           // A lost connection is tried again in the next round.
           if (!isLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED')) this.#onError(error);
         })
-        .finally(() => (this.#timer = this.#schedule()));
+        .finally(() => {
+          if (!this.#isStopped) this.#timer = this.#schedule();
+        });
     }, this.#everyMs).unref();
   }
 }

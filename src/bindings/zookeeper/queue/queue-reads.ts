@@ -1,6 +1,7 @@
 /** Looking at a queue without taking anything. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
+import { readItem } from './items.ts';
 import type { QueueAccess } from './queue-access.ts';
 import { readBoth, type Reading } from '../read.ts';
 import type { Call } from '../run.ts';
@@ -33,7 +34,7 @@ async function look({ queue, codec }: QueueAccess, zk: ZooKeeper, isSynced: bool
     const { tail, head } = isSynced ? await queue.countSynced(zk) : await queue.count(zk);
     const number = head + skip + (isSynced ? 0 : queue.claimsBefore(undefined));
     if (number >= tail) return { value: null, meta: { remaining: 0 } };
-    const item = await queue.readItem(zk, number);
+    const item = await readItem(zk, queue.paths, number);
     const isStanding = item !== undefined && !item.isFiller;
     if (isStanding) return { value: { item: codec.decode(item.bytes) }, meta: { remaining: tail - number } };
     // A filler stands for nothing; an item that is gone was taken since we counted.

@@ -1,10 +1,11 @@
 /**
- * One queue as this binding knows it. The number that the next child of a node gets is (cversion + numChildren) / 2 of its
- * parent: two answers of constant size tell where a queue begins and ends, however long it is.
+ * One queue as this binding knows it: two answers of constant size tell where it begins and ends, however long it is
+ * (`next-number.ts`).
  */
 import type { ZooKeeper } from '../client/zookeeper.ts';
-import { isZooKeeperError } from '../client/errors.ts';
 import type { QueuePaths } from '../paths.ts';
+import { readItem, type Item } from './items.ts';
+import { NextNumber, nextNumber, type Counted } from './next-number.ts';
 
 /** Where a queue begins and ends, in the state of one server. */
 export interface Counts {
@@ -14,13 +15,6 @@ export interface Counts {
   readonly head: number;
   /** No server that answered had applied less than this. */
   readonly zxid: bigint;
-}
-
-/** An item. `isFiller`: it only takes up a number. */
-export interface Item {
-  readonly number: number;
-  readonly bytes: Uint8Array;
-  readonly isFiller: boolean;
 }
 
 /** An update of this binding that is under way: `number` once the server has given it one. */
@@ -50,12 +44,37 @@ export class QueueState {
   #hits = 1;
   #isPredicting = true;
   #standIn: Item | undefined;
-  #tail: number | undefined;
+  readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
-  #head = 0;
+  readonly #head = new NextNumber();
+  #incarnation = 0;
 
   constructor(paths: QueuePaths) {
     this.paths = paths;
+  }
+
+  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
+  get incarnation(): number {
+    return this.#incarnation;
+  }
+
+  /** The node of the items has been deleted. */
+  itemsGone(): void {
+    this.#tail.forget();
+    this.renew();
+  }
+
+  /** The node of the claims has been deleted. */
+  claimsGone(): void {
+    this.#head.forget();
+    this.renew();
+  }
+
+  /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
+  renew(): void {
+    this.#incarnation += 1;
+    this.#readAhead.clear();
+    this.#standIn = undefined;
   }
 
   beginClaim(): UnderWay {
@@ -69,12 +88,12 @@ export class QueueState {
   /** The update has its number: an estimate may count it as executed. */
   endClaim(claim: UnderWay, number?: number): void {
     this.#claims.delete(claim);
-    if (number !== undefined && number >= this.#head) this.#head = number + 1;
+    if (number !== undefined) this.#head.reach(number + 1);
   }
 
   endEnqueue(enqueue: UnderWay, number?: number): void {
     this.#enqueues.delete(enqueue);
-    if (number !== undefined && this.#tail !== undefined && number >= this.#tail) this.#tail = number + 1;
+    if (number !== undefined && this.#tail.value !== undefined) this.#tail.reach(number + 1);
   }
 
   /** Claims of this binding under way that were begun before `claim`, which the server may not have executed yet. */
@@ -88,12 +107,13 @@ export class QueueState {
 
   /** How many items are left by what was seen last, all claims under way counted; undefined if nothing was seen yet. */
   get left(): number | undefined {
-    return this.#tail === undefined ? undefined : this.#tail - this.#head - this.#claims.size;
+    const tail = this.#tail.value;
+    return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
   }
 
   /** How many items came after number `number`, by what was seen last. */
   after(number: number): number {
-    return Math.max(0, (this.#tail ?? 0) - number - 1);
+    return Math.max(0, (this.#tail.value ?? 0) - number - 1);
   }
 
   /**
@@ -102,8 +122,8 @@ export class QueueState {
    */
   async count(zk: ZooKeeper): Promise<Counts> {
     const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
-    this.#saw(nextNumber(items), nextNumber(claims));
-    return { tail: this.#tail as number, head: this.#head, zxid: zk.lastZxid };
+    this.#saw(items, claims);
+    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid: zk.lastZxid };
   }
 
   /**
@@ -111,20 +131,26 @@ export class QueueState {
    * errs to the safe side. Asked for again, beside, when it is old.
    */
   async tailAfter(zk: ZooKeeper, number: number): Promise<number> {
-    if (this.#tail === undefined || this.#tail <= number) return this.countItems(zk);
+    const tail = this.#tail.value;
+    if (tail === undefined || tail <= number) return this.countItems(zk);
     if (performance.now() - this.#tailSeenAt > TAIL_AGE_MS) {
       this.#tailSeenAt = performance.now();
       // What fails is asked for again by the next one.
       this.countItems(zk).catch(() => (this.#tailSeenAt = -Infinity));
     }
-    return this.#tail;
+    return tail;
   }
 
   /** The number of the next item. */
   async countItems(zk: ZooKeeper): Promise<number> {
-    const tail = nextNumber(await zk.exists(this.paths.items));
-    this.#saw(tail, 0);
-    return this.#tail as number;
+    this.sawItems(await zk.exists(this.paths.items));
+    return this.#tail.value ?? 0;
+  }
+
+  /** An answer about the node of the items. */
+  sawItems(items: Counted | null): void {
+    this.#tailSeenAt = performance.now();
+    if (this.#tail.see(items)) this.renew();
   }
 
   /**
@@ -134,9 +160,8 @@ export class QueueState {
   async countSynced(zk: ZooKeeper): Promise<Counts> {
     const { paths } = this;
     const [, claims, items] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claims), zk.exists(paths.items)]);
-    const counts = { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
-    this.#saw(counts.tail, counts.head);
-    return counts;
+    this.#saw(items, claims);
+    return { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
   }
 
   /** Whether the number that was predicted for a claim was the one that it got. */
@@ -156,7 +181,10 @@ export class QueueState {
   ): Promise<Item | undefined> {
     if (this.#isPredicting) return this.readAhead(zk, number);
     if (this.#standIn === undefined || this.#standIn.number < number) {
-      this.#standIn = await this.readItem(zk, tail - 1);
+      const { incarnation } = this;
+      const standIn = await readItem(zk, this.paths, tail - 1);
+      if (this.incarnation !== incarnation) return undefined;
+      this.#standIn = standIn;
     }
     return this.#standIn;
   }
@@ -165,7 +193,7 @@ export class QueueState {
   readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
     const known = this.#readAhead.get(number);
     if (known !== undefined) return known;
-    const reading = this.readItem(zk, number);
+    const reading = readItem(zk, this.paths, number);
     this.#readAhead.set(number, reading);
     const forget = (): void => {
       if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
@@ -183,19 +211,8 @@ export class QueueState {
     return this.#readAhead.get(number);
   }
 
-  forget(number: number): void {
+  forgetItem(number: number): void {
     this.#readAhead.delete(number);
-  }
-
-  async readItem(zk: ZooKeeper, number: number): Promise<Item | undefined> {
-    try {
-      const { data } = await zk.get(this.paths.item(number));
-      const bytes = data ?? new Uint8Array(0);
-      return { number, bytes, isFiller: bytes.length === 0 };
-    } catch (error) {
-      if (isZooKeeperError(error, 'NO_NODE')) return undefined;
-      throw error;
-    }
   }
 
   #begin(underWay: Set<UnderWay>): UnderWay {
@@ -205,10 +222,9 @@ export class QueueState {
     return update;
   }
 
-  #saw(tail: number, head: number): void {
-    this.#tail = Math.max(tail, this.#tail ?? 0);
-    this.#tailSeenAt = performance.now();
-    this.#head = Math.max(head, this.#head);
+  #saw(items: Counted | null, claims: Counted | null): void {
+    this.sawItems(items);
+    if (this.#head.see(claims)) this.renew();
   }
 }
 
@@ -221,8 +237,4 @@ function countBefore(underWay: ReadonlySet<UnderWay>, update: UnderWay | undefin
     count += 1;
   }
   return count;
-}
-
-function nextNumber(stat: { readonly cversion: number; readonly numChildren: number } | null): number {
-  return stat === null ? 0 : (stat.cversion + stat.numChildren) / 2;
 }
