@@ -29,6 +29,8 @@ export class Sessions {
   #registered: Promise<void> | undefined;
   #preliminaries: boolean | undefined;
   #writers = 0;
+  /** What sessions that are over had seen. */
+  #floor = 0n;
   #isClosing = false;
   #isClosed = false;
 
@@ -185,7 +187,7 @@ export class Sessions {
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
       // What one session has seen the other sees too, wherever it connects.
-      zxidFloor: () => other()?.lastZxid ?? 0n,
+      zxidFloor: () => highest(other()?.lastZxid ?? 0n, this.#floor),
       onUncaught: onBackgroundError,
     });
     if (auth !== undefined) zk.addAuth(auth.scheme, auth.secret);
@@ -201,6 +203,7 @@ export class Sessions {
 
   #replace(role: Role): void {
     if (this.#isClosed) return;
+    this.#floor = highest(this.#floor, (role === 'reader' ? this.#reader : this.#writer).lastZxid);
     if (role === 'reader') this.#reader = this.#open('reader');
     else {
       this.#writers += 1;
@@ -210,4 +213,8 @@ export class Sessions {
       if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);
     }
   }
+}
+
+function highest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -11,7 +11,8 @@ let opened = 0;
 
 async function open(): Promise<OpenBinding> {
   opened += 1;
-  return { binding: zookeeper({ servers: cluster.ensemble.connectString('frk'), root: `/contract-${opened}` }) };
+  const place = { servers: cluster.ensemble.connectString('frk'), root: `/contract-${opened}` };
+  return { binding: zookeeper(place), another: async () => zookeeper(place) };
 }
 
 bindingContract(

@@ -210,7 +210,7 @@ class Dequeue {
       const found = await sessions.insist('writer', (zk) => findItem(zk, queue.paths, number));
       if (found.item !== undefined) return found.item;
       if (found.tail > number || this.#access.incarnation !== incarnation) return 'none';
-      await fillers.fill(number, { isOwn: true });
+      await fillers.fill(number);
     }
   }
 

@@ -20,11 +20,6 @@ interface Late {
   readonly reject: (error: unknown) => void;
 }
 
-export interface FillOptions {
-  /** Whether the claim is our own, which owes a filler; it is what a dead one owes otherwise. */
-  readonly isOwn: boolean;
-}
-
 export class Fillers {
   readonly #sessions: Sessions;
   readonly #paths: QueuePaths;
@@ -39,10 +34,10 @@ export class Fillers {
     this.#append = append;
   }
 
-  /** Resolves when something has been made that has this number. */
-  fill(number: number, { isOwn }: FillOptions): Promise<void> {
+  /** For a claim that is late: resolves when something has been made that has its number. */
+  fill(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#late.push({ number, isOwed: isOwn, resolve, reject });
+      this.#late.push({ number, isOwed: true, resolve, reject });
       if (!this.#isAtWork) void this.#work();
     });
   }

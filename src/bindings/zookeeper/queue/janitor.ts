@@ -64,15 +64,16 @@ class Round {
     const late: Claim[] = [];
     for (const claim of dead) {
       await this.attempt(async () => {
-        if (!(await this.#end(queue, claim))) late.push(claim);
+        if (!(await this.#end(queue, claim, this.#delivery))) late.push(claim);
       });
     }
     if (late.length === 0) return;
-    // Nobody is left who would fill their numbers up: they would swallow what is put into the queue next.
+    // Nobody is left who would fill their numbers up: they would swallow what is put into the queue next. What is put in
+    // meanwhile goes back in any case: nobody can have got it.
     const appends = new Appends(this.#sessions, queue);
     const fillers = new Fillers(this.#sessions, queue, (bytes) => appends.add(bytes));
-    await Promise.all(late.map(({ number }) => fillers.fill(number, { isOwn: false })));
-    for (const claim of late) await this.attempt(async () => void (await this.#end(queue, claim)));
+    await Promise.all(late.map(({ number }) => fillers.fill(number)));
+    for (const claim of late) await this.attempt(async () => void (await this.#end(queue, claim, 'at-least-once')));
   }
 
   result(): number {
@@ -85,8 +86,8 @@ class Round {
   }
 
   /** Returns false where there is no item yet. */
-  async #end(queue: QueuePaths, claim: Claim): Promise<boolean> {
-    const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery: this.#delivery });
+  async #end(queue: QueuePaths, claim: Claim, delivery: Delivery): Promise<boolean> {
+    const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery });
     if (outcome === 'ended') this.#recovered += 1;
     return outcome !== 'late';
   }
