@@ -28,7 +28,11 @@ import { minimumThreshold } from './threshold.ts';
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
   readonly bytes: { readonly sent: number; readonly received: number };
-  /** Resolves when both sessions are connected; rejects when they cannot be. */
+  /**
+   * Resolves when both sessions are connected.
+   *
+   * @throws CorrectableError `UNAVAILABLE` when they are not within the time of a session, with why; `UNAUTHENTICATED`
+   */
   connected(): Promise<void>;
   /**
    * The smallest threshold at which a preliminary view can be trusted: as many dequeues as the other bindings that are
@@ -36,9 +40,10 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
    */
   leastThreshold(): Promise<number>;
   /**
-   * Recovers, once, what dead consumers had taken and not cleaned up; see the option `janitor` to have it done regularly.
+   * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `janitor` to have it done regularly.
    *
-   * @returns how many items
+   * @returns how many claims it has ended
+   * @throws CorrectableError when some could not be recovered, after all others were
    */
   recover(delivery: Delivery): Promise<number>;
 }

@@ -2,11 +2,14 @@
  * Adds items at the end of one queue, in the order in which they were handed in. The queue is made on first use: until it
  * is known to be there one of them goes ahead, and the others wait for what becomes of it.
  */
-import { isZooKeeperError } from '../client/errors.ts';
+import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { notDoneError } from '../failures.ts';
 import { numberOf, type QueuePaths } from '../paths.ts';
 import type { Sessions } from '../sessions.ts';
 import { createSequential } from './preliminaries.ts';
+
+/** So many wait for the queue to be made; more are refused. */
+const HELD_MAX = 10_000;
 
 interface Append {
   readonly order: number;
@@ -35,7 +38,8 @@ export class Appends {
       const append: Append = { order: this.#order++, bytes, onPreliminary, resolve, reject };
       if (this.#state === 'unknown') void this.#ask(append);
       else if (this.#state === 'there') void this.#send(append);
-      else this.#held.push(append);
+      else if (this.#held.length < HELD_MAX) this.#held.push(append);
+      else reject(new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }));
     });
   }
 

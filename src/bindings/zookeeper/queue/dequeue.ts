@@ -8,10 +8,14 @@ import { isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failu
 import { findItem, readItem, type Item } from './items.ts';
 import type { OwnClaim, QueueAccess } from './queue-access.ts';
 import type { Counts, UnderWay } from './queue.ts';
+import { settledWithin } from '../pause.ts';
 import { wants, type Call } from '../run.ts';
 
 /** How often a guess is made again whose item was gone before it could be read. */
 const GUESSES_MAX = 3;
+
+/** How long the reader may take to say whether anything is left, before the writer is asked. */
+const READER_MS = 300;
 
 /** The number of the item that an empty queue gives. */
 const NONE = -1;
@@ -95,13 +99,15 @@ class Dequeue {
     }
   }
 
-  /** Asks whether nothing is left: first the server as it is, then, if so, after it has caught up. */
+  /** Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. */
   async #isEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
-    const counts = sessions.persist('reader', (zk) => queue.count(zk));
+    const counts = queue.count(sessions.reader);
     this.#guessOnce(undefined, counts);
-    const { tail, head } = await counts;
-    if (tail - head - queue.claimsBefore(undefined) > 0) return false;
+    let left: number | undefined;
+    const told = counts.then(({ tail, head }) => (left = tail - head - queue.claimsBefore(undefined)));
+    await settledWithin(READER_MS, [told]);
+    if (left !== undefined && left > 0) return false;
     // Our own claims under way may take what is left: only when they have is it known that nothing is.
     await this.#access.settled();
     const synced = await sessions.persist('writer', (zk) => queue.countSynced(zk));
@@ -177,8 +183,10 @@ class Dequeue {
       queue.forgetItem(number);
       if (item === 'void') return false;
       const isItem = item !== 'none' && !item.isFiller;
+      const isForAnother = isItem && this.#isToldEmpty;
       if (isItem) this.#finish(item);
-      cleaner.add(own.claim);
+      if (isForAnother) unread.push(own);
+      else cleaner.add(own.claim);
       return isItem;
     } catch (error) {
       // Another dequeue may have more luck: unless it asks, the item stays ours until the binding closes.
@@ -220,6 +228,11 @@ class Dequeue {
       const [, claim] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claim(name))]);
       return claim !== null;
     });
+  }
+
+  /** Whether a guess was all that was asked for, and it said that nothing is left: the item is for somebody else, then. */
+  get #isToldEmpty(): boolean {
+    return this.#guess?.number === NONE && !wants(this.#call, 'strong');
   }
 
   #finish(item: Item | undefined): void {
