@@ -121,7 +121,8 @@ export interface Binding<L extends Levels = Levels> {
   /**
    * Executes `operation` and calls `sink` once for each of `levels` (a non-empty subset of `consistencyLevels()`, in
    * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
-   * stronger level that the operation has answers instead, labelled with the level achieved.
+   * stronger level that the operation has answers instead, labelled with the level achieved. So it does where the strongest
+   * requested level of an update fails or comes too late: a weaker level than its final never fails an update.
    *
    * What it throws fails the operation. Where it returns a promise, the end of that promise is the end of the
    * submission: without a final view by then the operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.

@@ -41,7 +41,15 @@ export interface ContractSubject {
   readonly expected: unknown;
   /** An operation whose final view fails, where the store has one. */
   readonly failing?: Operation;
+  /**
+   * Bindings like that of `open` whose weaker levels give nothing, where there can be such, by what becomes of those:
+   * `{ fail: open…, 'stay away': open… }`.
+   */
+  readonly weakless?: Readonly<Record<string, () => Promise<OpenBinding>>>;
 }
+
+/** So many updates are made at once: with one, a guess is hardly ever overtaken. */
+const MANY = 20;
 
 const UNKNOWN_OPERATION: Operation = { name: 'contract-suite:no-such-operation', args: {}, effect: 'read' };
 
@@ -70,6 +78,12 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('read: one level requested → one final view at it or above', () => suite.answersEachLevel());
     test('update: all levels → the strongest read shows it', () => suite.showsUpdates());
     test('update: weakest level only → takes effect all the same', () => suite.levelsChooseViewsOnly());
+    test('update: one level requested, many at once → one final view each, at it or above', () =>
+      suite.answersUpdates());
+    for (const [what, open] of Object.entries(subject.weakless ?? {})) {
+      test(`update: weaker levels ${what} → the final answers, whatever was requested`, () =>
+        suite.answersWithoutWeak(open));
+    }
     test('update: cancelled under way → runs to its end', () => suite.runsCancelledUpdates());
     test('read: cancelled → closes, and the binding stays usable', () => suite.survivesCancel());
     test('sink: every call → a requested level or above, confirms only what was said', () => suite.speaksInOrder());
@@ -140,6 +154,33 @@ class ContractSuite {
       await client.invokeWeak(this.#subject.update);
       await this.#untilShown(client);
     });
+  }
+
+  async answersUpdates(): Promise<void> {
+    await this.#withClient(async (client) => {
+      for (const [rank, level] of client.levels.entries()) {
+        const updates = Array.from({ length: MANY }, () => this.#viewsOf(client, this.#subject.update, [level]));
+        for (const views of await Promise.all(updates)) {
+          this.#expect(views.map(({ final }) => final)).toEqual([true]);
+          this.#expect(client.levels.indexOf(views[0]!.level) >= rank).toBe(true);
+        }
+      }
+    });
+  }
+
+  /** Where an update was made, its caller is told: that a guess could not be had is no reason to be silent, or to fail. */
+  async answersWithoutWeak(open: () => Promise<OpenBinding>): Promise<void> {
+    const { binding, release } = await open();
+    try {
+      const client = createClient(binding);
+      for (const level of [...client.levels.slice(0, -1), undefined]) {
+        const views = await this.#viewsOf(client, this.#subject.update, level === undefined ? undefined : [level]);
+        this.#expect(views.map((view) => [view.level, view.final])).toEqual([[client.strongest, true]]);
+      }
+    } finally {
+      await binding.close();
+      await release?.();
+    }
   }
 
   async runsCancelledUpdates(): Promise<void> {
@@ -272,9 +313,11 @@ class ContractSuite {
     this.#expect(shown).toEqual(this.#subject.expected);
   }
 
-  async #viewsOf(client: AnyClient, operation: Operation): Promise<AnyView[]> {
+  async #viewsOf(client: AnyClient, operation: Operation, levels?: readonly [string]): Promise<AnyView[]> {
     const views: AnyView[] = [];
-    for await (const view of client.invoke(operation)) views.push(view);
+    for await (const view of levels === undefined ? client.invoke(operation) : client.invoke(operation, { levels })) {
+      views.push(view);
+    }
     return views;
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
+import type { Binding } from '../../src/index.ts';
 import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
@@ -9,10 +10,30 @@ import { bindingContract, type ContractSubject } from '../../src/testing/index.t
 import { bank, bankService, ticketService } from '../unit/redblue/services.ts';
 
 const delaysMs = { weak: 0, strong: 2 };
+/** A store whose guesses of updates fail before the updates are made. */
+function withoutGuesses(): Binding<readonly ['weak', 'strong']> {
+  const store = memory({ delaysMs });
+  const submit = store.submitOperation.bind(store);
+  store.submitOperation = (operation, levels, sink, context) => {
+    if (operation.effect === 'read') return submit(operation, levels, sink, context);
+    if (levels.includes('strong')) sink.fail(new Error('no guess'), 'weak');
+    return submit(operation, ['strong'], sink, context);
+  };
+  return store;
+}
+
 const keys = { update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } };
 
 const subjects: readonly ContractSubject[] = [
-  { name: 'cache in front of memory, keys', open: async () => ({ binding: cached(memory({ delaysMs })) }), ...keys },
+  {
+    name: 'cache in front of memory, keys',
+    open: async () => ({ binding: cached(memory({ delaysMs })) }),
+    ...keys,
+    weakless: {
+      fail: async () => ({ binding: cached(withoutGuesses()) }),
+      'come late': async () => ({ binding: cached(memory({ delaysMs: { weak: 5, strong: 1 } })) }),
+    },
+  },
   {
     name: 'cache in front of memory, queues',
     // Nothing writes a queue's head through: asked alone, the cache has to fetch it.

@@ -26,6 +26,23 @@ function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<
   return { name: 'faulty', open, update: put('k', 1), read: get('k'), expected: 1 };
 }
 
+const submitBy =
+  (wrap: (submit: Submit) => Submit) =>
+  (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> => ({
+    submitOperation: wrap(sound.submitOperation.bind(sound) as Submit),
+  });
+
+/** Asks for updates of several levels: the guess first, and only then the update, of which the guess is all that is told. */
+const guessing =
+  (guess: (sink: Sink) => void) =>
+  (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> =>
+    submitBy((submit) => (operation, levels, sink, context) => {
+      if (operation.effect === 'read' || levels.includes('strong')) return submit(operation, levels, sink, context);
+      guess(sink);
+      const silent: Sink = { update: () => 0, confirm() {}, fail() {} };
+      return submit(operation, ['strong'], silent, context);
+    })(sound);
+
 /** The names of the tests that fail for `subject`. */
 async function failuresOf(subject: ContractSubject): Promise<string[]> {
   const bodies: [string, () => Promise<void>][] = [];
@@ -45,14 +62,16 @@ async function failuresOf(subject: ContractSubject): Promise<string[]> {
   return failures;
 }
 
-const submitBy =
-  (wrap: (submit: Submit) => Submit) =>
-  (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> => ({
-    submitOperation: wrap(sound.submitOperation.bind(sound) as Submit),
-  });
-
 test('contract suite: a sound binding → no failure', async () => {
   expect(await failuresOf(faulty(() => ({})))).toEqual([]);
+});
+
+test('contract suite: an update fails because its guess does → caught', async () => {
+  const fault = faulty(guessing((sink) => sink.fail(new CorrectableError('UNAVAILABLE', 'no guess'), 'weak')));
+  const subject = { ...fault, weakless: { fail: fault.open } };
+  const failures = await failuresOf(subject);
+  expect(failures).toContain('update: weaker levels fail → the final answers, whatever was requested');
+  expect(failures).toContain('update: one level requested, many at once → one final view each, at it or above');
 });
 
 test('contract suite: levels that change → caught', async () => {

@@ -15,6 +15,7 @@ bindingContract(
     update: put('k', { n: 1 }),
     read: get('k'),
     expected: { n: 1 },
+    weakless: { 'come late': async () => ({ binding: memory({ delaysMs: { weak: 5, strong: 1 } }) }) },
   },
   { describe, test, expect },
 );
@@ -26,6 +27,11 @@ bindingContract(
     update: enqueue('q', 'first'),
     read: peek('q'),
     expected: { item: 'first' },
+    weakless: {
+      'come late': async () => ({
+        binding: memory({ levels: ['cached', 'backup', 'primary'], delaysMs: { cached: 9, backup: 9, primary: 1 } }),
+      }),
+    },
   },
   { describe, test, expect },
 );

@@ -15,7 +15,7 @@ function read(copy: Copy, whenAbsent: unknown): Tier {
 }
 
 /** A cache that knows what the backup knows, a backup one turn of the event loop behind, and a primary. */
-function threeTiers(mode: Mode): Binding<readonly ['cache', 'backup', 'primary']> {
+function threeTiers(mode: Mode, weak?: Tier): Binding<readonly ['cache', 'backup', 'primary']> {
   const primary: Copy = new Map();
   const backup: Copy = new Map();
   const update: Tier = async ({ key = '', args }) => {
@@ -29,8 +29,8 @@ function threeTiers(mode: Mode): Binding<readonly ['cache', 'backup', 'primary']
     levels: ['cache', 'backup', 'primary'],
     mode,
     tiers: {
-      cache: read(backup, noAnswer),
-      backup: read(backup, undefined),
+      cache: weak ?? read(backup, noAnswer),
+      backup: weak ?? read(backup, undefined),
       primary: (operation, context) => (operation.effect === 'update' ? update : readPrimary)(operation, context),
     },
     supports: ({ name }) => name === 'get' || name === 'put',
@@ -45,6 +45,10 @@ for (const mode of ['parallel', 'sequential'] as const) {
       update: put('k', { n: 1 }),
       read: get('k'),
       expected: { n: 1 },
+      weakless: {
+        fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
+        'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),
+      },
     },
     { describe, test, expect },
   );

@@ -8,8 +8,7 @@ import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
 import { bindingContract, type OpenBinding } from '../../src/testing/binding-contract.ts';
 
-async function open(codec: 'json' | 'msgpack'): Promise<OpenBinding> {
-  const store = memory();
+async function open(codec: 'json' | 'msgpack', store = memory()): Promise<OpenBinding> {
   const gateway = createGateway({ binding: store });
   const listener = await listenGateways({ sites: { here: gateway } });
   const levels = store.consistencyLevels();
@@ -32,6 +31,7 @@ for (const codec of ['msgpack', 'json'] as const) {
       update: put('k', { n: 1 }),
       read: get('k'),
       expected: { n: 1 },
+      weakless: { 'come late': () => open(codec, memory({ delaysMs: { weak: 5, strong: 1 } })) },
     },
     { describe, test, expect },
   );

@@ -155,19 +155,21 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const all = this.#inner.consistencyLevels();
     const wanted = submission.wanted.length > 0 ? submission.wanted : [all[0]];
     const isUpdate = subject.operation.effect === 'update';
+    const strongest = all[all.length - 1] as string;
+    // An update runs to its end whatever was asked for, and the cache has to know how it ended.
+    const isStrongerAsked = isUpdate && !wanted.includes(strongest);
+    const asked = isStrongerAsked ? [...wanted, strongest] : wanted;
     const observing = new ObservingSink({
       sink,
       wanted,
       levels: all,
+      isStrongerAsked,
       explain,
       onView: (view) => (isUpdate ? this.#onUpdateView(subject, view) : this.#views.recordRead(subject, view)),
       onFailure: () => {
         if (isUpdate) this.#views.recordFailedUpdate(subject);
       },
     });
-    const strongest = all[all.length - 1] as string;
-    // An update runs to its end whatever was asked for, and the cache has to know how it ended.
-    const asked = isUpdate && !wanted.includes(strongest) ? [...wanted, strongest] : wanted;
     const innerContext = subject.session === undefined ? context : new InnerContext(context, subject.session.inner);
     return this.#inner.submitOperation(subject.operation, asked, observing, innerContext);
   }

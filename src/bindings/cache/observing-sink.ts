@@ -11,6 +11,8 @@ export interface Observation {
   readonly wanted: readonly string[];
   /** The levels of the store behind, weakest first. */
   readonly levels: readonly string[];
+  /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
+  readonly isStrongerAsked: boolean;
   /** Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it. */
   readonly onView: (view: GivenView) => void;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
@@ -57,9 +59,10 @@ export class ObservingSink implements Sink {
   }
 
   fail(error: unknown, level?: string): void {
-    const { sink, wanted, explain, onFailure } = this.#observation;
+    const { sink, wanted, explain, onFailure, isStrongerAsked } = this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;
+    if (isStrongerAsked && level !== undefined && this.#rankOf(level) === this.#finalRank) return;
     // The failure of a stronger level than was asked for, one that might have answered in its place, ends the operation.
     if (level !== undefined && wanted.includes(level)) sink.fail(explain(error), level);
     else if (level === undefined || this.#rankOf(level) > this.#finalRank) sink.fail(explain(error));

@@ -85,10 +85,8 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     levels.forEach((level, rank) => {
       const delayMs = delayOf(options.delaysMs, level, rank, levels.length);
       const arrive = (call: Call): void => {
-        const isLate = rank < call.answered;
-        if (!isLate) call.answered = rank;
-        if (level === this.#strongest) this.#answerFromPrimary(call);
-        else if (!isLate) this.#answerFromBackup(call, level);
+        if (level === this.#strongest) this.#answerFromPrimary(call, rank);
+        else if (rank > call.answered) this.#answerFromBackup(call, level, rank);
       };
       this.#lines.set(level, new DelayLine(clock, delayMs, arrive));
     });
@@ -149,15 +147,17 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     for (const call of calls) call.sink.fail(call.operation.effect === 'update' ? endedError() : closedError());
   }
 
-  #answerFromBackup(call: Call, level: string): void {
+  #answerFromBackup(call: Call, level: string, rank: number): void {
     const { operation, sink, session } = call;
     if (operation.effect === 'update') {
       const { value, meta } = this.#backup.simulate(operation, this.#inFlight.before(call));
+      call.answered = rank;
       sink.update(value, level, meta && { meta });
       return;
     }
     const reply = this.#backup.read(operation);
     if (session === undefined || session.admits(reply.version)) {
+      call.answered = rank;
       sink.update(reply.value, level, reply);
       return;
     }
@@ -166,10 +166,12 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     if (level === call.strongest) this.#lines.get(this.#strongest)!.send(call);
   }
 
-  #answerFromPrimary(call: Call): void {
+  #answerFromPrimary(call: Call, rank: number): void {
     const reply = this.#primary.execute(call);
     call.session?.advanceTo(reply.version);
-    const isWanted = call.strongest === this.#strongest || call.operation.effect === 'read';
+    // An update comes here whatever was requested: the final answers where the strongest requested level has not.
+    const isWanted = call.strongest === this.#strongest || call.answered < this.#levels.indexOf(call.strongest);
+    call.answered = rank;
     if (isWanted) call.sink.update(reply.value, this.#strongest, reply);
   }
 

@@ -6,7 +6,6 @@ const CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   CONNECTION_LOSS: 'UNAVAILABLE',
   SESSION_EXPIRED: 'UNAVAILABLE',
   SESSION_MOVED: 'UNAVAILABLE',
-  CLIENT_CLOSED: 'UNAVAILABLE',
   NO_AUTH: 'FORBIDDEN',
   AUTH_FAILED: 'UNAUTHENTICATED',
   AUTH_REQUIRED: 'UNAUTHENTICATED',
@@ -19,14 +18,29 @@ const CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
 
 /** The error to report. An update that was sent and not answered is `UNKNOWN`, never "not done". */
 export function correctableError(error: unknown): unknown {
+  if (!isZooKeeperError(error) || !error.mayHaveTakenEffect) return notDoneError(error);
+  const message = `the update was sent, and what became of it is not known: ${error.message}`;
+  return new CorrectableError('UNKNOWN', message, { cause: error });
+}
+
+/** The error to report for the failure of what goes before the update: that was never sent. */
+export function notDoneError(error: unknown): unknown {
   if (!isZooKeeperError(error)) return error;
-  if (error.mayHaveTakenEffect) {
-    return new CorrectableError('UNKNOWN', `the update was sent, the connection lost: ${error.message}`, {
-      cause: error,
-    });
-  }
+  if (error.code === 'CLIENT_CLOSED') return closedError();
   const code = CODES[error.code];
   return code === undefined ? error : new CorrectableError(code, error.message, { cause: error });
+}
+
+/** For a promise of what goes before the update. */
+export function throwNotDone(error: unknown): never {
+  throw notDoneError(error);
+}
+
+/** The error to report for what fails once an item has been taken: to say that nothing was done would lose it. */
+export function takenError(number: number, cause: unknown): CorrectableError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `item ${number} was taken, and could not be brought: ${why}; the next dequeue may find it`;
+  return new CorrectableError('UNKNOWN', message, { cause });
 }
 
 /** Whether the connection or the session is at fault, so that the request may go on over another. */
@@ -35,6 +49,23 @@ export function isLost(error: unknown): boolean {
   return error.code === 'CONNECTION_LOSS' || error.code === 'SESSION_MOVED' || error.code === 'SESSION_EXPIRED';
 }
 
+const BUSY: ReadonlySet<ZooKeeperErrorCode> = new Set([
+  'TOO_MANY_REQUESTS',
+  'THROTTLED',
+  'REQUEST_TIMEOUT',
+  'OPERATION_TIMEOUT',
+]);
+
+/** Whether the same request may well be answered a little later. */
+export function isBusy(error: unknown): boolean {
+  return isZooKeeperError(error) && BUSY.has(error.code);
+}
+
 export function closedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'The ZooKeeper binding is closed; create another', { retryable: false });
+}
+
+/** For an update that was under way, and not answered in the time that closing has. */
+export function endedError(): CorrectableError {
+  return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the update, which may take effect');
 }

@@ -1,6 +1,7 @@
 /** Values by key: one node each. */
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
+import { throwNotDone } from './failures.ts';
 import { readBoth, type Reading } from './read.ts';
 import { wants, type Call } from './run.ts';
 import type { Sessions } from './sessions.ts';
@@ -53,7 +54,7 @@ async function write(sessions: Sessions, path: string, bytes: Uint8Array): Promi
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
     }
     try {
-      await sessions.makePath(path.slice(0, path.lastIndexOf('/')));
+      await sessions.makePath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotDone);
       return void (await writer.create(path, bytes));
     } catch (error) {
       // Somebody else was first: write over it.

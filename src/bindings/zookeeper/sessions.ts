@@ -3,13 +3,19 @@
  * an update of the same session waits for it: preliminary views need a session of their own.
  */
 import { randomBytes } from 'node:crypto';
+import { CorrectableError } from '../../correctable/errors.ts';
 import { isZooKeeperError } from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
-import { isLost } from './failures.ts';
+import { closedError, isBusy, isLost, notDoneError } from './failures.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import type { Paths } from './paths.ts';
+import { pause } from './pause.ts';
 
 const ID_BYTES = 6;
+/** How often a busy server is asked before it is taken for more than busy: about three seconds in all. */
+const ATTEMPTS_MAX = 8;
+const BUSY_MS = 20;
+const BUSY_MAX_MS = 1_000;
 
 type Role = 'reader' | 'writer';
 
@@ -22,6 +28,10 @@ export class Sessions {
   #writer: ZooKeeper;
   #registered: Promise<void> | undefined;
   #preliminaries: boolean | undefined;
+  #writers = 0;
+  /** What sessions that are over had seen. */
+  #floor = 0n;
+  #isClosing = false;
   #isClosed = false;
 
   constructor(options: ResolvedBindingOptions, paths: Paths) {
@@ -41,8 +51,38 @@ export class Sessions {
     return this.#writer;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** Counts the sessions that have been writers: what a session hears of, a later one has not heard. */
+  get writers(): number {
+    return this.#writers;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** From now on nothing new is begun; what is under way goes on until `close`. */
+  beginClosing(): void {
+    this.#isClosing = true;
+  }
+
+  /** Resolves when both sessions are connected; rejects when they are not within the time of a session. */
+  async connected(): Promise<void> {
+    const { servers, sessionTimeoutMs } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const cause = this.#writer.obstacle ?? this.#reader.obstacle;
+        const message = `no connection to ${servers} within ${sessionTimeoutMs} ms${cause ? `: ${cause.message}` : ''}`;
+        reject(new CorrectableError('UNAVAILABLE', message, { cause }));
+      }, sessionTimeoutMs);
+    });
+    try {
+      await Promise.race([Promise.all([this.#reader.connected(), this.#writer.connected()]), tooLate]);
+    } catch (error) {
+      throw notDoneError(error);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -80,6 +120,18 @@ export class Sessions {
     }
   }
 
+  /** `persist`, for what must not be given up lightly: what a busy server refuses is repeated too, with longer and longer pauses. */
+  async insist<T>(role: Role, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.persist(role, request);
+      } catch (error) {
+        if (!isBusy(error) || attempt === ATTEMPTS_MAX || this.#isClosed) throw error;
+      }
+      await pause(Math.min(BUSY_MS * 2 ** attempt, BUSY_MAX_MS) * (0.5 + Math.random() / 2));
+    }
+  }
+
   /** Registers the binding as alive, once a session: a claim whose consumer is not registered is the janitor's. */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {
@@ -101,7 +153,13 @@ export class Sessions {
     });
   }
 
+  /** @throws CorrectableError once closing has begun */
+  requireOpen(): void {
+    if (this.#isClosing) throw closedError();
+  }
+
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#isClosed = true;
     await Promise.all([this.#reader.close(), this.#writer.close()]);
   }
@@ -129,7 +187,7 @@ export class Sessions {
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
       // What one session has seen the other sees too, wherever it connects.
-      zxidFloor: () => other()?.lastZxid ?? 0n,
+      zxidFloor: () => highest(other()?.lastZxid ?? 0n, this.#floor),
       onUncaught: onBackgroundError,
     });
     if (auth !== undefined) zk.addAuth(auth.scheme, auth.secret);
@@ -145,12 +203,18 @@ export class Sessions {
 
   #replace(role: Role): void {
     if (this.#isClosed) return;
+    this.#floor = highest(this.#floor, (role === 'reader' ? this.#reader : this.#writer).lastZxid);
     if (role === 'reader') this.#reader = this.#open('reader');
     else {
+      this.#writers += 1;
       this.#writer = this.#open('writer');
       const wasRegistered = this.#registered !== undefined;
       this.#registered = undefined;
       if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);
     }
   }
+}
+
+function highest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -5,10 +5,10 @@
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { dequeue } from './dequeue.ts';
-import { enqueue } from './enqueue.ts';
-import { closedError, correctableError } from './failures.ts';
-import { Janitor, recover } from './janitor.ts';
+import { dequeue } from './queue/dequeue.ts';
+import { enqueue } from './queue/enqueue.ts';
+import { closedError, correctableError, endedError } from './failures.ts';
+import { Janitor, recover } from './queue/janitor.ts';
 import { get, put } from './key-value.ts';
 import {
   resolveBindingOptions,
@@ -17,8 +17,9 @@ import {
   type ZooKeeperBindingOptions,
 } from './options.ts';
 import { Paths } from './paths.ts';
-import { QueueAccess } from './queue-access.ts';
-import { length, peek } from './queue-reads.ts';
+import { settledWithin } from './pause.ts';
+import { QueueAccess } from './queue/queue-access.ts';
+import { length, peek } from './queue/queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
 import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';
@@ -27,7 +28,11 @@ import { minimumThreshold } from './threshold.ts';
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
   readonly bytes: { readonly sent: number; readonly received: number };
-  /** Resolves when both sessions are connected; rejects when they cannot be. */
+  /**
+   * Resolves when both sessions are connected.
+   *
+   * @throws CorrectableError `UNAVAILABLE` when they are not within the time of a session, with why; `UNAUTHENTICATED`
+   */
   connected(): Promise<void>;
   /**
    * The smallest threshold at which a preliminary view can be trusted: as many dequeues as the other bindings that are
@@ -35,9 +40,10 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
    */
   leastThreshold(): Promise<number>;
   /**
-   * Recovers, once, what dead consumers had taken and not cleaned up; see the option `janitor` to have it done regularly.
+   * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `janitor` to have it done regularly.
    *
-   * @returns how many items
+   * @returns how many claims it has ended
+   * @throws CorrectableError when some could not be recovered, after all others were
    */
   recover(delivery: Delivery): Promise<number>;
 }
@@ -57,6 +63,9 @@ export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
 }
 
 const OPERATIONS: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'peek', 'length', 'get', 'put']);
+const UPDATES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
+/** How long updates that are under way may take when the binding is closed. */
+const CLOSE_MS = 2_000;
 
 interface Args {
   readonly queue: string;
@@ -65,30 +74,37 @@ interface Args {
   readonly value: unknown;
 }
 
+/** An operation in the hands of the binding. */
+interface UnderWay {
+  readonly sink: Sink<unknown, Level>;
+  readonly isUpdate: boolean;
+  readonly end: Promise<void>;
+}
+
 class ZooKeeperStore implements ZooKeeperBinding {
   readonly name = 'zookeeper';
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #queues = new Map<string, QueueAccess>();
-  readonly #underWay = new Set<Sink<unknown, Level>>();
+  readonly #underWay = new Set<UnderWay>();
   readonly #janitor: Janitor | undefined;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedBindingOptions) {
     this.#options = options;
     this.#paths = new Paths(options.root);
     this.#sessions = new Sessions(options, this.#paths);
     const { janitor } = options;
-    this.#janitor = janitor && new Janitor(() => this.recover(janitor.delivery), janitor.everyMs, options);
+    this.#janitor = janitor && new Janitor(() => this.#recover(janitor.delivery), janitor.everyMs, options);
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
     return this.#sessions.bytes;
   }
 
-  async connected(): Promise<void> {
-    await Promise.all([this.#sessions.reader.connected(), this.#sessions.writer.connected()]);
+  connected(): Promise<void> {
+    return this.#sessions.connected();
   }
 
   async leastThreshold(): Promise<number> {
@@ -97,16 +113,20 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return minimumThreshold({ sellers: others + 1, window: this.#options.window });
   }
 
-  recover(delivery: Delivery): Promise<number> {
-    return recover(this.#sessions, this.#paths, delivery);
+  async recover(delivery: Delivery): Promise<number> {
+    try {
+      return await this.#recover(delivery);
+    } catch (error) {
+      throw correctableError(error);
+    }
   }
 
   consistencyLevels(): ZooKeeperLevels {
     return LEVELS;
   }
 
-  supports({ name }: Operation): boolean {
-    return OPERATIONS.has(name);
+  supports({ name, effect }: Operation): boolean {
+    return OPERATIONS.has(name) && (effect === 'update') === UPDATES.has(name);
   }
 
   openSession(): BindingSession {
@@ -119,25 +139,48 @@ class ZooKeeperStore implements ZooKeeperBinding {
     sink: Sink<T, Level>,
     context: InvocationContext,
   ): void {
-    if (this.#isClosed) throw closedError();
+    if (this.#closing !== undefined) throw closedError();
     if (!this.supports(operation)) {
       throw new CorrectableError('UNSUPPORTED', `The ZooKeeper binding has no operation "${operation.name}"`);
     }
     const session = context.session instanceof ReadSession ? context.session : undefined;
     const anySink = sink as Sink<unknown, Level>;
-    this.#underWay.add(anySink);
-    this.#execute(operation, { levels, sink: anySink, session, context })
+    const end = this.#execute(operation, { levels, sink: anySink, session, context })
       .catch((error: unknown) => anySink.fail(correctableError(error)))
-      .finally(() => this.#underWay.delete(anySink));
+      .finally(() => this.#underWay.delete(underWay));
+    const underWay: UnderWay = { sink: anySink, isUpdate: UPDATES.has(operation.name), end };
+    this.#underWay.add(underWay);
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Nothing new is sent. What was sent has its time to be answered; then it is told what is not known. */
+  async #close(): Promise<void> {
     this.#janitor?.stop();
-    for (const sink of this.#underWay) sink.fail(closedError());
-    await Promise.all([...this.#queues.values()].map(({ cleaner }) => cleaner.flush()));
+    this.#sessions.beginClosing();
+    const queues = [...this.#queues.values()];
+    for (const { window } of queues) window.close(closedError());
+    for (const { sink, isUpdate } of this.#underWay) if (!isUpdate) sink.fail(closedError());
+    await this.#updatesWithin(CLOSE_MS);
+    await Promise.all(queues.map((queue) => queue.finish()));
     await this.#sessions.close();
+    // By now each request has failed, as sent or as not sent; what pauses between two of them has sent one.
+    await this.#updatesWithin(0);
+    for (const { sink, isUpdate } of this.#underWay) if (isUpdate) sink.fail(endedError());
+  }
+
+  #updatesWithin(ms: number): Promise<void> {
+    return settledWithin(
+      ms,
+      [...this.#underWay].filter(({ isUpdate }) => isUpdate).map(({ end }) => end),
+    );
+  }
+
+  #recover(delivery: Delivery): Promise<number> {
+    return recover(this.#sessions, this.#paths, delivery);
   }
 
   async #execute({ name, args }: Operation, call: Call): Promise<void> {

@@ -259,8 +259,11 @@ class SinkSubmitter implements Submitter {
 
   failed(error: unknown, stage: Stage | undefined): void {
     if (this.#isOver) return;
-    this.#isOver = stage === undefined || stage === this.#plan.strongest;
-    if (stage === undefined || stage === 'committed') this.#sink.fail(error);
+    const isEnd = stage === undefined || stage === 'committed';
+    // Where nothing but a guess was asked for and none could be had, the end answers.
+    if (!isEnd && !this.#plan.strong) return;
+    this.#isOver = isEnd || stage === this.#plan.strongest;
+    if (isEnd) this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }
 

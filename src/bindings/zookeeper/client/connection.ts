@@ -4,17 +4,16 @@
  */
 import { connect, type Socket } from 'node:net';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
-import { codeOf, ZooKeeperError } from './errors.ts';
+import { codeOf, isUndecided, ZooKeeperError } from './errors.ts';
 import { FrameSplitter, LENGTH_BYTES } from './frames.ts';
 import { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials } from './options.ts';
+import type { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
 import { addressText, type ServerAddress } from './server-list.ts';
 
 /** Numbers of frames that answer no request of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
-/** Request numbers stay below the bits that say something else. */
-const XID_MAX = 2 ** 29 - 1;
 /** Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send the bit back. */
 const WANTS_PRELIMINARY = 2 ** 30;
 const FLAGS = 0x6000_0000;
@@ -53,6 +52,8 @@ export interface Accepted extends Credentials {
 
 export interface ConnectionOptions extends Handshake {
   readonly server: ServerAddress;
+  /** The session's. */
+  readonly numbers: RequestNumbers;
   /** How long connecting and the handshake may take. */
   readonly connectTimeoutMs: number;
   readonly maxReplyBytes: number;
@@ -73,7 +74,6 @@ export class Connection {
   #sent: { readonly xid: number; readonly pending: Pending }[] = [];
   #head = 0;
   #out: Buffer[] = [];
-  #nextXid = 1;
   #isAccepted = false;
   #isOver = false;
   #lastSentAt = performance.now();
@@ -102,8 +102,7 @@ export class Connection {
 
   /** Sends a request; those of one tick leave together. */
   send(pending: Pending): void {
-    const number = this.#nextXid;
-    this.#nextXid = number === XID_MAX ? 1 : number + 1;
+    const number = this.#options.numbers.next();
     const xid = pending.request.preliminary === undefined ? number : number | WANTS_PRELIMINARY;
     this.#sent.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);
@@ -178,8 +177,11 @@ export class Connection {
     const sessionTimeoutMs = reader.int();
     const sessionId = reader.long();
     const password = reader.buffer() ?? new Uint8Array(16);
+    const isReadOnly = reader.rest > 0 && reader.bool();
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
+    // We never ask for one: what it shows may be as old as its partition.
+    if (isReadOnly) return this.#end(this.#loss('the server is read-only'));
     if (sessionTimeoutMs > TIMEOUT_MAX_MS) {
       const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
@@ -205,7 +207,11 @@ export class Connection {
         if (!(thrown instanceof ZooKeeperError) || thrown.code === 'PROTOCOL_ERROR') throw thrown;
         failure = thrown;
       }
-    } else failure = new ZooKeeperError(codeOf(error), { path: request.path });
+    } else {
+      const code = codeOf(error);
+      const mayHaveTakenEffect = request.isUpdate && isUndecided(code);
+      failure = new ZooKeeperError(code, { path: request.path, mayHaveTakenEffect });
+    }
     this.#head += 1;
     if (this.#head === this.#sent.length) {
       this.#sent = [];

@@ -58,7 +58,7 @@ export interface ZooKeeperErrorDetails {
   readonly path?: string | undefined;
   /** Which part of a `multi` failed, from 0. */
   readonly part?: number | undefined;
-  /** Whether the request was sent and may have been executed although no reply came. */
+  /** Whether the request was sent and may have been executed although no reply came, or one that leaves it open. */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
@@ -81,7 +81,7 @@ export class ZooKeeperError extends Error {
   readonly path: string | undefined;
   readonly part: number | undefined;
   readonly hint: string | undefined;
-  /** True when an update was sent and no reply came: it may have been executed, or may still be. */
+  /** True when an update was sent and no reply said what became of it: it may have been executed, or may still be. */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
@@ -95,6 +95,22 @@ export class ZooKeeperError extends Error {
     this.hint = hint;
     this.mayHaveTakenEffect = details.mayHaveTakenEffect ?? false;
   }
+}
+
+/** What a server answers that does not know what became of the request, or is not known to this client. */
+const UNDECIDED: ReadonlySet<ZooKeeperErrorCode> = new Set([
+  'SYSTEM_ERROR',
+  'RUNTIME_INCONSISTENCY',
+  'DATA_INCONSISTENCY',
+  'MARSHALLING_ERROR',
+  'OPERATION_TIMEOUT',
+  'REQUEST_TIMEOUT',
+  'UNKNOWN_ERROR',
+]);
+
+/** Whether an update that was answered so may have been executed all the same. */
+export function isUndecided(code: ZooKeeperErrorCode): boolean {
+  return UNDECIDED.has(code);
 }
 
 /** Whether `error` is a `ZooKeeperError`, of `code` if one is given; holds across copies of the package. */

@@ -90,7 +90,7 @@ function writePart(writer: JuteWriter, part: ResolvedPart): void {
 }
 
 /** @throws ZooKeeperError of the part that failed, with its number and path */
-export function readMulti(reader: JuteReader, parts: readonly MultiPart[]): MultiResult[] {
+export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): MultiResult[] {
   const results: MultiResult[] = [];
   const failures: number[] = [];
   for (;;) {
@@ -99,7 +99,7 @@ export function readMulti(reader: JuteReader, parts: readonly MultiPart[]): Mult
     reader.int();
     if (isDone) break;
     if (type === ERROR_TYPE) failures.push(reader.int());
-    else results.push(readResult(reader, type));
+    else results.push(readResult(reader, type, parts[results.length]));
   }
   const at = failures.findIndex((number) => !NOT_TO_BLAME.includes(number));
   if (at >= 0) throw new ZooKeeperError(codeOf(failures[at] as number), { part: at, path: parts[at]?.path });
@@ -107,15 +107,22 @@ export function readMulti(reader: JuteReader, parts: readonly MultiPart[]): Mult
   return results;
 }
 
-function readResult(reader: JuteReader, type: number): MultiResult {
-  switch (type) {
-    case OP.setData:
+function readResult(reader: JuteReader, type: number, part: ResolvedPart | undefined): MultiResult {
+  // Whatever kind of node it was, a create is answered as one with a stat.
+  const expected = part?.type === 'create' ? OP.create2 : part && typeOf(part);
+  if (part === undefined || type !== expected) {
+    const hint = `a multi was answered with a part of type ${type}, which it does not have there`;
+    throw new ZooKeeperError('PROTOCOL_ERROR', { hint });
+  }
+  switch (part.type) {
+    case 'set':
       return { type: 'set', stat: readStat(reader) };
-    case OP.delete:
-      return { type: 'delete' };
-    case OP.check:
-      return { type: 'check' };
-    default:
-      return { type: 'create', ...readCreated(reader, type) };
+    case 'delete':
+    case 'check':
+      return { type: part.type };
+    case 'create': {
+      const { serverPath: path, mode = 'persistent' } = part;
+      return { type: 'create', ...readCreated(reader, type, { path, mode }) };
+    }
   }
 }

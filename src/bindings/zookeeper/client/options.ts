@@ -32,6 +32,8 @@ export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer' 
 };
 
 const MIB = 1024 * 1024;
+/** Largest request unless given: servers refuse more than 1 MiB, headers included. */
+export const REQUEST_BYTES_MAX = 1_000_000;
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` that names the field */
 export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
@@ -40,7 +42,7 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
     preferredServer: options.preferredServer,
     credentials: options.credentials,
     requestsMax: positive(options, 'requestsMax', 10_000),
-    maxRequestBytes: positive(options, 'maxRequestBytes', 1_000_000),
+    maxRequestBytes: positive(options, 'maxRequestBytes', REQUEST_BYTES_MAX),
     maxReplyBytes: positive(options, 'maxReplyBytes', 16 * MIB),
     zxidFloor: options.zxidFloor ?? (() => 0n),
     onUncaught: options.onUncaught ?? throwLater,

@@ -1,4 +1,5 @@
 /** Requests: how each kind is written and its reply read. Paths are those of the server, the client's chroot included. */
+import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readAcl, readStat, writeAcl, type Acl, type Stat } from './records.ts';
 
@@ -73,6 +74,12 @@ export interface CreateFields {
   readonly ttlMs: number;
 }
 
+/** What a create asked for, as the server got it. */
+export type AskedPath = Pick<CreateFields, 'path' | 'mode'>;
+
+/** What follows the prefix of a sequential node: 32 bits, with their sign. */
+const SEQUENCE = /^-?\d{10}$/;
+
 export interface Created {
   readonly path: string;
   /** Present if asked for, and for containers and nodes with a time to live. */
@@ -91,8 +98,20 @@ export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }
   if (createType(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
-export function readCreated(reader: JuteReader, type: number): Created {
+/**
+ * Reads what became of a create of `asked`.
+ *
+ * @throws ZooKeeperError `PROTOCOL_ERROR` for the path of another one
+ */
+export function readCreated(reader: JuteReader, type: number, asked: AskedPath): Created {
   const path = reader.string();
+  const isOwn = asked.mode.endsWith('sequential')
+    ? path.startsWith(asked.path) && SEQUENCE.test(path.slice(asked.path.length))
+    : path === asked.path;
+  if (!isOwn) {
+    const hint = `a create of ${asked.path} was answered with ${path}: the reply is that of another request`;
+    throw new ZooKeeperError('PROTOCOL_ERROR', { hint });
+  }
   return { path, stat: type === OP.create ? undefined : readStat(reader) };
 }
 

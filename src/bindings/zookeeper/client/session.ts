@@ -7,6 +7,7 @@ import { ZooKeeperError } from './errors.ts';
 import type { JuteReader } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
+import { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerRing, type ConnectString } from './server-list.ts';
 import { readWatchEvent, Watches, writeRearm } from './watches.ts';
@@ -47,12 +48,14 @@ export class Session {
   readonly #ring: ServerRing;
   readonly #listeners = new Set<SessionListener>();
   readonly #identities: Identity[] = [];
+  readonly #numbers: RequestNumbers;
   #state: SessionState = 'connecting';
   #connection: Connection | undefined;
   #credentials: Credentials | undefined;
   #timeoutMs: number;
   #queue: Pending[] = [];
   #rounds = 0;
+  #obstacle: ZooKeeperError | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
@@ -60,6 +63,7 @@ export class Session {
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
     this.#options = options;
     this.#credentials = options.credentials;
+    this.#numbers = options.credentials === undefined ? new RequestNumbers() : RequestNumbers.anywhere();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#ring = new ServerRing(servers, options.preferredServer);
@@ -86,6 +90,11 @@ export class Session {
 
   get server(): string | undefined {
     return this.#state === 'connected' ? this.#connection?.server : undefined;
+  }
+
+  /** Why there is no connection; undefined while there is one, and before the first has failed. */
+  get obstacle(): ZooKeeperError | undefined {
+    return this.#obstacle;
   }
 
   listen(listener: SessionListener): () => void {
@@ -199,6 +208,7 @@ export class Session {
     const floor = zxidFloor();
     const connection = new Connection({
       server,
+      numbers: this.#numbers,
       credentials: this.#credentials,
       // A server that has seen less than we have refuses: views never go back in time.
       lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
@@ -226,6 +236,7 @@ export class Session {
     this.#credentials = { sessionId, password };
     this.#timeoutMs = sessionTimeoutMs;
     this.#rounds = 0;
+    this.#obstacle = undefined;
     this.#ring.succeeded(connection.server);
     clearTimeout(this.#waitTimer);
     this.#waitTimer = undefined;
@@ -256,6 +267,7 @@ export class Session {
   #lose(connection: Connection, reason: ZooKeeperError): void {
     if (this.#connection !== connection || isOver(this.#state)) return;
     this.#connection = undefined;
+    this.#obstacle = reason;
     const wasConnected = this.#state === 'connected';
     this.#state = 'connecting';
     if (!this.#isClosing) this.#connect();

@@ -40,6 +40,8 @@ export class Watches {
     persistent: new Map(),
     recursive: new Map(),
   };
+  /** How many questions are under way that leave a watch at a path: the server may have it before the answer is here. */
+  readonly #asked = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
 
   constructor(onUncaught: (error: unknown) => void) {
@@ -57,10 +59,24 @@ export class Watches {
     if (listeners?.delete(listener) === true && listeners.size === 0) this.#listeners[kind].delete(path);
   }
 
-  /** Whether anybody watches the path: in this way, or in any. */
-  isWatched(path: string, kind?: WatchKind): boolean {
-    const kinds = kind === undefined ? KINDS : [kind];
-    return kinds.some((each) => this.#listeners[each].has(path));
+  /** A question that leaves a watch is about to be asked. Returns what to call when it has ended. */
+  ask(path: string): () => void {
+    this.#asked.set(path, (this.#asked.get(path) ?? 0) + 1);
+    return () => {
+      const left = (this.#asked.get(path) ?? 0) - 1;
+      if (left > 0) this.#asked.set(path, left);
+      else this.#asked.delete(path);
+    };
+  }
+
+  /** Whether anybody watches the path in this way. */
+  isWatched(path: string, kind: WatchKind): boolean {
+    return this.#listeners[kind].has(path);
+  }
+
+  /** Whether nobody watches the path in any way, nor has asked to. */
+  isFree(path: string): boolean {
+    return !this.#asked.has(path) && !KINDS.some((kind) => this.isWatched(path, kind));
   }
 
   /** Tells those who watch. Paths are the application's. */

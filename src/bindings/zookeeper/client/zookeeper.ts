@@ -38,6 +38,8 @@ export interface WatchOption {
 type Data = Uint8Array | string | null;
 
 const ANY_VERSION = -1;
+/** What a session that is over fails with. */
+const ENDS = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
 const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
@@ -91,6 +93,11 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#session.server;
   }
 
+  /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
+  get obstacle(): ZooKeeperError | undefined {
+    return this.#session.obstacle;
+  }
+
   /** The last transaction that this session has seen. */
   get lastZxid(): bigint {
     return this.#session.lastZxid;
@@ -113,7 +120,7 @@ export class ZooKeeper implements AsyncDisposable {
         const { state } = this.#session;
         if (state === 'connecting') return false;
         if (state === 'connected') resolve();
-        else reject(new ZooKeeperError(state === 'expired' ? 'SESSION_EXPIRED' : 'CLIENT_CLOSED'));
+        else reject(new ZooKeeperError(ENDS[state]));
         return true;
       };
       if (settle()) return;
@@ -136,7 +143,7 @@ export class ZooKeeper implements AsyncDisposable {
       path,
       isUpdate: true,
       write: (writer) => requests.writeCreate(writer, fields),
-      read: (reader) => requests.readCreated(reader, type),
+      read: (reader) => requests.readCreated(reader, type, fields),
       ...(onPreliminary && { preliminary: (reader) => onPreliminary(chroot.inner(reader.string())) }),
     });
     return chroot.inner(created.path);
@@ -145,7 +152,7 @@ export class ZooKeeper implements AsyncDisposable {
   /** What is known about a node; `null` where there is none. */
   async exists(path: string, { watch }: WatchOption = {}): Promise<Stat | null> {
     try {
-      return await this.#submit(this.#read(OP.exists, path, { watch, read: readStat }));
+      return await this.#read(OP.exists, path, { watch, read: readStat });
     } catch (error) {
       if (isZooKeeperError(error, 'NO_NODE')) return null;
       throw error;
@@ -154,12 +161,12 @@ export class ZooKeeper implements AsyncDisposable {
 
   /** The data of a node. */
   get(path: string, { watch }: WatchOption = {}): Promise<NodeData> {
-    return this.#submit(this.#read(OP.getData, path, { watch, read: requests.readData }));
+    return this.#read(OP.getData, path, { watch, read: requests.readData });
   }
 
   /** The names of a node's children. */
   children(path: string, { watch }: WatchOption = {}): Promise<NodeChildren> {
-    return this.#submit(this.#read(OP.getChildren2, path, { watch, read: requests.readChildren }));
+    return this.#read(OP.getChildren2, path, { watch, read: requests.readChildren });
   }
 
   /** Changes the data of a node. */
@@ -199,7 +206,7 @@ export class ZooKeeper implements AsyncDisposable {
       path: undefined,
       isUpdate: true,
       write: (writer) => writeMulti(writer, resolved),
-      read: (reader) => readMulti(reader, parts),
+      read: (reader) => readMulti(reader, resolved),
     });
     const { chroot } = this.#session;
     return results.map((each) => (each.type === 'create' ? { ...each, path: chroot.inner(each.path) } : each));
@@ -243,7 +250,7 @@ export class ZooKeeper implements AsyncDisposable {
     return async () => {
       watches.remove(kind, path, listener);
       // The server would take away the path's other watches too: as long as there are some, it goes on telling.
-      if (!watches.isWatched(path)) await this.#forgetWatch(path);
+      if (watches.isFree(path)) await this.#forgetWatch(path);
     };
   }
 
@@ -272,21 +279,26 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** A read that may leave a watch behind. The watch stands from the reply on, before what comes after it. */
-  #read<T>(
+  async #read<T>(
     type: number,
     path: string,
     { watch, read }: { readonly watch: WatchListener | undefined; readonly read: (reader: JuteReader) => T },
-  ): requests.Request<T> {
+  ): Promise<T> {
     const outer = this.#outer(path);
     const hasWatch = watch !== undefined;
     const write = (writer: JuteWriter): void => void writer.string(outer).bool(hasWatch);
-    if (!hasWatch) return { type, path, isUpdate: false, write, read };
+    if (!hasWatch) return this.#submit({ type, path, isUpdate: false, write, read });
+    const { watches } = this.#session;
     const answered = (error: number): void => {
-      const { watches } = this.#session;
       if (error === 0) watches.add(type === OP.getChildren2 ? 'children' : 'data', path, watch);
       else if (error === requests.NO_NODE && type === OP.exists) watches.add('exists', path, watch);
     };
-    return { type, path, isUpdate: false, write, read, answered };
+    const ended = watches.ask(path);
+    try {
+      return await this.#submit({ type, path, isUpdate: false, write, read, answered });
+    } finally {
+      ended();
+    }
   }
 
   async #forgetWatch(path: string): Promise<void> {

@@ -97,3 +97,11 @@ test('threshold: smaller than what others may have under way → refused with wh
   expect(() => requireThreshold(15, { sellers: 4, window: 5 })).not.toThrow();
   expect(() => requireThreshold(14, { sellers: 4, window: 5 })).toThrow(/at least 15, or a window of at most 4/);
 });
+
+test('binding: an operation that claims another effect than it has → not supported', async () => {
+  const binding = zookeeper({ servers: '127.0.0.1:1' });
+  expect(binding.supports({ name: 'dequeue', args: {}, effect: 'update' })).toBe(true);
+  expect(binding.supports({ name: 'dequeue', args: {}, effect: 'read' })).toBe(false);
+  expect(binding.supports({ name: 'peek', args: {}, effect: 'update' })).toBe(false);
+  await binding.close();
+});

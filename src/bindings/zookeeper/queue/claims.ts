@@ -1,0 +1,87 @@
+/**
+ * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
+ * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
+ */
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
+import { isLost } from '../failures.ts';
+import { numberOf, type QueuePaths } from '../paths.ts';
+import { createSequential } from './preliminaries.ts';
+import type { Sessions } from '../sessions.ts';
+
+/** A claim that the ensemble has accepted. */
+export interface Claim {
+  /** The item that it takes. */
+  readonly number: number;
+  /** The name of its node. */
+  readonly name: string;
+}
+
+export interface ClaimOptions {
+  /** Asked before a claim that was not made is made again. */
+  readonly isWanted: () => boolean;
+  /** Hears of the number before the ensemble has agreed, from a server that says so. */
+  readonly onPreliminary?: ((number: number) => void) | undefined;
+}
+
+export class Claims {
+  readonly #sessions: Sessions;
+  readonly #paths: QueuePaths;
+  #listing: Promise<readonly string[]> | undefined;
+  #sequence = 0;
+
+  constructor(sessions: Sessions, paths: QueuePaths) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+  }
+
+  /**
+   * Makes a claim. Where its answer is lost, looks afterwards whether it was made: claims carry the name of the binding
+   * and a number of its own.
+   */
+  async make({ isWanted, onPreliminary }: ClaimOptions): Promise<Claim> {
+    this.#sequence += 1;
+    const prefix = `${this.#sessions.consumer}.${this.#sequence}-`;
+    for (;;) {
+      let failure: ZooKeeperError;
+      try {
+        const path = await createSequential(this.#sessions, this.#paths.claim(prefix), { data: null, onPreliminary });
+        return claimOf(path.slice(path.lastIndexOf('/') + 1));
+      } catch (error) {
+        if (!isZooKeeperError(error) || !(isLost(error) || error.mayHaveTakenEffect)) throw error;
+        failure = error;
+      }
+      const mine = failure.mayHaveTakenEffect ? await this.#find(prefix, failure) : undefined;
+      if (mine !== undefined) return claimOf(mine);
+      // From here on it is certain that it was not made.
+      this.#sessions.requireOpen();
+      if (!isWanted()) throw new CorrectableError('UNAVAILABLE', 'the connection was lost, and nothing was taken');
+    }
+  }
+
+  /** The name of the claim with this prefix. Where that cannot be found out, it is `failure` that is true. */
+  async #find(prefix: string, failure: ZooKeeperError): Promise<string | undefined> {
+    try {
+      return (await this.#list()).find((name) => name.startsWith(prefix));
+    } catch (error) {
+      if (isZooKeeperError(error, 'NO_NODE')) return undefined;
+      throw failure;
+    }
+  }
+
+  /** All claims, after a `sync`. Those who ask at the same time, as after a lost connection, share one list. */
+  #list(): Promise<readonly string[]> {
+    this.#listing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#listing = undefined;
+      return this.#sessions.insist('writer', async (zk) => {
+        const [, { children }] = await Promise.all([zk.sync(this.#paths.base), zk.children(this.#paths.claims)]);
+        return children;
+      });
+    });
+    return this.#listing;
+  }
+}
+
+export function claimOf(name: string): Claim {
+  return { number: numberOf(name), name };
+}

@@ -1,0 +1,250 @@
+/**
+ * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
+ * Final view: the item of the claim that the ensemble has ordered.
+ */
+import { isZooKeeperError } from '../client/errors.ts';
+import type { Claim } from './claims.ts';
+import { isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
+import { findItem, readItem, type Item } from './items.ts';
+import type { OwnClaim, QueueAccess } from './queue-access.ts';
+import type { Counts, UnderWay } from './queue.ts';
+import { settledWithin } from '../pause.ts';
+import { wants, type Call } from '../run.ts';
+
+/** How often a guess is made again whose item was gone before it could be read. */
+const GUESSES_MAX = 3;
+
+/** How long the reader may take to say whether anything is left, before the writer is asked. */
+const READER_MS = 300;
+
+/** The number of the item that an empty queue gives. */
+const NONE = -1;
+
+/** What the preliminary view said: the number of the item that it showed. */
+interface Guess {
+  readonly number: number;
+  readonly seq: number;
+}
+
+export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
+  const { sessions, window } = access;
+  const room = window.enter();
+  if (room !== undefined) await room;
+  try {
+    await sessions.register().catch(throwNotDone);
+    await new Dequeue(access, call).run();
+  } finally {
+    window.leave();
+  }
+}
+
+class Dequeue {
+  readonly #access: QueueAccess;
+  readonly #call: Call;
+  #isGuessing = false;
+  #isOver = false;
+  /** The number that the claim should get. */
+  #predicted: number | undefined;
+  /** The preliminary view, once it has been told. */
+  #guess: Guess | undefined;
+
+  constructor(access: QueueAccess, call: Call) {
+    this.#access = access;
+    this.#call = call;
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const own = this.#access.unread.shift() ?? (await this.#claim());
+      if (own === undefined) return this.#finish(undefined);
+      if (await this.#deliver(own)) return;
+      // It is spent, and there may be other items.
+    }
+  }
+
+  /** A claim of our own; undefined where nothing is left to be claimed. */
+  async #claim(): Promise<OwnClaim | undefined> {
+    const { queue, sessions, appends } = this.#access;
+    for (;;) {
+      sessions.requireOpen();
+      // By what was seen last there is something left: the claim goes out at once, beside the question for the estimate.
+      if ((queue.left ?? 0) <= 0 && (await this.#isEmpty())) return undefined;
+      try {
+        return await this.#makeClaim();
+      } catch (error) {
+        if (!isZooKeeperError(error, 'NO_NODE')) throw error;
+        // The queue has been deleted since we looked, and not or only in part been made anew.
+        queue.claimsGone();
+        if (await this.#isEmpty()) return undefined;
+        await appends.make().catch(throwNotDone);
+      }
+    }
+  }
+
+  async #makeClaim(): Promise<OwnClaim> {
+    const { queue, claims } = this.#access;
+    const underWay = queue.beginClaim();
+    let claim: Claim | undefined;
+    try {
+      // The question goes out first: it is what somebody waits for.
+      const onPreliminary = this.#guessBefore(underWay);
+      this.#access.watchEnd();
+      const { incarnation } = this.#access;
+      const isWanted = (): boolean => !this.#call.context.signal.aborted;
+      claim = await this.#access.track(claims.make({ isWanted, onPreliminary }));
+      if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
+      return { claim, incarnation };
+    } finally {
+      queue.endClaim(underWay, claim?.number);
+    }
+  }
+
+  /** Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. */
+  async #isEmpty(): Promise<boolean> {
+    const { queue, sessions } = this.#access;
+    const counts = queue.count(sessions.reader);
+    this.#guessOnce(undefined, counts);
+    let left: number | undefined;
+    const told = counts.then(({ tail, head }) => (left = tail - head - queue.claimsBefore(undefined)));
+    await settledWithin(READER_MS, [told]);
+    if (left !== undefined && left > 0) return false;
+    // Our own claims under way may take what is left: only when they have is it known that nothing is.
+    await this.#access.settled();
+    const synced = await sessions.persist('writer', (zk) => queue.countSynced(zk));
+    return synced.tail - synced.head <= 0;
+  }
+
+  #guessOnce(underWay: UnderWay | undefined, counts?: Promise<Counts>): void {
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return;
+    this.#isGuessing = true;
+    const { queue, sessions } = this.#access;
+    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => this.#noGuess(error));
+  }
+
+  /** Where nothing but a guess was asked for, the final view answers in its place. */
+  #noGuess(error: unknown): void {
+    if (wants(this.#call, 'strong')) this.#call.sink.fail(notDoneError(error), 'weak');
+  }
+
+  async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
+    const { queue, sessions } = this.#access;
+    let counts = await first;
+    for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
+      if (await this.#tellNumber(counts.head + queue.claimsBefore(underWay), counts.tail)) return;
+      // Taken and removed meanwhile: look again.
+      counts = await queue.count(sessions.reader);
+    }
+  }
+
+  /**
+   * Before the claim goes out: asks for the estimate, or, where the server gives the claim's number by itself, waits to hear
+   * of it. Returns who hears.
+   */
+  #guessBefore(underWay: UnderWay): ((number: number) => void) | undefined {
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
+    const { queue, sessions } = this.#access;
+    if (sessions.preliminaries !== true) {
+      this.#guessOnce(underWay);
+      return () => {}; // Only to find out whether this server does.
+    }
+    return (number) => {
+      if (this.#isGuessing) return;
+      this.#isGuessing = true;
+      queue
+        .tailAfter(sessions.reader, number)
+        .then((tail) => this.#tellNumber(number, tail))
+        .catch((error: unknown) => this.#noGuess(error));
+    };
+  }
+
+  /** Tells what a claim with this number would take; returns false where that is gone already. */
+  async #tellNumber(number: number, tail: number): Promise<boolean> {
+    const { queue, sessions, codec } = this.#access;
+    const remaining = tail - number - 1;
+    this.#predicted = remaining < 0 ? undefined : number;
+    const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
+    if (this.#isOver) return true;
+    if (remaining < 0) {
+      this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+      return true;
+    }
+    if (item === undefined || item.isFiller) return false;
+    const value = { item: codec.decode(item.bytes) };
+    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+    return true;
+  }
+
+  /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */
+  async #deliver(own: OwnClaim): Promise<boolean> {
+    const { queue, cleaner, unread } = this.#access;
+    const { number } = own.claim;
+    try {
+      const item = await this.#itemOf(own);
+      queue.forgetItem(number);
+      if (item === 'void') return false;
+      const isItem = item !== 'none' && !item.isFiller;
+      const isForAnother = isItem && this.#isToldEmpty;
+      if (isItem) this.#finish(item);
+      if (isForAnother) unread.push(own);
+      else cleaner.add(own.claim);
+      return isItem;
+    } catch (error) {
+      // Another dequeue may have more luck: unless it asks, the item stays ours until the binding closes.
+      if (isBusy(error) || isLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) unread.push(own);
+      throw takenError(number, error);
+    }
+  }
+
+  /** What the claim has taken: `none` where it was taken away again, `void` where the claim went with its queue. */
+  async #itemOf({ claim, incarnation }: OwnClaim): Promise<Item | 'none' | 'void'> {
+    for (let known = incarnation; ;) {
+      const item = await this.#lookFor(claim.number, known);
+      if (this.#access.incarnation === known) return item;
+      // The queue may be another one: then this item is not ours.
+      known = this.#access.incarnation;
+      if (!(await this.#isStanding(claim))) return 'void';
+    }
+  }
+
+  /** Where there is no item yet its number is filled, so that every claim has something to end with. */
+  async #lookFor(number: number, incarnation: number): Promise<Item | 'none'> {
+    const { queue, sessions, fillers } = this.#access;
+    const ahead = await queue.known(number)?.catch(() => undefined);
+    if (ahead !== undefined) return ahead;
+    const item = await sessions.insist('writer', (zk) => readItem(zk, queue.paths, number));
+    if (item !== undefined) return item;
+    // This server may be behind the one that told where the queue ends: nothing is given up before it has caught up.
+    for (;;) {
+      const found = await sessions.insist('writer', (zk) => findItem(zk, queue.paths, number));
+      if (found.item !== undefined) return found.item;
+      if (found.tail > number || this.#access.incarnation !== incarnation) return 'none';
+      await fillers.fill(number);
+    }
+  }
+
+  #isStanding({ name }: Claim): Promise<boolean> {
+    const { paths } = this.#access.queue;
+    return this.#access.sessions.insist('writer', async (zk) => {
+      const [, claim] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claim(name))]);
+      return claim !== null;
+    });
+  }
+
+  /** Whether a guess was all that was asked for, and it said that nothing is left: the item is for somebody else, then. */
+  get #isToldEmpty(): boolean {
+    return this.#guess?.number === NONE && !wants(this.#call, 'strong');
+  }
+
+  #finish(item: Item | undefined): void {
+    const { queue, codec, sessions } = this.#access;
+    const { sink, session } = this.#call;
+    this.#isOver = true;
+    session?.advanceTo(sessions.writer.lastZxid);
+    const guess = this.#guess;
+    // Where nothing but a guess was asked for, it stands, right or wrong; without one the final view answers.
+    if (!wants(this.#call, 'strong') && guess !== undefined) return;
+    const meta = { remaining: item === undefined ? 0 : queue.after(item.number) };
+    if (guess?.number === (item?.number ?? NONE)) sink.confirm('strong', guess.seq, { meta });
+    else sink.update(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
+  }
+}

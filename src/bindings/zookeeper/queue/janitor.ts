@@ -1,0 +1,171 @@
+/** Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at once. */
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { Appends } from './appends.ts';
+import { claimOf, type Claim } from './claims.ts';
+import { isZooKeeperError } from '../client/errors.ts';
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import { isLost } from '../failures.ts';
+import { Fillers } from './fillers.ts';
+import { findItem, readItem } from './items.ts';
+import type { Delivery, ResolvedBindingOptions } from '../options.ts';
+import type { Paths, QueuePaths } from '../paths.ts';
+import type { Sessions } from '../sessions.ts';
+
+/**
+ * Looks at all queues, once. What cannot be recovered keeps nothing else from being.
+ *
+ * @returns how many claims it has ended
+ * @throws CorrectableError of those that could not be, when all others are done
+ */
+export async function recover(sessions: Sessions, paths: Paths, delivery: Delivery): Promise<number> {
+  const round = new Round(sessions, paths, delivery);
+  await sessions.reader.sync(paths.queues);
+  for (const queue of await namesIn(sessions.reader, paths.queues)) {
+    await round.attempt(() => round.recoverQueue(paths.encodedQueue(queue)));
+  }
+  return round.result();
+}
+
+/** Puts the item of a claim back at the end of the queue, and ends the claim. */
+export async function putBack(zk: ZooKeeper, paths: QueuePaths, claim: Claim): Promise<void> {
+  await endClaim(zk, paths, { claim, delivery: 'at-least-once' });
+}
+
+class Round {
+  readonly #sessions: Sessions;
+  readonly #paths: Paths;
+  readonly #delivery: Delivery;
+  readonly #failures: unknown[] = [];
+  #recovered = 0;
+
+  constructor(sessions: Sessions, paths: Paths, delivery: Delivery) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+    this.#delivery = delivery;
+  }
+
+  /** Does what may fail; a lost connection ends the round, everything else goes into the result. */
+  async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) throw error;
+      this.#failures.push(error);
+    }
+  }
+
+  async recoverQueue(queue: QueuePaths): Promise<void> {
+    const zk = this.#sessions.reader;
+    // The claims first: whoever made one of them had registered before.
+    const claims = await namesIn(zk, queue.claims);
+    if (claims.length === 0) return;
+    const alive = new Set(await namesIn(zk, this.#paths.consumers));
+    const dead = claims.filter((name) => !alive.has(name.slice(0, name.indexOf('.')))).map(claimOf);
+    const late: Claim[] = [];
+    for (const claim of dead) {
+      await this.attempt(async () => {
+        if (!(await this.#end(queue, claim, this.#delivery))) late.push(claim);
+      });
+    }
+    if (late.length === 0) return;
+    // Nobody is left who would fill their numbers up: they would swallow what is put into the queue next. What is put in
+    // meanwhile goes back in any case: nobody can have got it.
+    const appends = new Appends(this.#sessions, queue);
+    const fillers = new Fillers(this.#sessions, queue, (bytes) => appends.add(bytes));
+    await Promise.all(late.map(({ number }) => fillers.fill(number)));
+    for (const claim of late) await this.attempt(async () => void (await this.#end(queue, claim, 'at-least-once')));
+  }
+
+  result(): number {
+    const [first] = this.#failures;
+    if (first === undefined) return this.#recovered;
+    const why = first instanceof Error ? first.message : String(first);
+    const counts = `${this.#failures.length} could not be recovered (${this.#recovered} were)`;
+    const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
+    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${why}`, { cause });
+  }
+
+  /** Returns false where there is no item yet. */
+  async #end(queue: QueuePaths, claim: Claim, delivery: Delivery): Promise<boolean> {
+    const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery });
+    if (outcome === 'ended') this.#recovered += 1;
+    return outcome !== 'late';
+  }
+}
+
+/** `gone`: somebody else was first. `late`: there is no item with this number yet. */
+async function endClaim(
+  zk: ZooKeeper,
+  paths: QueuePaths,
+  { claim, delivery }: { readonly claim: Claim; readonly delivery: Delivery },
+): Promise<'ended' | 'gone' | 'late'> {
+  let item = await readItem(zk, paths, claim.number);
+  if (item === undefined) {
+    const found = await findItem(zk, paths, claim.number);
+    if (found.item === undefined && found.tail <= claim.number) return 'late';
+    item = found.item;
+  }
+  const takeAway = { type: 'delete', path: paths.claim(claim.name) } as const;
+  try {
+    if (item === undefined) {
+      await zk.multi([takeAway]);
+      return 'ended';
+    }
+    const takeItem = { type: 'delete', path: paths.item(claim.number) } as const;
+    const putBack = {
+      type: 'create',
+      path: `${paths.items}/-`,
+      data: item.bytes,
+      mode: 'persistent-sequential',
+    } as const;
+    const isPutBack = delivery === 'at-least-once' && !item.isFiller;
+    await zk.multi(isPutBack ? [takeAway, takeItem, putBack] : [takeAway, takeItem]);
+    return 'ended';
+  } catch (error) {
+    if (isZooKeeperError(error, 'NO_NODE')) return 'gone';
+    throw error;
+  }
+}
+
+async function namesIn(zk: ZooKeeper, path: string): Promise<readonly string[]> {
+  try {
+    return (await zk.children(path)).children;
+  } catch (error) {
+    if (isZooKeeperError(error, 'NO_NODE')) return [];
+    throw error;
+  }
+}
+
+/** Looks again and again, until stopped. */
+export class Janitor {
+  readonly #look: () => Promise<unknown>;
+  readonly #everyMs: number;
+  readonly #onError: (error: unknown) => void;
+  #isStopped = false;
+  #timer: NodeJS.Timeout;
+
+  constructor(look: () => Promise<unknown>, everyMs: number, { onBackgroundError }: ResolvedBindingOptions) {
+    this.#look = look;
+    this.#everyMs = everyMs;
+    this.#onError = onBackgroundError;
+    this.#timer = this.#schedule();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#look()
+        .catch((error: unknown) => {
+          // A lost connection is tried again in the next round.
+          if (!isLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED')) this.#onError(error);
+        })
+        .finally(() => {
+          if (!this.#isStopped) this.#timer = this.#schedule();
+        });
+    }, this.#everyMs).unref();
+  }
+}

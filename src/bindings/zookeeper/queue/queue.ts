@@ -1,0 +1,240 @@
+/**
+ * One queue as this binding knows it: two answers of constant size tell where it begins and ends, however long it is
+ * (`next-number.ts`).
+ */
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import type { QueuePaths } from '../paths.ts';
+import { readItem, type Item } from './items.ts';
+import { NextNumber, nextNumber, type Counted } from './next-number.ts';
+
+/** Where a queue begins and ends, in the state of one server. */
+export interface Counts {
+  /** The number of the next item. */
+  readonly tail: number;
+  /** The number of the next claim: that of the first item which nobody has taken. */
+  readonly head: number;
+  /** No server that answered had applied less than this. */
+  readonly zxid: bigint;
+}
+
+/** An update of this binding that is under way: `number` once the server has given it one. */
+export interface UnderWay {
+  readonly order: number;
+  number: number | undefined;
+}
+
+/** How much the last prediction counts. */
+const LEARNING_RATE = 0.25;
+/** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
+const HITS_MIN = 0.5;
+const HITS_ENOUGH = 0.75;
+/** How old a known tail may be. */
+const TAIL_AGE_MS = 50;
+
+/** So many items are remembered that were read ahead of their claim. */
+const READ_AHEAD_MAX = 1024;
+
+export class QueueState {
+  readonly paths: QueuePaths;
+  readonly #claims = new Set<UnderWay>();
+  readonly #enqueues = new Set<UnderWay>();
+  readonly #readAhead = new Map<number, Promise<Item | undefined>>();
+  #order = 0;
+  /** The share of predictions that came true lately. */
+  #hits = 1;
+  #isPredicting = true;
+  #standIn: Item | undefined;
+  readonly #tail = new NextNumber();
+  #tailSeenAt = -Infinity;
+  readonly #head = new NextNumber();
+  #incarnation = 0;
+
+  constructor(paths: QueuePaths) {
+    this.paths = paths;
+  }
+
+  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
+  get incarnation(): number {
+    return this.#incarnation;
+  }
+
+  /** The node of the items has been deleted. */
+  itemsGone(): void {
+    this.#tail.forget();
+    this.renew();
+  }
+
+  /** The node of the claims has been deleted. */
+  claimsGone(): void {
+    this.#head.forget();
+    this.renew();
+  }
+
+  /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
+  renew(): void {
+    this.#incarnation += 1;
+    this.#readAhead.clear();
+    this.#standIn = undefined;
+  }
+
+  beginClaim(): UnderWay {
+    return this.#begin(this.#claims);
+  }
+
+  beginEnqueue(): UnderWay {
+    return this.#begin(this.#enqueues);
+  }
+
+  /** The update has its number: an estimate may count it as executed. */
+  endClaim(claim: UnderWay, number?: number): void {
+    this.#claims.delete(claim);
+    if (number !== undefined) this.#head.reach(number + 1);
+  }
+
+  endEnqueue(enqueue: UnderWay, number?: number): void {
+    this.#enqueues.delete(enqueue);
+    if (number !== undefined && this.#tail.value !== undefined) this.#tail.reach(number + 1);
+  }
+
+  /** Claims of this binding under way that were begun before `claim`, which the server may not have executed yet. */
+  claimsBefore(claim: UnderWay | undefined): number {
+    return countBefore(this.#claims, claim);
+  }
+
+  enqueuesBefore(enqueue: UnderWay | undefined): number {
+    return countBefore(this.#enqueues, enqueue);
+  }
+
+  /** How many items are left by what was seen last, all claims under way counted; undefined if nothing was seen yet. */
+  get left(): number | undefined {
+    const tail = this.#tail.value;
+    return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
+  }
+
+  /** How many items came after number `number`, by what was seen last. */
+  after(number: number): number {
+    return Math.max(0, (this.#tail.value ?? 0) - number - 1);
+  }
+
+  /**
+   * Asks where the queue begins and ends, and knows as much as any answer before. The tail is read first: what happens
+   * in between makes the queue look shorter than it is, never longer.
+   */
+  async count(zk: ZooKeeper): Promise<Counts> {
+    const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
+    this.#saw(items, claims);
+    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid: zk.lastZxid };
+  }
+
+  /**
+   * The number of the next item, as it is known if that is after `number`: items only become more, so that what is known
+   * errs to the safe side. Asked for again, beside, when it is old.
+   */
+  async tailAfter(zk: ZooKeeper, number: number): Promise<number> {
+    const tail = this.#tail.value;
+    if (tail === undefined || tail <= number) return this.countItems(zk);
+    if (performance.now() - this.#tailSeenAt > TAIL_AGE_MS) {
+      this.#tailSeenAt = performance.now();
+      // What fails is asked for again by the next one.
+      this.countItems(zk).catch(() => (this.#tailSeenAt = -Infinity));
+    }
+    return tail;
+  }
+
+  /** The number of the next item. */
+  async countItems(zk: ZooKeeper): Promise<number> {
+    this.sawItems(await zk.exists(this.paths.items));
+    return this.#tail.value ?? 0;
+  }
+
+  /** An answer about the node of the items. */
+  sawItems(items: Counted | null): void {
+    this.#tailSeenAt = performance.now();
+    if (this.#tail.see(items)) this.renew();
+  }
+
+  /**
+   * `count` after the server has caught up with all that was committed before. The head is read first: if it has reached
+   * the tail then, the queue was empty at that moment.
+   */
+  async countSynced(zk: ZooKeeper): Promise<Counts> {
+    const { paths } = this;
+    const [, claims, items] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claims), zk.exists(paths.items)]);
+    this.#saw(items, claims);
+    return { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
+  }
+
+  /** Whether the number that was predicted for a claim was the one that it got. */
+  learn(isHit: boolean): void {
+    this.#hits += LEARNING_RATE * (Number(isHit) - this.#hits);
+    this.#isPredicting = this.#hits >= (this.#isPredicting ? HITS_MIN : HITS_ENOUGH);
+  }
+
+  /**
+   * The item to show for a dequeue that should get `number`: that very item, as long as predictions come true; the final
+   * view then needs no further question. Where many take at once they mostly do not, and the item at the tail, which is
+   * taken last, stands in (§4.3: "peeking at the queue tail"). Either way an item is read once for each dequeue.
+   */
+  async guessItem(
+    zk: ZooKeeper,
+    { number, tail }: { readonly number: number; readonly tail: number },
+  ): Promise<Item | undefined> {
+    if (this.#isPredicting) return this.readAhead(zk, number);
+    if (this.#standIn === undefined || this.#standIn.number < number) {
+      const { incarnation } = this;
+      const standIn = await readItem(zk, this.paths, tail - 1);
+      if (this.incarnation !== incarnation) return undefined;
+      this.#standIn = standIn;
+    }
+    return this.#standIn;
+  }
+
+  /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */
+  readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
+    const known = this.#readAhead.get(number);
+    if (known !== undefined) return known;
+    const reading = readItem(zk, this.paths, number);
+    this.#readAhead.set(number, reading);
+    const forget = (): void => {
+      if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
+    };
+    reading.then((item) => item === undefined && forget(), forget);
+    for (const oldest of this.#readAhead.keys()) {
+      if (this.#readAhead.size <= READ_AHEAD_MAX) break;
+      this.#readAhead.delete(oldest);
+    }
+    return reading;
+  }
+
+  /** The item if it has been read ahead, or is being read. */
+  known(number: number): Promise<Item | undefined> | undefined {
+    return this.#readAhead.get(number);
+  }
+
+  forgetItem(number: number): void {
+    this.#readAhead.delete(number);
+  }
+
+  #begin(underWay: Set<UnderWay>): UnderWay {
+    this.#order += 1;
+    const update: UnderWay = { order: this.#order, number: undefined };
+    underWay.add(update);
+    return update;
+  }
+
+  #saw(items: Counted | null, claims: Counted | null): void {
+    this.sawItems(items);
+    if (this.#head.see(claims)) this.renew();
+  }
+}
+
+/** The updates are in the order in which they were begun. */
+function countBefore(underWay: ReadonlySet<UnderWay>, update: UnderWay | undefined): number {
+  if (update === undefined) return underWay.size;
+  let count = 0;
+  for (const each of underWay) {
+    if (each.order >= update.order) break;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,46 @@
+/** The ZooKeeper binding keeps the contract of every binding, on a server of the tests; `test/engines` has the real one. */
+import { describe, expect, test } from 'vitest';
+import { OP } from '../../src/bindings/zookeeper/client/requests.ts';
+import { zookeeper } from '../../src/bindings/zookeeper/index.ts';
+import { enqueue, get, peek, put } from '../../src/operations/index.ts';
+import { bindingContract, type OpenBinding } from '../../src/testing/index.ts';
+import { FakeEnsemble } from '../support/zookeeper-server/ensemble.ts';
+import type { Fault } from '../support/zookeeper-server/server.ts';
+
+const READS: readonly number[] = [OP.exists, OP.getData];
+
+/** `fault` is what becomes of all that the reader asks, which are the guesses. */
+async function open(fault?: Fault): Promise<OpenBinding> {
+  const ensemble = await FakeEnsemble.start();
+  const place = { servers: ensemble.connectString, sessionTimeoutMs: 1_000 };
+  const binding = zookeeper(place);
+  await binding.connected();
+  const reader = [...ensemble.server.connections].at(-1)?.session;
+  if (fault !== undefined) {
+    ensemble.server.onRequest = ({ session, type }) => (session === reader && READS.includes(type) ? fault : undefined);
+  }
+  return { binding, another: async () => zookeeper(place), release: () => ensemble.stop() };
+}
+
+const weakless = {
+  fail: () => open({ error: -127 }),
+  'are cut off': () => open({ cut: 'before' }),
+  'stay away': () => open({ until: new Promise(() => {}) }),
+};
+
+bindingContract(
+  { name: 'zookeeper, keys', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
+  { describe, test, expect },
+);
+
+bindingContract(
+  {
+    name: 'zookeeper, queues',
+    open,
+    update: enqueue('q/1', 'first'),
+    read: peek('q/1'),
+    expected: { item: 'first' },
+    weakless,
+  },
+  { describe, test, expect },
+);

@@ -1,0 +1,50 @@
+/** The ZooKeeper binding keeps the contract of every binding, on a real ensemble. */
+import { describe, expect, test } from 'vitest';
+import { length, zookeeper } from '../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
+import { createClient } from '../../../src/index.ts';
+import { bindingContract, type OpenBinding } from '../../../src/testing/index.ts';
+import { withEnsemble } from '../support/zookeeper.ts';
+
+const cluster = withEnsemble();
+let opened = 0;
+
+async function open(): Promise<OpenBinding> {
+  opened += 1;
+  const place = { servers: cluster.ensemble.connectString('frk'), root: `/contract-${opened}` };
+  return { binding: zookeeper(place), another: async () => zookeeper(place) };
+}
+
+bindingContract(
+  { name: 'zookeeper, keys', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
+  { describe, test, expect },
+);
+
+bindingContract(
+  { name: 'zookeeper, queues', open, update: enqueue('q/1', 'first'), read: peek('q/1'), expected: { item: 'first' } },
+  { describe, test, expect },
+);
+
+test('zookeeper: dequeue: items in the order of their enqueues, then null', async () => {
+  const { binding } = await open();
+  const client = createClient(binding);
+  for (const item of ['a', 'b', 'c']) await client.invoke(enqueue('q', item));
+  expect(await client.invoke(length('q'))).toBe(3);
+  const items: unknown[] = [];
+  for (let n = 0; n < 4; n += 1) items.push(await client.invoke(dequeue('q')));
+  expect(items).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
+  await client.close();
+});
+
+test('zookeeper: dequeue: views → a guess with what remains, then the item', async () => {
+  const { binding } = await open();
+  const client = createClient(binding);
+  await Promise.all(['a', 'b', 'c'].map((item) => client.invoke(enqueue('q', item))));
+  const views = [];
+  for await (const { level, value, meta } of client.invoke(dequeue('q'))) views.push({ level, value, meta });
+  const [final, ...early] = views.toReversed();
+  expect(final).toEqual({ level: 'strong', value: { item: 'a' }, meta: { remaining: 2 } });
+  // Without a wide area in between, the final view may be there first: then nobody needs the other.
+  for (const view of early) expect(view).toEqual({ level: 'weak', value: { item: 'a' }, meta: { remaining: 2 } });
+  await client.close();
+});

@@ -1,0 +1,80 @@
+/** One client's connection at a server: its frames in, its replies out in the order of the requests. */
+import type { Socket } from 'node:net';
+import { FrameSplitter } from '../../../src/bindings/zookeeper/client/frames.ts';
+import { JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
+import type { AskedUpdate } from './wire.ts';
+
+const FRAME_BYTES_MAX = 1024 * 1024;
+
+/** A request on its way through a server. */
+export interface Waiting {
+  readonly connection: FakeConnection;
+  readonly session: bigint;
+  readonly xid: number;
+  readonly type: number;
+  readonly path: string;
+  readonly updates: readonly AskedUpdate[];
+  /** Answers a request that needs no agreement, when its turn has come. */
+  readonly serve: (() => Buffer) | undefined;
+  /** The reply, once there is one. */
+  reply: Buffer | undefined;
+  /** Not answered before that. */
+  isHeld: boolean;
+  /** The connection is cut in place of the reply. */
+  cutsAfter: boolean;
+}
+
+export class FakeConnection {
+  session = 0n;
+  isOver = false;
+  readonly #socket: Socket;
+  readonly #garble: (frame: Buffer) => Buffer;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(
+    socket: Socket,
+    garble: (frame: Buffer) => Buffer,
+    { onFrame, onEnd }: { readonly onFrame: (reader: JuteReader) => void; readonly onEnd: () => void },
+  ) {
+    this.#socket = socket;
+    this.#garble = garble;
+    const frames = new FrameSplitter(FRAME_BYTES_MAX);
+    socket.on('data', (chunk: Buffer) => frames.push(chunk, (frame) => onFrame(new JuteReader(frame))));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.isOver = true;
+      onEnd();
+    });
+  }
+
+  write(frame: Buffer): void {
+    if (!this.isOver) this.#socket.write(frame);
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.isOver = true;
+    this.#socket.destroy();
+  }
+
+  /** Ends the connection when all has been written. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  push(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+  }
+
+  /** Answers whatever has its turn: a request waits for those before it. */
+  advance(): void {
+    for (let next = this.#waiting[0]; next !== undefined && !this.isOver; next = this.#waiting[0]) {
+      if (next.isHeld) return;
+      next.reply ??= next.serve?.();
+      if (next.reply === undefined) return;
+      this.#waiting.shift();
+      if (next.cutsAfter) return this.cut();
+      this.write(this.#garble(next.reply));
+    }
+  }
+}

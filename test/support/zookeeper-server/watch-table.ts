@@ -1,0 +1,97 @@
+/** Who is to be told of changes, at one server: one-time watches of data and of children, persistent and recursive ones. */
+import { JuteWriter } from '../../../src/bindings/zookeeper/client/jute.ts';
+import { parentOf, type Change, type Tree } from './tree.ts';
+
+/** Who is told. */
+export interface Watcher {
+  write(frame: Buffer): void;
+}
+
+const EVENT = { created: 1, deleted: 2, 'data-changed': 3, 'children-changed': 4 } as const;
+type EventType = keyof typeof EVENT;
+
+const NOTIFICATION_XID = -1;
+const CONNECTED_STATE = 3;
+
+type Kind = 'data' | 'children' | 'persistent' | 'recursive';
+
+/** What a client asks for again after a reconnection, in the order of the request. */
+export interface Rearmed {
+  readonly data: readonly string[];
+  readonly exists: readonly string[];
+  readonly children: readonly string[];
+  readonly persistent: readonly string[];
+  readonly recursive: readonly string[];
+}
+
+export class WatchTable {
+  readonly #watchers: Readonly<Record<Kind, Map<string, Set<Watcher>>>> = {
+    data: new Map(),
+    children: new Map(),
+    persistent: new Map(),
+    recursive: new Map(),
+  };
+
+  add(kind: Kind, path: string, watcher: Watcher): void {
+    const watchers = this.#watchers[kind].get(path) ?? new Set();
+    this.#watchers[kind].set(path, watchers.add(watcher));
+  }
+
+  /** Takes away all that the watcher has at the path; false where it has none. */
+  removeAll(path: string, watcher: Watcher): boolean {
+    const removed = Object.values(this.#watchers).map((paths) => paths.get(path)?.delete(watcher) === true);
+    return removed.includes(true);
+  }
+
+  /** The connection is gone. */
+  forget(watcher: Watcher): void {
+    for (const paths of Object.values(this.#watchers)) for (const watchers of paths.values()) watchers.delete(watcher);
+  }
+
+  /** A change has been applied. */
+  fire({ kind, path }: Change): void {
+    if (kind === 'set') this.#tell('data-changed', path, ['data']);
+    else if (kind === 'create') this.#tell('created', path, ['data']);
+    else if (kind === 'delete') this.#tell('deleted', path, ['data', 'children']);
+    if (kind === 'create' || kind === 'delete') this.#tell('children-changed', parentOf(path), ['children']);
+  }
+
+  /** Watches again; whatever has changed since `zxid` is told at once. */
+  rearm(asked: Rearmed, { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher }): void {
+    const again = (kind: Kind, path: string, missed: EventType | undefined): void => {
+      if (missed === undefined) this.add(kind, path, watcher);
+      else watcher.write(notification(missed, path));
+    };
+    for (const path of asked.data) {
+      const node = tree.nodes.get(path);
+      again('data', path, node === undefined ? 'deleted' : node.mzxid > zxid ? 'data-changed' : undefined);
+    }
+    for (const path of asked.exists) again('data', path, tree.nodes.has(path) ? 'created' : undefined);
+    for (const path of asked.children) {
+      const node = tree.nodes.get(path);
+      again('children', path, node === undefined ? 'deleted' : node.pzxid > zxid ? 'children-changed' : undefined);
+    }
+    for (const path of asked.persistent) this.add('persistent', path, watcher);
+    for (const path of asked.recursive) this.add('recursive', path, watcher);
+  }
+
+  #tell(type: EventType, path: string, oneTime: readonly Kind[]): void {
+    const told = new Set(this.#watchers.persistent.get(path));
+    for (const kind of oneTime) {
+      for (const watcher of this.#watchers[kind].get(path) ?? []) told.add(watcher);
+      this.#watchers[kind].delete(path);
+    }
+    if (type !== 'children-changed') {
+      for (let at = path; ; at = parentOf(at)) {
+        for (const watcher of this.#watchers.recursive.get(at) ?? []) told.add(watcher);
+        if (at === '/') break;
+      }
+    }
+    for (const watcher of told) watcher.write(notification(type, path));
+  }
+}
+
+function notification(type: EventType, path: string): Buffer {
+  const writer = new JuteWriter().int(NOTIFICATION_XID).long(-1n).int(0);
+  return writer.int(EVENT[type]).int(CONNECTED_STATE).string(path).frame();
+}

@@ -1,0 +1,83 @@
+/** Closing a binding that is at work: no item goes to nobody, and what is told is true. */
+import { expect, test } from 'vitest';
+import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { enqueue, put } from '../../../../../src/operations/index.ts';
+import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
+import { CLAIMS, drain, ITEMS, open, outcomeOf, pause, QUEUE, sale, stock } from '../set-up.ts';
+
+test.each([1, 5, 100])('window %i: closed while many wait → each item sold or still there', async (window) => {
+  await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 1, fromLeaderMs: 1 });
+  const shop = open(ensemble, { window });
+  await using other = open(ensemble);
+  await stock(other, 60);
+  const told: unknown[] = [];
+  let closed: Promise<void> | undefined;
+  const buy = async (): Promise<void> => {
+    told.push(await sale(shop));
+    if (told.length === 10) closed = shop.client.close();
+  };
+  await Promise.all(Array.from({ length: 60 }, buy));
+  await closed;
+  const sold = told.filter((each) => String(each).startsWith('T'));
+  const left = await drain(other);
+  expect([...sold, ...left].toSorted()).toEqual(Array.from({ length: 60 }, (_, n) => `T${n}`).toSorted());
+  // Nobody who was told that nothing was done is told to ask this binding again.
+  expect(told.filter((each) => !sold.includes(each) && each !== 'UNAVAILABLE')).toEqual([]);
+});
+
+test('what was sent and is not answered in time → UNKNOWN; what was not → UNAVAILABLE, not to be retried', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const shop = open(ensemble, { window: 1 });
+  await stock(shop, 2);
+  expect(await sale(shop)).toBe('T0');
+  ensemble.leader.agreement.hold();
+  const { client } = shop;
+  const told = [
+    sale(shop),
+    outcomeOf(client.invokeStrong(enqueue(QUEUE, 'T9'))),
+    outcomeOf(client.invokeStrong(put('k', 1))),
+    sale(shop),
+  ];
+  await pause(20);
+  await client.close();
+  expect(await Promise.all(told)).toEqual(['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNAVAILABLE']);
+});
+
+test('answered while closing waits → delivered, and cleaned up', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const shop = open(ensemble);
+  await stock(shop, 2);
+  await sale(shop);
+  ensemble.leader.agreement.hold();
+  const told = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
+  await pause(20);
+  const closing = shop.client.close();
+  ensemble.leader.agreement.release();
+  await closing;
+  expect(await Promise.all(told)).toEqual(['T1', undefined]);
+  expect([ensemble.children(CLAIMS), ensemble.children(ITEMS)]).toEqual([[], ['-0000000002']]);
+});
+
+test('without a connection: nothing was sent → UNAVAILABLE, not to be retried here', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const shop = open(ensemble);
+  await stock(shop, 1);
+  ensemble.server.connectionsMax = 0;
+  ensemble.server.cut();
+  await pause(20);
+  const told = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
+  await pause(20);
+  await shop.client.close();
+  expect(await Promise.all(told)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+});
+
+test('closed twice → once; reads under way → UNAVAILABLE', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const shop = open(ensemble);
+  await stock(shop, 1);
+  ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until: new Promise(() => {}) } : undefined);
+  const told = outcomeOf(shop.client.invoke({ name: 'length', args: { queue: QUEUE }, effect: 'read' }));
+  await pause(5);
+  await Promise.all([shop.binding.close(), shop.binding.close()]);
+  expect(await told).toBe('UNAVAILABLE');
+});

@@ -1,0 +1,60 @@
+/** Guesses that fail, are cut off, or come too late: the update is made all the same, and its caller is told. */
+import { expect, test } from 'vitest';
+import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
+import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
+import type { Fault } from '../../../../support/zookeeper-server/server.ts';
+import { drain, open, pause, QUEUE, sale, stock, writerOf } from '../set-up.ts';
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  fails: { error: -127 },
+  'is cut off': { cut: 'before' },
+  'does not come': { until: new Promise(() => {}) },
+};
+const READS: readonly number[] = [OP.exists, OP.getData];
+
+/** From now on this becomes of whatever the reader asks. */
+function spoilGuesses(ensemble: FakeEnsemble, fault: Fault): void {
+  const writer = writerOf(ensemble);
+  ensemble.server.onRequest = ({ session, type }) => (session !== writer && READS.includes(type) ? fault : undefined);
+}
+
+test.each(Object.entries(FAULTS))(
+  'dequeue, only a guess asked for, which %s → the item, once',
+  async (_what, fault) => {
+    await using ensemble = await FakeEnsemble.start();
+    await using shop = open(ensemble, { sessionTimeoutMs: 1_000 });
+    await stock(shop, 4);
+    spoilGuesses(ensemble, fault);
+    const got: unknown[] = [];
+    for (let n = 0; n < 5; n += 1) got.push(await shop.client.invokeWeak(dequeue(QUEUE)));
+    expect(got).toEqual([...['T0', 'T1', 'T2', 'T3'].map((item) => ({ item })), null]);
+  },
+);
+
+test.each(Object.entries(FAULTS))('enqueue, only a guess asked for, which %s → added, once', async (_what, fault) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble, { sessionTimeoutMs: 1_000 });
+  await stock(shop, 1);
+  spoilGuesses(ensemble, fault);
+  for (let n = 1; n < 4; n += 1) await shop.client.invokeWeak(enqueue(QUEUE, `T${n}`));
+  ensemble.server.onRequest = undefined;
+  expect(await drain(shop)).toEqual(['T0', 'T1', 'T2', 'T3']);
+});
+
+test('dequeue, a guess of nothing was all that was asked for, and it was wrong → the item is for the next', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  await using other = open(ensemble, { servers: ensemble.at(1).address });
+  await using shop = open(ensemble, { servers: ensemble.at(0).address });
+  await stock(other, 1);
+  expect(await sale(shop)).toBe('T0');
+  // The reader's server has not heard of the next item yet, the leader has.
+  ensemble.at(0).fromLeader.delayMs = 40;
+  await pause(60);
+  await stock(other, 1);
+  expect(await shop.client.invokeWeak(dequeue(QUEUE))).toBeNull();
+  await pause(200);
+  expect(await sale(shop)).toBe('T0');
+  expect(await other.client.invokeStrong(length(QUEUE))).toBe(0);
+});

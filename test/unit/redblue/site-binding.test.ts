@@ -1,0 +1,49 @@
+/** What a site says of an update, as views: a guess that cannot be had never takes the place of the answer. */
+import { expect, test } from 'vitest';
+import { CorrectableError, createClient } from '../../../src/index.ts';
+import { enqueue } from '../../../src/operations/index.ts';
+import { SiteBinding, type SubmissionPort, type Submitter } from '../../../src/server/redblue/site-binding.ts';
+import { tickets } from './services.ts';
+
+/** A site that says what the test lets it say. */
+function scripted(say: (submitter: Submitter) => void): SiteBinding {
+  const tokens = { seal: () => '', open: () => [0] };
+  const submit: SubmissionPort['submit'] = (_request, submitter) => queueMicrotask(() => say(submitter));
+  return new SiteBinding('irl', { contract: tickets, site: 0, sites: ['irl'], tokens, submit, endSubmissions() {} });
+}
+
+const noGuess = new CorrectableError('CONFLICT', 'the guess could not be made');
+const final = (submitter: Submitter): void => submitter.view('strong', { value: null }, undefined);
+
+test.each([
+  ['fails', (submitter: Submitter) => submitter.failed(noGuess, 'tentative')],
+  ['is never told, as for a repetition', () => {}],
+])('red update: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
+  const site = scripted((submitter) => {
+    guess(submitter);
+    queueMicrotask(() => final(submitter));
+  });
+  const views = [];
+  const client = createClient(site);
+  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+  expect(views).toMatchObject([{ level: 'strong', final: true }]);
+});
+
+test('red update: the guess was told, and nothing else was requested → no second view', async () => {
+  const client = createClient(
+    scripted((submitter) => {
+      submitter.view('tentative', { value: null }, undefined);
+      final(submitter);
+    }),
+  );
+  const views = [];
+  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+  expect(views).toMatchObject([{ level: 'tentative', final: true }]);
+  expect(client.drops).toMatchObject({ closed: 0 });
+});
+
+test('red update: the update itself fails → that is told, whatever was requested', async () => {
+  const client = createClient(scripted((submitter) => submitter.failed(noGuess, undefined)));
+  const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
+  await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });
+});
