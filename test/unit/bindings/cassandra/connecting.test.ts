@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import { cassandra, keyValueTable, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicy } from '../../../../src/bindings/cassandra/policies.ts';
+import { addressTranslator, coordinatorPolicy, retryPolicies } from '../../../../src/bindings/cassandra/policies.ts';
 import type {
   CorrectableOption,
   OpenCorrectablePath,
@@ -97,17 +97,17 @@ test('connection: fails → UNAVAILABLE for those who wait, and the next operati
   expect(await client.invoke(get('k'))).toBeUndefined();
 });
 
-test('connection: still being made at close → shut down all the same, the operation fails', async () => {
+test('connection: still being made at close → closed at once, shut down when the driver has it', async () => {
   const { fake, client } = open();
   let connected = (): void => {};
   fake.connect = () => new Promise((resolve) => (connected = resolve));
   const read = client.invoke(get('k'));
   await expect.poll(() => fake.made.length).toBe(1);
-  const closed = client.close();
+  await client.close();
   await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(fake.shutdowns).toBe(0);
   connected();
-  await closed;
-  expect(fake.shutdowns).toBe(1);
+  await expect.poll(() => fake.shutdowns).toBe(1);
 });
 
 test('createTable → made before the first operation', async () => {
@@ -183,7 +183,8 @@ test.each([
 });
 
 test('retries: what the driver asks about → once at the next node, never where replicas are missing', () => {
-  const policy = retryPolicy(driver) as cassandraDriver.policies.retry.RetryPolicy;
+  const Policy = retryPolicies(driver);
+  const policy = new Policy() as cassandraDriver.policies.retry.RetryPolicy;
   const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
   const second = { nbRetry: 1 } as cassandraDriver.policies.retry.OperationInfo;
   const retry = expect.objectContaining({ decision: 1 });
@@ -196,6 +197,18 @@ test('retries: what the driver asks about → once at the next node, never where
   expect(policy.onReadTimeout(first, 4, 2, 2, false)).toEqual(retry);
   expect(policy.onReadTimeout(first, 4, 1, 2, true)).toEqual(rethrow);
   expect(policy.onReadTimeout(second, 4, 2, 2, false)).toEqual(rethrow);
+});
+
+test('retries: of an update → told of each, and no second decision under IF', () => {
+  const repeated: Error[] = [];
+  const Policy = retryPolicies(driver);
+  const policy = new Policy((error) => repeated.push(error)) as cassandraDriver.policies.retry.RetryPolicy;
+  const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
+  const error = new Error('lost');
+  expect(policy.onReadTimeout(first, 4, 2, 2, false)).toMatchObject({ decision: 0 });
+  expect(policy.onRequestError(first, 4, error)).toMatchObject({ decision: 1 });
+  expect(policy.onRequestError({ ...first, nbRetry: 1 }, 4, new Error('again'))).toMatchObject({ decision: 0 });
+  expect(repeated).toEqual([error]);
 });
 
 const plain: ReadPath = { read: (_statement, _request, sink) => sink.fail(new Error('plain')), close: async () => {} };

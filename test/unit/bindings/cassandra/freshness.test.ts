@@ -1,7 +1,7 @@
 /** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
 import { expect, test } from 'vitest';
 import { cassandra, defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { VersionsSeen } from '../../../../src/bindings/cassandra/versions-seen.ts';
+import { isOlder, VersionsSeen } from '../../../../src/bindings/cassandra/sessions/versions-seen.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { z } from 'zod';
@@ -45,13 +45,13 @@ test('W = 1: a final older than our own write → counted as stale', async () =>
   expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
-test('W = 1: our own write is nowhere to be seen → counted as stale', async () => {
+test('W = 1: our own write is nowhere to be seen → not counted: it may have been deleted', async () => {
   const { fake, binding, client } = open(PAPER);
   await write(fake, client.invoke(put('k', 2)));
   const read = client.invokeStrong(getMany(['other', 'k']));
   (await fake.next()).answer({ rows: [] });
   expect(await read).toEqual([undefined, undefined]);
-  expect(binding.counts).toMatchObject({ staleFinals: 1 });
+  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 0 });
 });
 
 test('W = 1: a write that is answered while the read is under way → the older value is no staleness', async () => {
@@ -119,9 +119,18 @@ test('versions: more objects than are kept → the ones seen longest ago are for
     ['c', 4],
   ] as const)
     seen.learn({ id, version });
-  expect([seen.knows('a'), seen.knows('b'), seen.knows('c'), seen.hasForgotten]).toEqual([true, false, true, true]);
-  expect([seen.isBehind({ id: 'a', version: 2 }), seen.isBehind({ id: 'b', version: undefined })]).toEqual([
+  expect([seen.of('a')?.version, seen.of('b'), seen.of('c')?.version, seen.hasForgotten]).toEqual([3, undefined, 4, true]);
+});
+
+test('versions: older, the same with another value, absent → only the first two are behind', () => {
+  const seen = { version: 5, content: 'x', isGone: false };
+  const shown = (version: number | undefined, content?: string) => isOlder({ id: 'a', version, content }, seen);
+  expect([shown(4), shown(5, 'y'), shown(5, 'x'), shown(5), shown(6), shown(undefined)]).toEqual([
     true,
+    true,
+    false,
+    false,
+    false,
     false,
   ]);
 });

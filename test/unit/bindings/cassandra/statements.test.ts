@@ -14,7 +14,7 @@ import {
   type Row,
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
-import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/markers.ts';
+import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/statements/markers.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/server/index.ts';
