@@ -5,7 +5,6 @@ import type { ColumnType } from '../../src/bindings/cassandra/icg/columns.ts';
 /** A type: as the protocol has it, as CQL writes it, and how to make values of it. */
 export interface Typed {
   readonly type: ColumnType;
-  /** Names the user-defined types in it by `nameOfUserType`. */
   readonly cql: string;
   readonly value: fc.Arbitrary<unknown>;
   /** Whether a map or a set can have it for its keys. */
@@ -16,7 +15,8 @@ const simple = (code: number): ColumnType => ({ code, type: null });
 const custom = (info: string): ColumnType => ({ code: 0, type: null, info });
 const MARSHAL = 'org.apache.cassandra.db.marshal';
 
-const whole = (bits: bigint): fc.Arbitrary<bigint> => fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n });
+const whole = (bits: bigint): fc.Arbitrary<bigint> =>
+  fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n });
 const int = (bits: number): fc.Arbitrary<number> => fc.integer({ min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 });
 const long = whole(64n);
 const varint = fc.oneof(whole(8n), whole(64n), whole(600n));
@@ -102,20 +102,20 @@ const VECTORS: readonly (readonly [className: string, typed: Typed])[] = [
   ['ShortType', SIMPLE[16]!],
   ['DecimalType', SIMPLE[4]!],
 ];
-const vector: fc.Arbitrary<Typed> = fc.tuple(fc.constantFrom(...VECTORS), fc.integer({ min: 1, max: 4 })).map(
-  ([[className, { cql, value }], length]) => ({
+const vector: fc.Arbitrary<Typed> = fc
+  .tuple(fc.constantFrom(...VECTORS), fc.integer({ min: 1, max: 4 }))
+  .map(([[className, { cql, value }], length]) => ({
     type: custom(`${MARSHAL}.VectorType(${MARSHAL}.${className} , ${length})`),
     cql: `vector<${cql}, ${length}>`,
     value: fc.array(value, { minLength: length, maxLength: length }),
     isKey: false,
-  }),
-);
+  }));
 
 const TEXTUAL: ReadonlySet<number> = new Set([0x01, 0x0c, 0x0d, 0x0f, 0x10, 0x11, 0x12]);
 const unique = { selector: (item: unknown): string => shown(item) };
 
 /** A value as text, to tell it from others. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
 }
 
@@ -173,7 +173,7 @@ function tupleOf(parts: readonly Typed[]): Typed {
 }
 
 /** The name of a user-defined type with these fields, as CQL writes them: the same for the same ones. */
-export function nameOfUserType(fields: readonly string[]): string {
+function nameOfUserType(fields: readonly string[]): string {
   let hash = 7;
   for (const sign of fields.join()) hash = (hash * 31 + sign.charCodeAt(0)) % 2_147_483_647;
   return `ut_${hash}`;
@@ -207,7 +207,10 @@ export function anyType(userTypes: Map<string, readonly string[]> = new Map()): 
         weight: 1,
         arbitrary: fc.array(tie('any'), { minLength: 1, maxLength: 3 }).map((parts) => {
           const made = userTypeOf(parts);
-          userTypes.set(made.cql, parts.map(({ cql }) => frozen(cql)));
+          userTypes.set(
+            made.cql,
+            parts.map(({ cql }) => frozen(cql)),
+          );
           return made;
         }),
       },
@@ -219,5 +222,5 @@ function isNoDuration({ cql }: Typed): boolean {
   return cql !== 'duration';
 }
 
-/** Every simple type once, and a vector. */
+/** Every simple type once. */
 export const simpleTypes: readonly Typed[] = SIMPLE;

@@ -143,7 +143,7 @@ export class Cluster {
       pooling: { maxRequestsPerConnection: REQUESTS_MAX, ...given.pooling },
       socketOptions: { ...given.socketOptions, readTimeout: requestTimeoutMs },
       // In an object, keys of a map that differ can have the same name.
-      encoding: { ...given.encoding, map: Map, copyBuffer: true },
+      encoding: { ...given.encoding, map: Map },
     };
   }
 }

@@ -90,7 +90,11 @@ function putPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
   const text = requireWholeText(codec.encode(value), 'args.value');
   const timestamp = writeClock.next();
   const content = fingerprintOf(text);
-  const written: Meaning = { value: undefined, version: timestamp, objects: [{ id: key, version: timestamp, content }] };
+  const written: Meaning = {
+    value: undefined,
+    version: timestamp,
+    objects: [{ id: key, version: timestamp, content }],
+  };
   return {
     name: 'put',
     effect: 'update',

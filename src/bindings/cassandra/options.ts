@@ -96,7 +96,8 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     requestTimeoutMs: positive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
     credentials: options.credentials,
     // Every connection of the binding is made by it: a password must not go over one that is not.
-    tls: options.tls ?? (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ?? undefined,
+    tls:
+      options.tls ?? (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ?? undefined,
     driver: options.driver,
     translateAddress: options.translateAddress,
     clientOptions: options.clientOptions ?? {},

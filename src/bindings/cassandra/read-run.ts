@@ -37,6 +37,8 @@ export class ReadRun implements ReadSink {
   #early: { readonly page: Page; readonly meaning: Meaning | undefined; readonly seq: number | undefined } | undefined;
   /** Rows of the pages before. */
   #fetched: readonly Page['rows'][] = [];
+  /** Whether the replicas were asked once more because they were behind the session. */
+  #isSecondTry = false;
   #isOver = false;
 
   constructor(parts: ReadRunParts) {
@@ -86,7 +88,8 @@ export class ReadRun implements ReadSink {
     }
     const { page, meaning, seq } = this.#early;
     if (meaning === undefined || seq === undefined) return this.final(page);
-    if (this.#isBehindSession(meaning) || !this.#end()) return;
+    if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
+    if (!this.#end()) return;
     this.#session?.ended(meaning.objects, this.#isSure);
     this.#parts.tally.final(meaning);
     this.#parts.sink.confirm(this.#level, seq);
@@ -106,7 +109,8 @@ export class ReadRun implements ReadSink {
     }
     const stronger = this.#strongerFor(meaning);
     if (stronger !== undefined) return this.#goStronger(stronger);
-    if (this.#isBehindSession(meaning) || !this.#end()) return;
+    if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
+    if (!this.#end()) return;
     this.#session?.ended(meaning.objects, this.#isSure);
     if (this.#level !== 'weak') tally.final(meaning);
     sink.update(meaning.value, this.#level, detailsOf(meaning));
@@ -171,17 +175,24 @@ export class ReadRun implements ReadSink {
     this.#askAgain(undefined);
   }
 
-  /** The replicas that were asked may be behind what one alone has shown: an honest failure, worth another try. */
+  /** The replicas that were asked may be behind what one alone has shown, by a write that is just being made. */
   #isBehindSession({ objects }: Meaning): boolean {
     const session = this.#session;
     if (session === undefined || objects === undefined) return false;
-    if (this.#isSure ? !session.isAhead(objects) : session.admits(objects)) return false;
-    // Of two writes of one time only one is kept, for good: that is told once.
-    session.ended(objects, false);
+    return this.#isSure ? session.isAhead(objects) : !session.admits(objects);
+  }
+
+  /** Once more; after that an honest failure. Of two writes of one time only one is kept, for good: that is told once. */
+  #tryAgain({ objects }: Meaning): void {
+    if (!this.#isSecondTry) {
+      this.#isSecondTry = true;
+      this.#fetched = [];
+      return this.#askAgain(undefined);
+    }
+    this.#session?.ended(objects, false);
     const { name } = this.#parts.plan;
     const message = `${name}: the replicas that were asked show something else than what this session has seen last: ask again`;
     this.fail(new CorrectableError('SESSION_BEHIND', message));
-    return true;
   }
 
   /** @returns whether it had not ended before */

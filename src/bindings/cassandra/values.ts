@@ -34,12 +34,9 @@ export class Values {
   /** A row of the driver with plain values; `columns` as the driver knows them. */
   plainRow(row: object, columns?: readonly NamedType[] | null): Row {
     const plain: Record<string, unknown> = {};
-    if (columns == null) {
-      for (const [name, value] of Object.entries(row)) setOwn(plain, name, this.plain(value));
-    } else {
-      const values = row as Readonly<Record<string, unknown>>;
-      for (const { name, type } of columns) setOwn(plain, name, this.plain(values[name], type));
-    }
+    const values = row as Readonly<Record<string, unknown>>;
+    const named: readonly Partial<NamedType>[] = columns ?? Object.keys(row).map((name) => ({ name }));
+    for (const { name = '', type } of named) setOwn(plain, name, this.plain(values[name], type));
     return plain;
   }
 

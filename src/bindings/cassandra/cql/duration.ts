@@ -23,7 +23,8 @@ const UNITS: readonly (readonly [sign: string, part: Part, size: bigint])[] = [
   ['us', 'nanoseconds', 1_000n],
   ['ns', 'nanoseconds', 1n],
 ];
-const TEXT = /^(-?)(?:(\d+)y)?(?:(\d+)mo)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?(?:(\d+)[uµ]s)?(?:(\d+)ns)?$/i;
+const TEXT =
+  /^(-?)(?:(\d+)y)?(?:(\d+)mo)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?(?:(\d+)[uµ]s)?(?:(\d+)ns)?$/i;
 const BITS: Readonly<Record<Part, number>> = { months: 32, days: 32, nanoseconds: 64 };
 
 /** The duration as CQL writes it, without weeks. */

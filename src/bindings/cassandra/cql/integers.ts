@@ -24,7 +24,7 @@ export function bytesOfBigint(value: bigint): Buffer {
     .padStart(2 * count, '0');
   const bytes = Buffer.from(digits, 'hex');
   // The first byte may say nothing but the sign, which the second one says too.
-  const isSpare = count > 1 && bytes[0] === (value < 0n ? 0xff : 0) && (bytes[1]! >= 0x80) === value < 0n;
+  const isSpare = count > 1 && bytes[0] === (value < 0n ? 0xff : 0) && bytes[1]! >= 0x80 === value < 0n;
   return isSpare ? bytes.subarray(1) : bytes;
 }
 

@@ -14,7 +14,8 @@ type Duration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown 
 export function plainValue(value: unknown, given: CqlType | undefined, types: DriverTypes): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (value instanceof Date) return checkedDate(value);
-  if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  // A copy of its own: a view would keep the whole answer in memory, and show it to whoever looks at `buffer`.
+  if (value instanceof Uint8Array) return new Uint8Array(value);
   const type = given && resolved(given);
   if (value instanceof Map) return plainMap([...(value as ReadonlyMap<unknown, unknown>)], type, types);
   const items = elementsOf(value, types);
@@ -56,17 +57,10 @@ function elementsOf(value: object, { Tuple, Vector }: DriverTypes): Iterable<unk
 }
 
 function typeOfItem(type: CqlType | undefined, at: number): CqlType | undefined {
-  switch (type?.code) {
-    case TYPE.list:
-    case TYPE.set:
-      return itemOf(type);
-    case TYPE.tuple:
-      return itemsOf(type)[at];
-    case TYPE.vector:
-      return vectorOf(type).of;
-    default:
-      return undefined;
-  }
+  if (type === undefined) return undefined;
+  if (type.code === TYPE.list || type.code === TYPE.set) return itemOf(type);
+  if (type.code === TYPE.tuple) return itemsOf(type)[at];
+  return type.code === TYPE.vector ? vectorOf(type).of : undefined;
 }
 
 /** Keys that are no texts stay what they are: as the names of properties, two timestamps could be the same. */

@@ -88,7 +88,8 @@ function whole(value: unknown, width: number, type: CqlType): Uint8Array {
   const bytes = number === undefined ? undefined : fixedBytes(number, width);
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
-  throw misfit(value, type, `a whole number from ${-most} to ${most - 1n} is`);
+  // Numbers that large are not exact.
+  throw misfit(value, type, `a ${width === 8 ? 'bigint' : 'whole number'} from ${-most} to ${most - 1n} is`);
 }
 
 function asText(value: unknown): Uint8Array | undefined {
@@ -120,7 +121,9 @@ function asFloat(value: unknown): Uint8Array | undefined {
 }
 
 function isNumberLike(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+  return (
+    typeof value === 'string' || typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))
+  );
 }
 
 function asTimestamp(value: unknown): Uint8Array | undefined {
@@ -167,7 +170,8 @@ export function misfit(value: unknown, type: CqlType, takes: string): Misfit {
 const SHOWN_MAX = 40;
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value);
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value);
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${value?.constructor.name ?? 'null'}`;
   return String(value).slice(0, SHOWN_MAX);
 }

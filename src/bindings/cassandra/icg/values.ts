@@ -24,8 +24,7 @@ export interface CqlValues {
 export function driverValues(driver: CassandraDriver): CqlValues | undefined {
   const { Encoder, types } = driver;
   if (Encoder === undefined) return undefined;
-  // Copies: a view of a few bytes would keep the whole answer in memory.
-  const encoder = new Encoder(VERSION, { encoding: { map: Map, copyBuffer: true } });
+  const encoder = new Encoder(VERSION, { encoding: { map: Map } });
   const values = new Values(driver);
   return {
     encode(value, type, name = 'value') {

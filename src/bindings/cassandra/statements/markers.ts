@@ -30,5 +30,5 @@ export function namedKeyspaces(cql: string): string[] {
  */
 export function changesOnePartition(cql: string): boolean {
   const words = cql.replace(PARTS, ' _ ');
-  return /^[\s;]*(insert|update|delete)\b/i.test(words) && !/\b(if|in)\b/i.test(words);
+  return /^[\s_]*(insert|update|delete)\b/i.test(words) && !/\b(if|in)\b/i.test(words);
 }

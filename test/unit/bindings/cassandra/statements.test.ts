@@ -164,6 +164,16 @@ test('rows: the cluster ends a page early → the rest is fetched, at the same c
   expect(read.latest).toMatchObject({ final: true, confirms: false });
 });
 
+test('rows: page after page, and nobody waits any more → no more are asked for', async () => {
+  const { fake, client } = open();
+  const read = client.invokeStrong(posts.all({ user: 'ada' }), { timeoutMs: 20 });
+  const first = await fake.next();
+  await expect(read).rejects.toMatchObject({ code: 'TIMEOUT' });
+  first.answer({ rows: [], pageState: 'aa' });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(fake.executed).toHaveLength(1);
+});
+
 test('page: more to come → says where; the next call goes on there', async () => {
   const { fake, client } = open();
   const first = client.invokeStrong(posts.timeline({ user: 'ada' }));

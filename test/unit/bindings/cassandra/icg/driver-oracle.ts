@@ -100,7 +100,9 @@ export function driverValue(value: unknown, type: { readonly code: number; reado
       return types.Integer.fromString(String(value));
     case 0x20:
     case 0x22:
-      return (value as unknown[]).length === 0 ? Buffer.alloc(4) : (value as unknown[]).map((item) => driverValue(item, info));
+      return (value as unknown[]).length === 0
+        ? Buffer.alloc(4)
+        : (value as unknown[]).map((item) => driverValue(item, info));
     case 0x21: {
       const [key, item] = info as [{ code: number }, { code: number }];
       const entries = Array.isArray(value) ? (value as [unknown, unknown][]) : Object.entries(value as object);

@@ -312,7 +312,9 @@ describe('statements that the coordinator answers once', () => {
   });
 
   test('one key of `IN ?` has two answers, several have one → the several go by two requests all the same', async () => {
-    const byKeys = { parameters: [{ name: 'ids', type: { code: 0x20, type: null, info: { code: 0x0d, type: null } } }] };
+    const byKeys = {
+      parameters: [{ name: 'ids', type: { code: 0x20, type: null, info: { code: 0x0d, type: null } } }],
+    };
     await using node = await ScriptedNode.start({ ...byKeys, onExecute: twice });
     await using opened = await open(node.address);
     expect(await isPlain(opened, { params: [['a']] })).toBe(false);
