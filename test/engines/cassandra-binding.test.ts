@@ -89,7 +89,7 @@ const EVERY_TYPE = {
   t: [1, 'x'],
   u: 3,
   v: 4,
-  w: { 1: 'one' },
+  w: [[1, 'one']],
   x: { street: 'High', number: 7n },
   y: null,
   z: [1.5, 2],

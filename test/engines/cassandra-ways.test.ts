@@ -210,7 +210,7 @@ test('ways: every CQL type, full and empty, by name and by asterisk → the same
     t: [1, 'one'],
     ad: { street: 'S', zip: 12_345 },
     ve: [0.5, 1.5, -2],
-    nest: { 1: ['p', 'q'] },
+    nest: [[1, ['p', 'q']]],
     written: expect.any(BigInt),
   });
   expect(full).toMatchObject({ weak: full.final, confirms: true, version: expect.any(Number) });

@@ -11,14 +11,15 @@ import type { Consistency } from './consistency.ts';
 import { closedError, correctableError } from './failures.ts';
 import { keyValuePlanners } from './key-value.ts';
 import { finalLevel, type CassandraLevels, type FinalLevel, type Level } from './levels.ts';
-import { namedKeyspaces } from './markers.ts';
+import { namedKeyspaces } from './statements/markers.ts';
 import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
 import { PlainPath } from './plain-path.ts';
 import { statementPlanner, type Plan, type Planner } from './plan.ts';
 import { ReadRun } from './read-run.ts';
-import { ReadSession } from './session.ts';
-import { listOf } from './statements.ts';
-import { Tally, type ReadCounts } from './tally.ts';
+import { ReadSession } from './sessions/session.ts';
+import { listOf } from './statements/statements.ts';
+import { Tally, type ReadCounts } from './sessions/tally.ts';
+import { UpdateRun } from './update-run.ts';
 import { correctableWay } from './ways.ts';
 
 export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
@@ -64,8 +65,6 @@ export function cassandra<const O extends CassandraOptions>(options: O): Cassand
   return new CassandraStore(resolveOptions(options)) as CassandraBinding as CassandraBinding<LevelsOf<O>>;
 }
 
-type AnySink = Sink<unknown, Level>;
-
 class CassandraStore implements CassandraBinding {
   readonly name = 'cassandra';
   readonly #options: ResolvedOptions;
@@ -74,7 +73,7 @@ class CassandraStore implements CassandraBinding {
   readonly #cluster: Cluster;
   readonly #path: ChosenPath;
   readonly #tally = new Tally();
-  readonly #underWay = new Set<AnySink>();
+  readonly #underWay = new Set<ReadRun | UpdateRun>();
   #isClosed = false;
 
   constructor(options: ResolvedOptions) {
@@ -128,7 +127,7 @@ class CassandraStore implements CassandraBinding {
     operation: Operation<T>,
     levels: readonly Level[],
     sink: Sink<T, Level>,
-    { session: opened }: InvocationContext,
+    context: InvocationContext,
   ): void {
     if (this.#isClosed) throw closedError();
     const planner = this.#planners.get(operation.name);
@@ -140,60 +139,60 @@ class CassandraStore implements CassandraBinding {
     if (plan.effect !== operation.effect) {
       throw invalidArgument('effect', `${plan.name} is a${plan.effect === 'read' ? '' : 'n'} ${plan.effect}`);
     }
+    const { session } = context;
     const call: Call = {
       plan,
       levels,
-      sink: sink as AnySink,
-      session: opened instanceof ReadSession ? opened : undefined,
+      sink: sink as Sink<unknown, Level>,
+      session: session instanceof ReadSession ? session : undefined,
+      context,
     };
-    this.#underWay.add(call.sink);
-    if (plan.effect === 'update') void this.#update(call);
+    if (plan.effect === 'update') this.#update(call);
     else this.#read(call);
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const sink of this.#underWay) sink.fail(closedError());
+    for (const run of this.#underWay) run.close();
     await this.#path.close();
     await this.#cluster.close();
   }
 
-  #read(call: Call): void {
-    const { plan, session, sink } = call;
+  #read({ context, ...call }: Call): void {
+    const { plan, session } = call;
     const [, final] = this.#levels;
     if (session !== undefined && final === 'quorum' && plan.ids.length === 0) {
-      this.#underWay.delete(sink);
       const message = `${plan.name}: no session can be kept at level quorum without versions: use read and write QUORUM`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
     const { weak, read } = this.#options;
-    new ReadRun({
+    const run: ReadRun = new ReadRun({
       ...call,
       weak,
       read,
       path: this.#path,
       tally: this.#tally.begin(plan.ids),
       finalLevel: final,
-      ended: () => this.#underWay.delete(sink),
-    }).start();
+      isWanted: () => !context.signal.aborted,
+      ended: () => this.#underWay.delete(run),
+    });
+    this.#underWay.add(run);
+    run.start();
   }
 
   /** There is no early view of an update: fewer replicas than `write` promise nothing, and it is executed once. */
-  async #update({ plan, sink, session }: Call): Promise<void> {
-    const { write } = this.#options;
-    const [, final] = this.#levels;
-    try {
-      const meaning = plan.meaningOf(await this.#cluster.execute({ ...plan, consistency: write }));
-      this.#tally.learn(meaning);
-      session?.advanceTo(meaning.objects);
-      const { value, version } = meaning;
-      sink.update(value, final, version === undefined ? undefined : { version });
-    } catch (error) {
-      sink.fail(correctableError(error, { effect: 'update', operation: plan.name, hint: plan.hint }));
-    } finally {
-      this.#underWay.delete(sink);
-    }
+  #update(call: Call): void {
+    const run: UpdateRun = new UpdateRun({
+      ...call,
+      cluster: this.#cluster,
+      tally: this.#tally,
+      write: this.#options.write,
+      level: this.#levels[1],
+      ended: () => this.#underWay.delete(run),
+    });
+    this.#underWay.add(run);
+    void run.start();
   }
 }
 
@@ -201,8 +200,9 @@ class CassandraStore implements CassandraBinding {
 interface Call {
   readonly plan: Plan;
   readonly levels: readonly Level[];
-  readonly sink: AnySink;
+  readonly sink: Sink<unknown, Level>;
   readonly session: ReadSession | undefined;
+  readonly context: InvocationContext;
 }
 
 const RESERVED: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);

@@ -22,14 +22,17 @@ export interface Choice {
   readonly connected: () => Promise<{ readonly driver: CassandraDriver }>;
 }
 
-/** How long a coordinator that could not be looked at is left alone. */
-const LOOK_AGAIN_MS = 5_000;
+/** How long a coordinator that could not be looked at is left alone at first; after each vain look twice as long. */
+const LOOK_AGAIN_FIRST_MS = 1_000;
+const LOOK_AGAIN_MAX_MS = 60_000;
 
 export class ChosenPath implements ReadPath {
   readonly #choice: Choice;
   #path: ReadPath | undefined;
   #choosing: Promise<ReadPath> | undefined;
+  #vainLooks = 0;
   #lookAgainAt = 0;
+  #isConnected = false;
   #isClosed = false;
 
   constructor(choice: Choice) {
@@ -41,10 +44,16 @@ export class ChosenPath implements ReadPath {
     return this.#path === undefined ? undefined : this.#path !== this.#choice.settings.plain;
   }
 
+  /** While the coordinator is looked at, reads go by two requests: it may be slow to say that it is there. */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#path !== undefined) return this.#path.read(statement, request, sink);
-    this.chosen().then(
-      (path) => path.read(statement, request, sink),
+    const { wanted, settings } = this.#choice;
+    const chosen = this.chosen();
+    if (wanted === 'auto') chosen.catch(() => {});
+    if (wanted === 'auto' && this.#isConnected) return settings.plain.read(statement, request, sink);
+    const ready = wanted === 'auto' ? this.#connected().then(() => settings.plain) : chosen;
+    ready.then(
+      (path) => (this.#path ?? path).read(statement, request, sink),
       (error: unknown) => sink.fail(error),
     );
   }
@@ -55,18 +64,24 @@ export class ChosenPath implements ReadPath {
     return this.#choosing;
   }
 
+  /** What is still looked at is closed once it has been found. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#choosing?.catch(() => undefined);
     await this.#path?.close();
   }
 
-  async #choose(): Promise<ReadPath> {
-    const { wanted, settings, way, connected } = this.#choice;
-    const { driver } = await connected();
+  async #connected(): Promise<CassandraDriver> {
+    const { driver } = await this.#choice.connected();
     if (this.#isClosed) throw closedError();
+    this.#isConnected = true;
+    return driver;
+  }
+
+  async #choose(): Promise<ReadPath> {
+    const { wanted, settings, way } = this.#choice;
+    const driver = await this.#connected();
     if (wanted === 'never') return (this.#path = settings.plain);
-    if (wanted === 'auto' && Date.now() < this.#lookAgainAt) return settings.plain;
+    if (wanted === 'auto' && performance.now() < this.#lookAgainAt) return settings.plain;
     try {
       const path = await way?.(driver)(settings);
       if (this.#isClosed) {
@@ -77,7 +92,8 @@ export class ChosenPath implements ReadPath {
       return (this.#path = path ?? settings.plain);
     } catch (error) {
       if (wanted === 'require') throw error;
-      this.#lookAgainAt = Date.now() + LOOK_AGAIN_MS;
+      this.#lookAgainAt = performance.now() + Math.min(LOOK_AGAIN_MAX_MS, LOOK_AGAIN_FIRST_MS * 2 ** this.#vainLooks);
+      this.#vainLooks += 1;
       return settings.plain;
     }
   }

@@ -1,12 +1,13 @@
 /** The connection to a cluster: made at the first need, checked against what the options claim, made again if it failed. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency.ts';
-import { loadDriver, type CassandraDriver, type DriverClient } from './driver.ts';
-import { closedError } from './failures.ts';
+import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
+import { closedError, RepeatedFailure } from './failures.ts';
 import { keyValueTable } from './key-value-table.ts';
 import type { ResolvedOptions } from './options.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicy } from './policies.ts';
+import { addressTranslator, coordinatorPolicy, retryPolicies, type RetryPolicyClass } from './policies.ts';
 import type { Page } from './read-path.ts';
+import { serverIdentity } from './server-identity.ts';
 import { Values } from './values.ts';
 
 /** One execution of a prepared statement. */
@@ -29,6 +30,7 @@ interface Connected {
   readonly client: DriverClient;
   readonly driver: CassandraDriver;
   readonly values: Values;
+  readonly retries: RetryPolicyClass;
 }
 
 export class Cluster {
@@ -57,35 +59,55 @@ export class Cluster {
     return this.#connecting;
   }
 
-  async execute(execution: Execution): Promise<Page> {
-    const { client, values } = this.#connected ?? (await this.connected());
-    const { cql, params, consistency, isIdempotent, pageSize, pageState, timestamp } = execution;
-    const result = await client.execute(
-      cql,
-      params.map((param) => values.encodable(param)),
-      {
-        prepare: true,
-        consistency: CONSISTENCY_CODES[consistency],
-        isIdempotent,
-        autoPage: false,
-        ...(pageSize !== undefined && { fetchSize: pageSize }),
-        ...(pageState !== undefined && { pageState }),
-        ...(timestamp !== undefined && { timestamp }),
-      },
-    );
-    return { rows: (result.rows ?? []).map((row) => values.plainRow(row)), pageState: result.pageState ?? undefined };
+  /** Whether requests go out at once. */
+  get isConnected(): boolean {
+    return this.#connected !== undefined && !this.#isClosed;
   }
 
+  async execute(execution: Execution): Promise<Page> {
+    return this.#execute(this.#connected ?? (await this.connected()), execution);
+  }
+
+  /** The same for an update: what it fails with tells of all attempts, since an earlier one may have been made. */
+  async update(execution: Execution): Promise<Page> {
+    const connected = this.#connected ?? (await this.connected());
+    const earlier: Error[] = [];
+    const retry = new connected.retries((error) => earlier.push(error));
+    try {
+      return await this.#execute(connected, execution, retry);
+    } catch (error) {
+      throw earlier.length > 0 && error instanceof Error ? new RepeatedFailure(earlier, error) : error;
+    }
+  }
+
+  /** What is under way fails; connections that are still being made are ended as soon as the driver lets go of them. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const connected = await this.#connecting?.catch(() => undefined);
-    await connected?.client.shutdown();
+    if (this.#connected !== undefined) await this.#connected.client.shutdown();
+    else void this.#connecting?.then(({ client }) => client.shutdown()).catch(() => {});
+  }
+
+  async #execute({ client, values }: Connected, execution: Execution, retry?: object): Promise<Page> {
+    const { cql, params, consistency, isIdempotent, pageSize, pageState, timestamp } = execution;
+    const result = await client.execute(cql, parametersFor(client, values, { cql, params }), {
+      prepare: true,
+      consistency: CONSISTENCY_CODES[consistency],
+      isIdempotent,
+      autoPage: false,
+      ...(pageSize !== undefined && { fetchSize: pageSize }),
+      ...(pageState !== undefined && { pageState }),
+      ...(timestamp !== undefined && { timestamp }),
+      ...(retry !== undefined && { retry: retry as never }),
+    });
+    const rows = (result.rows ?? []).map((row) => values.plainRow(row, result.columns));
+    return { rows, pageState: result.pageState ?? undefined };
   }
 
   async #connect(): Promise<Connected> {
     const driver = await loadDriver(this.#options.driver);
-    const client = new driver.Client(this.#clientOptions(driver) as never);
+    const retries = retryPolicies(driver);
+    const client = new driver.Client(this.#clientOptions(driver, new retries()) as never);
     try {
       await client.connect();
       if (this.#options.singleDataCenter) await checkSingleDataCenter(client, this.#keyspaces);
@@ -94,13 +116,13 @@ export class Cluster {
       await client.shutdown().catch(() => {});
       throw error;
     }
-    return { client, driver, values: new Values(driver) };
+    return { client, driver, values: new Values(driver), retries };
   }
 
-  #clientOptions(driver: CassandraDriver): object {
+  #clientOptions(driver: CassandraDriver, retry: object): object {
     const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, translateAddress, clientOptions } =
       this.#options;
-    const given = clientOptions as { policies?: object; pooling?: object; socketOptions?: object };
+    const given = clientOptions as { policies?: object; pooling?: object; socketOptions?: object; encoding?: object };
     return {
       // The schema is of use for routing by token only, and these requests are not.
       isMetadataSyncEnabled: false,
@@ -108,18 +130,44 @@ export class Cluster {
       contactPoints: [...contactPoints],
       keyspace,
       ...(credentials !== undefined && { credentials }),
-      // Left to itself the driver takes any certificate.
-      ...(tls !== undefined && { sslOptions: { rejectUnauthorized: true, ...tls } }),
+      // Left to itself the driver takes any certificate, and looks for the node's number in it, not for its name.
+      ...(tls !== undefined && {
+        sslOptions: { rejectUnauthorized: true, ...serverIdentity(contactPoints, tls), ...tls },
+      }),
       policies: {
         ...given.policies,
         ...(translateAddress !== undefined && { addressResolution: addressTranslator(driver, translateAddress) }),
         loadBalancing: coordinatorPolicy(driver, contactPoints),
-        retry: retryPolicy(driver),
+        retry,
       },
       pooling: { maxRequestsPerConnection: REQUESTS_MAX, ...given.pooling },
       socketOptions: { ...given.socketOptions, readTimeout: requestTimeoutMs },
+      // In an object, keys of a map that differ can have the same name.
+      encoding: { ...given.encoding, map: Map },
     };
   }
+}
+
+/**
+ * The values for the markers as the bytes of their types. These the driver knows once it has prepared the statement: it
+ * reads the values after that, and again where it has had to prepare it anew.
+ */
+function parametersFor(
+  client: DriverClient,
+  values: Values,
+  { cql, params }: Pick<Execution, 'cql' | 'params'>,
+): unknown[] {
+  const statements = client.metadata as DriverStatements | undefined;
+  if (statements?.getPreparedInfo === undefined) return params.map((param) => values.encodable(param));
+  const written: unknown[] = [];
+  for (const [at, param] of params.entries()) {
+    const get = (): unknown => {
+      const marker = statements.getPreparedInfo?.(client.keyspace, cql)?.meta?.columns?.[at];
+      return marker === undefined ? values.encodable(param) : values.written(param, marker);
+    };
+    Object.defineProperty(written, at, { get, enumerable: true, configurable: true });
+  }
+  return written;
 }
 
 /** `LOCAL_QUORUM` is a quorum of all replicas only where no other data centre has any. */

@@ -13,16 +13,39 @@ export interface DriverQueryOptions {
   readonly pageState?: string;
   readonly autoPage?: boolean;
   readonly timestamp?: number;
+  /** Decides what is asked again of this execution: a policy of the driver's own class. */
+  readonly retry?: never;
 }
 
 /** What `Client.execute` gives; updates have no rows. */
 export interface DriverResult {
   readonly rows?: readonly object[] | undefined;
+  /** The columns of the rows, where the driver says them. */
+  readonly columns?: readonly DriverColumn[] | null | undefined;
   readonly pageState?: string | null | undefined;
+}
+
+/** A column or a marker, as the driver knows it. */
+export interface DriverColumn {
+  readonly name: string;
+  readonly type: { readonly code: number; readonly info?: unknown };
+}
+
+/** What a driver remembers of prepared statements; in its types this is not. */
+export interface DriverStatements {
+  getPreparedInfo?(keyspace: string | undefined, cql: string): DriverStatement | undefined;
+}
+
+/** One of them. */
+interface DriverStatement {
+  readonly meta?: { readonly columns?: readonly DriverColumn[] } | undefined;
 }
 
 /** A connected driver. */
 export interface DriverClient {
+  readonly keyspace?: string | undefined;
+  /** Its `DriverStatements`. Without them, values are written as it thinks best. */
+  readonly metadata?: object | undefined;
   connect(): Promise<void>;
   execute(cql: string, params?: unknown[], options?: DriverQueryOptions): Promise<DriverResult>;
   shutdown(): Promise<void>;
@@ -60,6 +83,9 @@ export interface CassandraDriver {
   readonly types: {
     /** What the encoder gives for a value that is not to be touched. */
     readonly unset?: object;
+    readonly BigDecimal: Class<object> & { toBuffer(value: object): Buffer };
+    /** Its `months`, `days` and `nanoseconds` are not in its types. */
+    readonly Duration: Class<object>;
     readonly Integer: Class<object> & { toBuffer(value: object): Buffer };
     readonly Long: Class<object>;
     readonly Tuple: Class<{ readonly elements: unknown[] }>;

@@ -19,7 +19,12 @@ const SERVER_CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
-const REFUSALS: ReadonlySet<number> = new Set([0x0100, 0x1000, 0x1001, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
+const REFUSALS: ReadonlySet<number> = new Set([0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
+/**
+ * Too few replicas, or too much to do. Cassandra looks before each write of a statement that makes several, and before it
+ * commits a condition that has been decided: a refusal only of what is one plain write.
+ */
+const SHORTAGES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 /** Of this package's own protocol client. */
 const CLIENT_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>> = {
@@ -40,6 +45,8 @@ export interface Asked {
   readonly effect: Effect;
   /** Names the operation in messages. */
   readonly operation: string;
+  /** Of an update: whether it is one plain write (see `Plan`). */
+  readonly isOneMutation?: boolean | undefined;
   /** Where the request was to go on from, if it named a page. */
   readonly pageState?: string | undefined;
   /** What to do where the cluster does not know the table. */
@@ -62,7 +69,7 @@ interface DriverFailure {
 export function correctableError(error: unknown, asked: Asked): unknown {
   if (isCorrectableError(error) || !(error instanceof Error)) return error;
   const failure = rootOf(error as DriverFailure);
-  if (asked.effect === 'update' && mayBeMade(error as DriverFailure)) {
+  if (asked.effect === 'update' && mayBeMade(error as DriverFailure, asked.isOneMutation === true)) {
     const message = `${asked.operation}: the update was sent and may have been made: ${failure.message}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
@@ -79,6 +86,29 @@ export function correctableError(error: unknown, asked: Asked): unknown {
 /** The error for whatever is asked of a closed binding. */
 export function closedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', { retryable: false });
+}
+
+/** The error for an update that was on its way when the binding was closed. */
+export function abandonedError(operation: string): CorrectableError {
+  const message = `${operation}: the Cassandra binding was closed while the update was on its way: it may have been made`;
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** The error for an update that was answered, and whose answer is not what the statement's `result` expects. */
+export function unexpectedAnswer(operation: string, cause: unknown): CorrectableError {
+  const message = `${operation}: the update was answered and may have been made, but its result does not fit: ${String(cause)}`;
+  return new CorrectableError('UNKNOWN', message, { cause });
+}
+
+/** An update that was sent again after it had failed, and failed for the last time: any of the attempts may have been made. */
+export class RepeatedFailure extends Error {
+  override readonly name = 'RepeatedFailure';
+  readonly innerErrors: Readonly<Record<string, Error>>;
+
+  constructor(earlier: readonly Error[], last: Error) {
+    super(last.message, { cause: last });
+    this.innerErrors = { last, ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])) };
+  }
 }
 
 /** Where the driver tried several nodes, or one with no other to go to, the last real answer says more than "no host". */
@@ -112,14 +142,16 @@ function codeOf(failure: DriverFailure): ErrorCode | undefined {
 }
 
 /** Whether a request that changes something may have been executed by some replica. */
-function mayBeMade(failure: DriverFailure): boolean {
+function mayBeMade(failure: DriverFailure, isOneMutation: boolean): boolean {
   if (failure.innerErrors !== undefined) {
     // Hosts that were down or busy are there as text or as errors before the request was written.
     return Object.values(failure.innerErrors ?? {}).some(
-      (each) => each instanceof Error && mayBeMade(each as DriverFailure),
+      (each) => each instanceof Error && mayBeMade(each as DriverFailure, isOneMutation),
     );
   }
-  if (typeof failure.code === 'number') return !REFUSALS.has(failure.code);
+  if (typeof failure.code === 'number') {
+    return !(REFUSALS.has(failure.code) || (isOneMutation && SHORTAGES.has(failure.code)));
+  }
   if (failure.name === 'OperationTimedOutError') return true;
   return failure.isSocketError === true && failure.requestNotWritten !== true;
 }

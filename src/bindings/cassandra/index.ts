@@ -7,9 +7,9 @@ export type { CassandraLevels, FinalLevel } from './levels.ts';
 export type { CassandraDriver, DriverClient, DriverQueryOptions, DriverResult } from './driver.ts';
 export { keyValueTable } from './key-value-table.ts';
 export type { CorrectableOption, Row } from './read-path.ts';
-export { applied, nothing, one, page, rows } from './results.ts';
-export type { Mapped, ResultPage, ResultShape, RowMapper, VersionOption } from './results.ts';
-export { defineStatements, implementStatements, statement } from './statements.ts';
+export { applied, nothing, one, page, rows } from './statements/results.ts';
+export type { Mapped, ResultPage, ResultShape, RowMapper, VersionOption } from './statements/results.ts';
+export { defineStatements, implementStatements, statement } from './statements/statements.ts';
 export type {
   AnySpec,
   AnySpecs,
@@ -19,8 +19,8 @@ export type {
   Statements,
   StatementSpec,
   StatementText,
-} from './statements.ts';
-export type { AnySchema, SchemaInput, SchemaOutput } from './standard-schema.ts';
-export type { ReadCounts } from './tally.ts';
+} from './statements/statements.ts';
+export type { AnySchema, SchemaInput, SchemaOutput } from './statements/standard-schema.ts';
+export type { ReadCounts } from './sessions/tally.ts';
 export { jsonCodec } from './values.ts';
 export type { ValueCodec } from './values.ts';

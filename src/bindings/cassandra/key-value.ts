@@ -1,10 +1,12 @@
 /** `get`, `put` and `getMany` over one simple table (`keyValueTable`). Versions are the times of writing. */
+import { createHash } from 'node:crypto';
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { requireWholeText } from '../../engine-client/whole-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { Meaning, Plan, Planner } from './plan.ts';
 import type { Page } from './read-path.ts';
+import { writeClock } from './sessions/write-clock.ts';
 import type { ValueCodec } from './values.ts';
 
 /** What the built-in operations work on. */
@@ -20,14 +22,13 @@ const MANY_MAX = 1_000;
 /** The planners of the built-in operations, by name. */
 export function keyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
-  const clock = new WriteClock();
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `the table is made by what keyValueTable({ keyspace: '${keyspace}', table: '${table}' }) says, or by createTable: true`;
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
   return new Map<string, Planner>([
     ['get', (operation) => ({ ...getPlan(operation, `${select} = ?`, codec), hint })],
     ['getMany', (operation) => ({ ...getManyPlan(operation, `${select} IN ? LIMIT ${MANY_MAX}`, codec), hint })],
-    ['put', (operation) => ({ ...putPlan(operation, { cql: insert, codec, clock }), hint })],
+    ['put', (operation) => ({ ...putPlan(operation, insert, codec), hint })],
   ]);
 }
 
@@ -37,6 +38,7 @@ const READ = {
   pageState: undefined,
   isPaged: false,
   timestamp: undefined,
+  isOneMutation: false,
 } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
@@ -50,8 +52,8 @@ function getPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
     ids: [key],
     pageSize: 2,
     meaningOf(page) {
-      const { value, version } = entriesOf(page, codec).get(key) ?? ABSENT;
-      return { value, version, objects: [{ id: key, version }] };
+      const { value, version, content } = entriesOf(page, codec).get(key) ?? ABSENT;
+      return { value, version, objects: [{ id: key, version, content }] };
     },
   };
 }
@@ -75,25 +77,24 @@ function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan 
       return {
         value: keys.map((key) => entries.get(key)?.value),
         version: undefined,
-        objects: keys.map((id) => ({ id, version: entries.get(id)?.version })),
+        objects: keys.map((id) => ({ id, version: entries.get(id)?.version, content: entries.get(id)?.content })),
       };
     },
   };
 }
 
-interface Writing {
-  readonly cql: string;
-  readonly codec: ValueCodec;
-  readonly clock: WriteClock;
-}
-
 /** Repeated with the same time of writing it is the same write. */
-function putPlan({ args }: Operation, { cql, codec, clock }: Writing): Plan {
+function putPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
   const { key: given, value } = (args ?? {}) as Partial<PutArgs>;
   const key = keyOf(given, 'args.key');
-  const text = codec.encode(value);
-  const timestamp = clock.next();
-  const written: Meaning = { value: undefined, version: timestamp, objects: [{ id: key, version: timestamp }] };
+  const text = requireWholeText(codec.encode(value), 'args.value');
+  const timestamp = writeClock.next();
+  const content = fingerprintOf(text);
+  const written: Meaning = {
+    value: undefined,
+    version: timestamp,
+    objects: [{ id: key, version: timestamp, content }],
+  };
   return {
     name: 'put',
     effect: 'update',
@@ -105,6 +106,7 @@ function putPlan({ args }: Operation, { cql, codec, clock }: Writing): Plan {
     pageState: undefined,
     isPaged: false,
     timestamp,
+    isOneMutation: true,
     meaningOf: () => written,
   };
 }
@@ -112,16 +114,18 @@ function putPlan({ args }: Operation, { cql, codec, clock }: Writing): Plan {
 interface Entry {
   readonly value: unknown;
   readonly version: number | undefined;
+  readonly content: string | undefined;
 }
 
-const ABSENT: Entry = { value: undefined, version: undefined };
+const ABSENT: Entry = { value: undefined, version: undefined, content: undefined };
 
 function entriesOf({ rows }: Page, codec: ValueCodec): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const { key, value, written } of rows) {
-    const isThere = typeof value === 'string';
     const version = typeof written === 'bigint' ? Number(written) : undefined;
-    entries.set(String(key), { value: isThere ? decoded(codec, value, String(key)) : undefined, version });
+    const isThere = typeof value === 'string';
+    const content = isThere ? fingerprintOf(value) : undefined;
+    entries.set(String(key), { value: isThere ? decoded(codec, value, String(key)) : undefined, version, content });
   }
   return entries;
 }
@@ -140,14 +144,10 @@ function keyOf(key: unknown, field: string): string {
   throw invalidArgument(field, 'give a string of at least one character');
 }
 
-const MICROSECONDS_PER_MS = 1_000;
+const FINGERPRINT_LENGTH = 24;
 
-/** Times of writing of one binding: each later than the one before, also within a millisecond or when the clock steps back. */
-class WriteClock {
-  #last = 0;
-
-  next(): number {
-    this.#last = Math.max(Date.now() * MICROSECONDS_PER_MS, this.#last + 1);
-    return this.#last;
-  }
+/** Short, whatever is kept: it is remembered for many keys. */
+function fingerprintOf(text: string): string {
+  if (text.length <= FINGERPRINT_LENGTH) return text;
+  return `${text.length}:${createHash('sha256').update(text).digest('base64').slice(0, FINGERPRINT_LENGTH)}`;
 }

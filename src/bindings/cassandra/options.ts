@@ -3,7 +3,7 @@ import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import { READ_CONSISTENCIES, type Consistency } from './consistency.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { CorrectableOption } from './read-path.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './statements/statements.ts';
 import { jsonCodec, type ValueCodec } from './values.ts';
 
 export interface CassandraOptions {
@@ -44,7 +44,10 @@ export interface CassandraOptions {
   readonly requestTimeoutMs?: number;
   /** Who connects. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** Options for `tls.connect`: connects by TLS, and refuses nodes whose certificate is not vouched for (`ca`). */
+  /**
+   * Options for `tls.connect`: connects by TLS, and refuses nodes whose certificate is not vouched for (`ca`), or is for
+   * neither their address nor a name in `contactPoints`. `clientOptions.sslOptions` unless given.
+   */
   readonly tls?: object;
   /** The module `cassandra-driver`; the installed one unless given. */
   readonly driver?: CassandraDriver;
@@ -92,7 +95,9 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     correctable: oneOf('correctable', options.correctable ?? 'auto', ['auto', 'never', 'require']),
     requestTimeoutMs: positive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
     credentials: options.credentials,
-    tls: options.tls,
+    // Every connection of the binding is made by it: a password must not go over one that is not.
+    tls:
+      options.tls ?? (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ?? undefined,
     driver: options.driver,
     translateAddress: options.translateAddress,
     clientOptions: options.clientOptions ?? {},

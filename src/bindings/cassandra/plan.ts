@@ -2,7 +2,9 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect, Operation } from '../../correctable/operation.ts';
 import type { Page } from './read-path.ts';
-import type { Statement } from './statements.ts';
+import { writeClock } from './sessions/write-clock.ts';
+import { changesOnePartition } from './statements/markers.ts';
+import type { Statement } from './statements/statements.ts';
 
 /** What an answer means. */
 export interface Meaning {
@@ -16,7 +18,10 @@ export interface Meaning {
 /** One object in an answer. */
 export interface ShownObject {
   readonly id: string;
+  /** `undefined` where it is not there. */
   readonly version: number | undefined;
+  /** Tells its value from another one of the same version; `undefined` where nobody can tell. */
+  readonly content?: string | undefined;
 }
 
 /** One operation, bound to its arguments. */
@@ -34,8 +39,10 @@ export interface Plan {
   readonly ids: readonly string[];
   /** What to do where the cluster does not know the table; nothing to say unless given. */
   readonly hint?: string | undefined;
-  /** The time of writing, in microseconds since the epoch; the driver's clock unless given. */
+  /** Of an update: the time of writing, in microseconds since the epoch. */
   readonly timestamp: number | undefined;
+  /** Of an update: whether it is one plain write of one partition, of which nothing is done where it is refused. */
+  readonly isOneMutation: boolean;
   /** @throws CorrectableError where the answer does not fit */
   readonly meaningOf: (page: Page) => Meaning;
 }
@@ -47,6 +54,8 @@ export type Planner = (operation: Operation) => Plan;
 export function statementPlanner(statement: Statement): Planner {
   const { name, effect, cql, isIdempotent, result } = statement;
   const { versionColumn } = result;
+  const isUpdate = effect === 'update';
+  const isOneMutation = isUpdate && changesOnePartition(cql);
   return ({ args }) => ({
     name,
     effect,
@@ -55,7 +64,8 @@ export function statementPlanner(statement: Statement): Planner {
     ...statement.bind(args),
     isPaged: result.kind === 'page',
     ids: [],
-    timestamp: undefined,
+    timestamp: isUpdate ? writeClock.next() : undefined,
+    isOneMutation,
     meaningOf: (page) => ({
       value: result.make(page, name),
       version: versionColumn === undefined ? undefined : versionOf(page, versionColumn, name),

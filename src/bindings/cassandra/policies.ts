@@ -10,54 +10,88 @@ const RETRY = 1;
 
 type Done<T> = (error: Error | null, value?: T) => void;
 
+/** Finds the address of a name. */
+export type LookUp = (host: string) => Promise<{ readonly address: string }>;
+
+/** Nodes that could not be found are not looked for more often. */
+const LOOK_AGAIN_MS = 5_000;
+
 /**
  * The listed nodes in their order, so that the first coordinates as long as it is up, and no other nodes: two reads of one
  * operation go through one coordinator, or the later one could be of an older state (Correctables, OSDI 2016, §5.2).
+ *
+ * The driver knows nodes by their numbers. A name that has none, or one that is no node's any more, is looked up again: a
+ * node that comes back elsewhere keeps its name.
  */
-export function coordinatorPolicy(driver: CassandraDriver, contactPoints: readonly string[]): object {
+export function coordinatorPolicy(
+  driver: CassandraDriver,
+  contactPoints: readonly string[],
+  lookUp: LookUp = (host) => lookup(host),
+): object {
   const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
-    #order: readonly string[] = contactPoints;
+    /** The address of each contact point, in their order. */
+    #addresses: readonly (string | undefined)[] = contactPoints;
     #hosts: DriverHosts | undefined;
+    #looking: Promise<void> | undefined;
+    #lookAgainAt = 0;
 
     init(_client: unknown, hosts: DriverHosts, done: Done<undefined>): void {
       this.#hosts = hosts;
-      void addressesOf(contactPoints).then((order) => {
-        this.#order = order;
+      this.#addresses = contactPoints.map(() => undefined);
+      void this.#lookUp().then(() => {
+        if (this.#plan().length > 0) return done(null);
         const known = hosts.values().map(({ address }) => address);
-        if (order.some((address) => known.includes(address))) return done(null);
         done(new Error(`contactPoints: none is the address of a node; the cluster has ${known.join(', ')}`));
       }, done);
     }
 
     /** Connections to the first are waited for at the start, those to the others are made beside it. */
     getDistance({ address }: DriverHost): number {
-      if (address === this.#order[0]) return LOCAL;
-      return this.#order.includes(address) ? REMOTE : IGNORED;
+      const place = this.#addresses.indexOf(address);
+      return place < 0 ? IGNORED : place === this.#addresses.findIndex((each) => each !== undefined) ? LOCAL : REMOTE;
     }
 
     newQueryPlan(_keyspace: string, _options: unknown, done: Done<Iterator<DriverHost>>): void {
-      const hosts = this.#hosts?.values() ?? [];
-      const plan = this.#order.flatMap((address) => hosts.find((host) => host.address === address) ?? []);
-      done(null, plan.values());
+      const plan = this.#plan();
+      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt) void this.#lookUp();
+      if (plan.length > 0 || this.#looking === undefined) return done(null, plan.values());
+      void this.#looking.then(() => done(null, this.#plan().values()));
     }
 
     getOptions(): Map<string, object> {
       return new Map([['contactPoints', [...contactPoints]]]);
     }
+
+    #plan(): DriverHost[] {
+      const hosts = this.#hosts?.values() ?? [];
+      return this.#addresses.flatMap((address) => hosts.find((host) => host.address === address) ?? []);
+    }
+
+    /** Asks for the addresses of those names that stand for no node. */
+    #lookUp(): Promise<void> {
+      this.#lookAgainAt = performance.now() + LOOK_AGAIN_MS;
+      this.#looking ??= this.#found().finally(() => (this.#looking = undefined));
+      return this.#looking;
+    }
+
+    async #found(): Promise<void> {
+      const isNode = (address: string | undefined): boolean =>
+        this.#hosts?.values().some((host) => host.address === address) === true;
+      const found = this.#addresses.map(async (address, at) => {
+        if (isNode(address)) return address;
+        // One that cannot be found now may be where it was.
+        return addressOf(contactPoints[at] ?? '', lookUp).catch(() => address);
+      });
+      this.#addresses = await Promise.all(found);
+    }
   })();
 }
 
-/** The driver knows nodes by their numbers. */
-async function addressesOf(contactPoints: readonly string[]): Promise<string[]> {
-  const found = await Promise.allSettled(
-    contactPoints.map(async (point) => {
-      const [, host = point, port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(point) ?? [];
-      const { address } = await lookup(host);
-      return `${address}:${port}`;
-    }),
-  );
-  return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+async function addressOf(point: string, lookUp: LookUp): Promise<string> {
+  const [, host = point, port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(point) ?? [];
+  const { address } = await lookUp(host);
+  return `${address}:${port}`;
 }
 
 interface Decision {
@@ -70,13 +104,23 @@ interface Attempt {
   readonly nbRetry: number;
 }
 
+/** A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more. */
+export type RetryPolicyClass = new (onRepeat?: (error: Error) => void) => object;
+
 /**
  * Asks again only what may be repeated (the driver asks about others not at all), and never an operation that the
  * coordinator has refused for want of replicas: the caller hears of it at once and decides.
  */
-export function retryPolicy(driver: CassandraDriver): object {
+export function retryPolicies(driver: CassandraDriver): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
-  return new (class extends Base {
+  return class extends Base {
+    readonly #onRepeat: ((error: Error) => void) | undefined;
+
+    constructor(onRepeat?: (error: Error) => void) {
+      super();
+      this.#onRepeat = onRepeat;
+    }
+
     onUnavailable(): Decision {
       return { decision: RETHROW };
     }
@@ -88,8 +132,8 @@ export function retryPolicy(driver: CassandraDriver): object {
       blockFor: number,
       isDataPresent: boolean | number,
     ): Decision {
-      // Enough replicas have answered, but the one with the data has not: another may be asked.
-      const isWorthIt = nbRetry === 0 && received >= blockFor && !isDataPresent;
+      // Enough replicas have answered, but the one with the data has not: another may be asked. An update reads under IF.
+      const isWorthIt = this.#onRepeat === undefined && nbRetry === 0 && received >= blockFor && !isDataPresent;
       return isWorthIt ? { decision: RETRY, useCurrentHost: true } : { decision: RETHROW };
     }
 
@@ -98,10 +142,12 @@ export function retryPolicy(driver: CassandraDriver): object {
     }
 
     /** The connection was lost, the node was silent or full: the next node of the list, if there is one. */
-    onRequestError({ nbRetry }: Attempt): Decision {
-      return nbRetry === 0 ? { decision: RETRY, useCurrentHost: false } : { decision: RETHROW };
+    onRequestError({ nbRetry }: Attempt, _consistency: number, error: Error): Decision {
+      if (nbRetry > 0) return { decision: RETHROW };
+      this.#onRepeat?.(error);
+      return { decision: RETRY, useCurrentHost: false };
     }
-  })();
+  };
 }
 
 /** Nodes know each other by addresses that clients may not reach. */

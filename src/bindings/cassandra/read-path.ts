@@ -8,7 +8,8 @@ import type { Consistency } from './consistency.ts';
 /**
  * A row by column names. Values are plain, the same whichever way they came: text, ascii, uuid, timeuuid, inet, date, time,
  * duration, decimal → string; int, smallint, tinyint, float, double → number; bigint, counter, varint → bigint;
- * timestamp → Date; blob → Uint8Array; list, set, tuple, vector → array; map, user-defined type → object; null → null.
+ * timestamp → Date; blob → Uint8Array; list, set, tuple, vector → array; user-defined type → object; map → object where its
+ * keys are strings, otherwise array of [key, value]; null → null.
  */
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -2,12 +2,13 @@
 import type { Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Consistency } from './consistency.ts';
-import { correctableError } from './failures.ts';
+import { closedError, correctableError } from './failures.ts';
 import type { Level } from './levels.ts';
 import type { Meaning, Plan } from './plan.ts';
 import type { Page, ReadPath, ReadSink } from './read-path.ts';
-import type { ReadSession } from './session.ts';
-import type { ReadTally } from './tally.ts';
+import type { ReadSession, SessionRead } from './sessions/session.ts';
+import type { ReadTally } from './sessions/tally.ts';
+import { writeClock } from './sessions/write-clock.ts';
 
 /** What a run works with. */
 export interface ReadRunParts {
@@ -21,23 +22,30 @@ export interface ReadRunParts {
   /** How many replicas the final view asks, and what its level is called. */
   readonly read: Consistency;
   readonly finalLevel: 'strong' | 'quorum';
+  /** Whether anybody waits for the views: asked before one more request is sent. */
+  readonly isWanted: () => boolean;
   /** Called when there is nothing more to come. */
   readonly ended: () => void;
 }
 
 export class ReadRun implements ReadSink {
   readonly #parts: ReadRunParts;
+  readonly #session: SessionRead | undefined;
   /** What the final view is going to be called, and asks. */
   #level: Level;
   #consistency: Consistency;
   #early: { readonly page: Page; readonly meaning: Meaning | undefined; readonly seq: number | undefined } | undefined;
   /** Rows of the pages before. */
   #fetched: readonly Page['rows'][] = [];
+  /** Whether the replicas were asked once more because they were behind the session. */
+  #isSecondTry = false;
+  #isOver = false;
 
   constructor(parts: ReadRunParts) {
-    const { levels, finalLevel, read, weak } = parts;
+    const { levels, finalLevel, read, weak, session, plan } = parts;
     const isWeakOnly = !levels.includes(finalLevel);
     this.#parts = parts;
+    this.#session = session?.begin(plan.ids);
     this.#level = isWeakOnly ? 'weak' : finalLevel;
     this.#consistency = isWeakOnly ? weak : read;
   }
@@ -48,15 +56,20 @@ export class ReadRun implements ReadSink {
     this.#ask(undefined, both ? weak : undefined);
   }
 
+  /** The binding closes. */
+  close(): void {
+    if (this.#end()) this.#parts.sink.fail(closedError());
+  }
+
   preliminary(page: Page): void {
-    const { plan, sink, session, tally } = this.#parts;
+    const { sink, tally } = this.#parts;
     this.#early = { page, meaning: undefined, seq: undefined };
     // What continues on another page is not worth a second request for a guess.
-    if (this.#isCut(page)) return;
+    if (this.#isOver || this.#isCut(page)) return;
     try {
-      const meaning = plan.meaningOf(page);
-      if (session?.admits(meaning.objects) === false) return;
-      session?.advanceTo(meaning.objects);
+      const meaning = this.#meaningOf(page);
+      if (this.#session?.admits(meaning.objects) === false) return;
+      this.#session?.showed(meaning.objects);
       tally.preliminary(meaning);
       this.#early = { page, meaning, seq: sink.update(meaning.value, 'weak', detailsOf(meaning)) };
     } catch (error) {
@@ -65,7 +78,7 @@ export class ReadRun implements ReadSink {
   }
 
   preliminaryFailed(error: unknown): void {
-    this.#parts.sink.fail(this.#translated(error), 'weak');
+    if (!this.#isOver) this.#parts.sink.fail(this.#translated(error), 'weak');
   }
 
   confirm(): void {
@@ -75,36 +88,49 @@ export class ReadRun implements ReadSink {
     }
     const { page, meaning, seq } = this.#early;
     if (meaning === undefined || seq === undefined) return this.final(page);
-    if (this.#isBehindSession(meaning)) return;
+    if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
+    if (!this.#end()) return;
+    this.#session?.ended(meaning.objects, this.#isSure);
     this.#parts.tally.final(meaning);
     this.#parts.sink.confirm(this.#level, seq);
-    this.#parts.ended();
   }
 
   final(page: Page): void {
     if (this.#isCut(page)) {
       this.#fetched = [...this.#fetched, page.rows];
-      this.#ask(page.pageState, undefined);
-      return;
+      return this.#askAgain(page.pageState);
     }
-    const { plan, sink, session, tally } = this.#parts;
+    const { sink, tally } = this.#parts;
     let meaning: Meaning;
     try {
-      meaning = plan.meaningOf({ rows: [...this.#fetched.flat(), ...page.rows], pageState: page.pageState });
+      meaning = this.#meaningOf({ rows: [...this.#fetched.flat(), ...page.rows], pageState: page.pageState });
     } catch (error) {
       return this.fail(error);
     }
-    if (this.#level === 'weak' && session?.admits(meaning.objects) === false) return this.#goStronger();
-    if (this.#isBehindSession(meaning)) return;
-    session?.advanceTo(meaning.objects);
+    const stronger = this.#strongerFor(meaning);
+    if (stronger !== undefined) return this.#goStronger(stronger);
+    if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
+    if (!this.#end()) return;
+    this.#session?.ended(meaning.objects, this.#isSure);
     if (this.#level !== 'weak') tally.final(meaning);
     sink.update(meaning.value, this.#level, detailsOf(meaning));
-    this.#parts.ended();
   }
 
   fail(error: unknown): void {
-    this.#parts.sink.fail(this.#translated(error));
-    this.#parts.ended();
+    if (this.#end()) this.#parts.sink.fail(this.#translated(error));
+  }
+
+  /** Whether every write that was answered before the read began is in its final view. */
+  get #isSure(): boolean {
+    return this.#level === 'strong' || this.#consistency === 'ALL';
+  }
+
+  /** Whoever writes after a read writes later than what was read. */
+  #meaningOf(page: Page): Meaning {
+    const meaning = this.#parts.plan.meaningOf(page);
+    writeClock.passed(meaning.version);
+    meaning.objects?.forEach(({ version }) => writeClock.passed(version));
+    return meaning;
   }
 
   #ask(pageState: string | undefined, preliminary: Consistency | undefined): void {
@@ -117,6 +143,13 @@ export class ReadRun implements ReadSink {
     );
   }
 
+  /** Goes on with a read that took one answer already, unless nobody waits for it any more. */
+  #askAgain(pageState: string | undefined): void {
+    if (this.#isOver) return;
+    if (this.#parts.isWanted()) this.#ask(pageState, undefined);
+    else this.#end();
+  }
+
   /** Whether more is to be fetched: Cassandra may end a page before it is full. */
   #isCut({ rows, pageState }: Page): boolean {
     const { isPaged, pageSize } = this.#parts.plan;
@@ -124,22 +157,49 @@ export class ReadRun implements ReadSink {
     return !isPaged && pageState !== undefined && fetched < pageSize;
   }
 
-  /** One replica alone is behind what the session has seen: the next stronger level answers. */
-  #goStronger(): void {
-    const { finalLevel, read } = this.#parts;
-    this.#level = finalLevel;
-    this.#consistency = read;
-    this.#fetched = [];
-    this.#ask(undefined, undefined);
+  /**
+   * How many replicas are to be asked instead. One alone may be behind what the session has seen. So may a few, where what
+   * was seen is absent: it may have been deleted, and only all of them know.
+   */
+  #strongerFor({ objects }: Meaning): Consistency | undefined {
+    if (this.#session === undefined) return undefined;
+    if (this.#level === 'weak') return this.#session.admits(objects) ? undefined : this.#parts.read;
+    const isUnsure = !this.#isSure && objects !== undefined && this.#session.isMissingSome(objects);
+    return isUnsure ? 'ALL' : undefined;
   }
 
-  /** The replicas that were asked may be behind what one alone has shown: an honest failure, worth another try. */
+  #goStronger(consistency: Consistency): void {
+    this.#level = this.#parts.finalLevel;
+    this.#consistency = consistency;
+    this.#fetched = [];
+    this.#askAgain(undefined);
+  }
+
+  /** The replicas that were asked may be behind what one alone has shown, by a write that is just being made. */
   #isBehindSession({ objects }: Meaning): boolean {
-    const { session, plan } = this.#parts;
+    const session = this.#session;
     if (session === undefined || objects === undefined) return false;
-    if (this.#level === 'quorum' ? session.admits(objects) : !session.isAhead(objects)) return false;
-    const message = `${plan.name}: the replicas that were asked are behind what this session has seen: ask again`;
+    return this.#isSure ? session.isAhead(objects) : !session.admits(objects);
+  }
+
+  /** Once more; after that an honest failure. Of two writes of one time only one is kept, for good: that is told once. */
+  #tryAgain({ objects }: Meaning): void {
+    if (!this.#isSecondTry) {
+      this.#isSecondTry = true;
+      this.#fetched = [];
+      return this.#askAgain(undefined);
+    }
+    this.#session?.ended(objects, false);
+    const { name } = this.#parts.plan;
+    const message = `${name}: the replicas that were asked show something else than what this session has seen last: ask again`;
     this.fail(new CorrectableError('SESSION_BEHIND', message));
+  }
+
+  /** @returns whether it had not ended before */
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#parts.ended();
     return true;
   }
 

@@ -1,70 +1,79 @@
-/** Values between the driver's classes and plain ones (see `Row`), which can be compared and sent. */
+/** Values between the driver's classes and plain ones (see `Row`), the same whichever way they go. */
+import { invalidArgument } from '../../correctable/errors.ts';
 import { jsonText } from '../../engine-client/json-text.ts';
+import { plainValue, setOwn } from './cql/reading.ts';
+import { Misfit } from './cql/scalars.ts';
+import type { CqlType } from './cql/types.ts';
+import { bytesOf, type WriteForeign } from './cql/writing.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { Row } from './read-path.ts';
+
+/** A marker of a statement, or a column of a result. */
+export interface NamedType {
+  readonly name: string;
+  readonly type: CqlType;
+}
+
+/** The native protocol's version in which values are written. */
+const VERSION = 4;
 
 /** Translates the values of one driver. */
 export class Values {
   readonly #types: CassandraDriver['types'];
+  readonly #foreign: WriteForeign;
 
-  constructor(driver: CassandraDriver) {
-    this.#types = driver.types;
+  constructor({ types, Encoder }: CassandraDriver) {
+    const encoder = Encoder && new Encoder(VERSION, {});
+    this.#types = types;
+    this.#foreign = (value, type) => {
+      if (encoder === undefined) throw new TypeError('a plain value is due');
+      return encoder.encode(value, type) as Uint8Array;
+    };
   }
 
-  /** A row of the driver with plain values. */
-  plainRow(row: object): Row {
+  /** A row of the driver with plain values; `columns` as the driver knows them. */
+  plainRow(row: object, columns?: readonly NamedType[] | null): Row {
     const plain: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(row)) plain[name] = this.plain(value);
+    const values = row as Readonly<Record<string, unknown>>;
+    const named: readonly Partial<NamedType>[] = columns ?? Object.keys(row).map((name) => ({ name }));
+    for (const { name = '', type } of named) setOwn(plain, name, this.plain(values[name], type));
     return plain;
   }
 
   /** The plain form of a value of the driver. */
-  plain(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    if (value instanceof Date) return value;
-    if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-    if (Array.isArray(value)) return value.map((item) => this.plain(item));
-    const { Long, Integer, Tuple, Vector } = this.#types;
-    if (value instanceof Long) return BigInt(String(value));
-    // Its own decimal text takes minutes for what a damaged answer may hold.
-    if (value instanceof Integer) return bigintOf(Integer.toBuffer(value));
-    if (value instanceof Tuple || (Vector !== undefined && value instanceof Vector)) {
-      return Array.from(value.elements, (item) => this.plain(item));
-    }
-    if (value instanceof Set) return Array.from(value, (item) => this.plain(item));
-    if (value instanceof Map) return this.#plainEntries(value.entries());
-    if (isPlainObject(value)) return this.#plainEntries(Object.entries(value));
-    // Uuid, InetAddress, LocalDate, LocalTime, Duration, BigDecimal: each is written as CQL writes it.
-    return String(value);
+  plain(value: unknown, type?: CqlType): unknown {
+    return plainValue(value, type, this.#types);
   }
 
-  /** A value as the driver encodes it: big integers and bytes have classes of their own there. */
+  /**
+   * A parameter as the bytes of its marker's type; `null`, and what is not to be touched, as they are.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
+   */
+  written(value: unknown, { name, type }: NamedType): unknown {
+    if (value === undefined) return this.#types.unset ?? null;
+    if (value === this.#types.unset) return value;
+    try {
+      const bytes = bytesOf(value, type, this.#foreign);
+      return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+    } catch (error) {
+      if (error instanceof Misfit) throw invalidArgument(`args.${name}`, error.message);
+      throw error;
+    }
+  }
+
+  /** A parameter whose type nobody knows here, as the driver takes it: big integers and bytes have classes of their own there. */
   encodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
     if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     if (Array.isArray(value)) return value.map((item) => this.encodable(item));
     if (value instanceof Set) return Array.from(value, (item) => this.encodable(item));
-    if (value instanceof Map) return this.#encodableEntries(value.entries());
-    return isPlainObject(value) ? this.#encodableEntries(Object.entries(value)) : value;
+    if (value instanceof Map) return new Map(Array.from(value, ([key, item]) => [key, this.encodable(item)] as const));
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.encodable(item)]));
   }
-
-  #plainEntries(entries: Iterable<[unknown, unknown]>): Record<string, unknown> {
-    const plain: Record<string, unknown> = {};
-    for (const [key, value] of entries) plain[String(this.plain(key))] = this.plain(value);
-    return plain;
-  }
-
-  #encodableEntries(entries: Iterable<[unknown, unknown]>): Record<string, unknown> {
-    const encodable: Record<string, unknown> = {};
-    for (const [key, value] of entries) encodable[String(key)] = this.encodable(value);
-    return encodable;
-  }
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** How values of `put` become the text of a column, and back. */
@@ -78,8 +87,3 @@ export const jsonCodec: ValueCodec = {
   encode: jsonText,
   decode: (text) => JSON.parse(text) as unknown,
 };
-
-/** The number that bytes are in two's complement, the most significant first. */
-function bigintOf(bytes: Buffer): bigint {
-  return bytes.length === 0 ? 0n : BigInt.asIntN(8 * bytes.length, BigInt(`0x${bytes.toString('hex')}`));
-}

@@ -1,13 +1,12 @@
 /** The columns of a result or of a statement's parameters, in the shape in which `cassandra-driver` has them. */
+import { TYPE, type CqlType } from '../cql/types.ts';
 import type { BodyReader } from './body-reader.ts';
 import { protocolError } from './cql-error.ts';
 import { ROWS_FLAG } from './protocol.ts';
 
-/** A CQL type: its number in the protocol, and of types made from others which ones. */
-export interface ColumnType {
-  readonly code: number;
+/** A CQL type, as the driver has it. */
+export interface ColumnType extends CqlType {
   readonly type: null;
-  readonly info?: unknown;
 }
 
 export interface Column {
@@ -21,13 +20,12 @@ export interface Column {
 /** What stands in front of rows. */
 export interface RowsMetadata {
   readonly columnCount: number;
-  /** Undefined where the request asked to leave them out. */
+  /** Undefined where the node left them out. */
   readonly columns: readonly Column[] | undefined;
   /** Where the next page begins; undefined on the last one. */
   readonly pageState: Buffer | undefined;
 }
 
-const TYPE = { custom: 0x00, list: 0x20, map: 0x21, set: 0x22, udt: 0x30, tuple: 0x31 } as const;
 /** A name and a type, without text. */
 const COLUMN_LEAST_BYTES = 4;
 const TYPE_LEAST_BYTES = 2;
@@ -51,20 +49,6 @@ export function readParameters(reader: BodyReader): readonly Column[] {
   const keys = reader.int();
   reader.items(keys, 2, () => reader.short());
   return readColumns(reader, count, flags);
-}
-
-/**
- * Whether these columns can be others the next time although the statement has the same number: then a node has to send
- * them with each result. User-defined types can get fields.
- */
-export function hasUserType(columns: readonly Column[]): boolean {
-  return columns.some(({ type }) => isUserType(type));
-}
-
-function isUserType({ code, info }: ColumnType): boolean {
-  if (code === TYPE.udt) return true;
-  if (code === TYPE.list || code === TYPE.set) return isUserType(info as ColumnType);
-  return (code === TYPE.map || code === TYPE.tuple) && (info as readonly ColumnType[]).some(isUserType);
 }
 
 function readColumns(reader: BodyReader, count: number, flags: number): readonly Column[] {

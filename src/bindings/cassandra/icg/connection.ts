@@ -129,14 +129,27 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  /** Sends a request that has one answer. */
-  ask(frame: Buffer): Promise<Response> {
+  /** Sends a request that has one answer. @param timeoutMs how long it is waited for; as long as the connection stands unless given */
+  ask(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
+      let isGivenUp = false;
+      const giveUp = (): void => {
+        isGivenUp = true;
+        reject(new CqlError('TIMEOUT', `no answer within ${timeoutMs} ms`, { node: this.node }));
+        this.abandon();
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
       const answer = (response: Response): boolean => {
-        resolve(response);
+        clearTimeout(timer);
+        if (isGivenUp) this.reclaim();
+        else resolve(response);
         return true;
       };
-      this.send(frame, { answer, lost: reject });
+      const lost = (error: CqlError): void => {
+        clearTimeout(timer);
+        reject(error);
+      };
+      this.send(frame, { answer, lost });
     });
   }
 

@@ -7,7 +7,7 @@ import type { OpenCorrectablePath, ReadPath, ReadRequest, ReadSink, ReadStatemen
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
 import { nodeText, resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
-import { coverageOf, PendingRead, type ReadHost } from './pending-read.ts';
+import { PendingRead, type ReadHost } from './pending-read.ts';
 import { Pool } from './pool.ts';
 import { RefusedSink } from './refused-sink.ts';
 import { Statements } from './statements.ts';
@@ -46,7 +46,7 @@ export function correctablePath(
 }
 
 class Path implements CorrectablePath, ReadHost {
-  readonly statements: Statements = new Statements();
+  readonly statements: Statements;
   readonly values: CqlValues;
   readonly confirmations: boolean;
   /** Resolves with the first connection: whether it is to a coordinator that gives preliminary replies. */
@@ -64,6 +64,8 @@ class Path implements CorrectablePath, ReadHost {
     this.#options = options;
     this.#plain = plain;
     this.values = values;
+    // A read whose PREPARE was lost has time for another.
+    this.statements = new Statements(options.requestTimeoutMs / 2);
     this.confirmations = options.confirmations;
     let settle!: { resolve(isUp: boolean): void; reject(reason: CqlError): void };
     this.opened = new Promise((resolve, reject) => (settle = { resolve, reject }));
@@ -139,7 +141,7 @@ class Path implements CorrectablePath, ReadHost {
   #isUncovered(statement: ReadStatement, { preliminary }: ReadRequest): boolean {
     if (preliminary === undefined) return false;
     const prepared = this.statements.known(statement.cql);
-    return prepared !== undefined && !coverageOf(prepared, statement).isWorthAsking();
+    return prepared !== undefined && !prepared.coverage.of(statement).isWorthAsking();
   }
 
   #goPlain(read: PendingRead): void {

@@ -10,14 +10,14 @@ import type { Coverage } from './coverage.ts';
 import { CqlError, type ServerError } from './cql-error.ts';
 import { encodeParameters, executeFrame } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
-import { fits, readPage } from './rows.ts';
+import { readPage } from './rows.ts';
 import { isForWantOfReplicas, SERVER_ERROR } from './server-errors.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { CqlValues } from './values.ts';
 
 /** How many connections may be lost under one read: something about it could be the reason. */
 const LOSSES_MAX = 2;
-/** How often its statement is prepared again because the node knows it no more, or otherwise. */
+/** How often its statement is prepared again because the node knows it no more. */
 const REPREPARES_MAX = 1;
 
 /** What a read needs of the path that it goes. */
@@ -46,8 +46,6 @@ export class PendingRead implements Exchange {
   #preliminary: 'none' | 'told' | 'failed' = 'none';
   /** This attempt has had a preliminary answer. */
   #hasPreliminary = false;
-  /** That answer's columns are not those that the statement was prepared with. */
-  #isMisfit = false;
   #isOver = false;
   #isOrphan = false;
 
@@ -107,7 +105,7 @@ export class PendingRead implements Exchange {
   }
 
   /** Ends the read without a final view. */
-  fail(error: CqlError): void {
+  fail(error: Error): void {
     if (this.#finish()) this.sink.fail(error);
   }
 
@@ -131,7 +129,11 @@ export class PendingRead implements Exchange {
         if (connection.hasRoom) this.#execute(connection, prepared);
         else this.#host.schedule(this);
       },
-      (error: CqlError) => this.lost(error),
+      (error: CqlError) => {
+        // The answer was lost on the way: in what is left of the read's own time the statement is asked for again.
+        if (error.code === 'TIMEOUT' && !this.#isOver) this.#host.schedule(this);
+        else this.lost(error);
+      },
     );
   }
 
@@ -139,7 +141,6 @@ export class PendingRead implements Exchange {
     const frame = this.#frame(prepared);
     if (frame === undefined) return;
     this.#hasPreliminary = false;
-    this.#isMisfit = false;
     this.#prepared = prepared;
     this.#connection = connection;
     connection.send(frame, this);
@@ -154,22 +155,19 @@ export class PendingRead implements Exchange {
         consistency: CONSISTENCY_CODES[consistency],
         values: encodeParameters(params, prepared.parameters, this.#host.values),
         icg: preliminary === undefined ? undefined : this.#host.confirmations ? 'confirm' : 'full',
-        skipMetadata: prepared.skipMetadata,
         pageSize,
         pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });
     } catch (error) {
-      this.fail(error as CqlError);
+      this.fail(error as Error);
       return undefined;
     }
   }
 
   #tellPreliminary(rows: RawRows): void {
-    this.#isMisfit = !fits(rows, this.#columns);
-    if (this.#isMisfit) return;
     let page: Page;
     try {
-      page = readPage(rows, this.#columns, this.#host.values);
+      page = readPage(rows, this.#host.values);
     } catch (error) {
       this.#preliminary = 'failed';
       return this.sink.preliminaryFailed(error);
@@ -179,7 +177,6 @@ export class PendingRead implements Exchange {
   }
 
   #confirm(): void {
-    if (this.#isMisfit) return this.#prepareAgain();
     if (this.#preliminary !== 'told') {
       return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
     }
@@ -187,12 +184,11 @@ export class PendingRead implements Exchange {
   }
 
   #tellFinal(rows: RawRows): void {
-    if (this.#isMisfit || !fits(rows, this.#columns)) return this.#prepareAgain();
     let page: Page;
     try {
-      page = readPage(rows, this.#columns, this.#host.values);
+      page = readPage(rows, this.#host.values);
     } catch (error) {
-      return this.fail(error as CqlError);
+      return this.fail(error as Error);
     }
     if (this.#finish()) this.sink.final(page);
   }
@@ -204,23 +200,18 @@ export class PendingRead implements Exchange {
     else this.fail(error);
   }
 
-  /** The node does not know the statement, or knows it with other columns than we do. */
-  #prepareAgain(server?: ServerError): void {
+  /** The node does not know the statement. */
+  #prepareAgain(server: ServerError): void {
     const connection = this.#connection;
     if (connection !== undefined && this.#reprepares < REPREPARES_MAX) {
       this.#reprepares += 1;
       return this.#prepare(connection);
     }
-    const message = server?.message ?? 'the columns of the statement change faster than it is prepared';
-    this.fail(new CqlError(server === undefined ? 'PROTOCOL' : 'SERVER', message, { node: connection?.node, server }));
-  }
-
-  get #columns(): Statement['columns'] {
-    return this.#prepared?.columns ?? [];
+    this.fail(new CqlError('SERVER', server.message, { node: connection?.node, server }));
   }
 
   get #coverage(): Coverage | undefined {
-    return this.#prepared && coverageOf(this.#prepared, this.statement);
+    return this.#prepared?.coverage.of(this.statement);
   }
 
   #finish(): boolean {
@@ -229,9 +220,4 @@ export class PendingRead implements Exchange {
     this.#host.finished(this);
     return true;
   }
-}
-
-/** What is known of preliminary views of a statement, or of its later pages. */
-export function coverageOf({ coverage }: Statement, { pageState }: ReadStatement): Coverage {
-  return pageState === undefined ? coverage.first : coverage.later;
 }

@@ -48,14 +48,12 @@ export interface Execution {
   readonly values: readonly Encoded[];
   /** Asks for a preliminary view too. */
   readonly icg: IcgMode | undefined;
-  /** Whether the node may leave the columns out of the result. */
-  readonly skipMetadata: boolean;
   /** Most rows in one answer; all unless given. */
   readonly pageSize: number | undefined;
   readonly pageState: Uint8Array | undefined;
 }
 
-export function executeFrame({ id, consistency, values, icg, skipMetadata, pageSize, pageState }: Execution): Buffer {
+export function executeFrame({ id, consistency, values, icg, pageSize, pageState }: Execution): Buffer {
   const writer = new FrameWriter();
   if (icg !== undefined) writer.bytesMap([[ICG_KEY, ICG_MODE[icg]]]);
   writer
@@ -63,7 +61,6 @@ export function executeFrame({ id, consistency, values, icg, skipMetadata, pageS
     .short(consistency)
     .byte(
       (values.length > 0 ? QUERY_FLAG.values : 0) |
-        (skipMetadata ? QUERY_FLAG.skipMetadata : 0) |
         (pageSize === undefined ? 0 : QUERY_FLAG.pageSize) |
         (pageState === undefined ? 0 : QUERY_FLAG.pagingState),
     );
@@ -81,7 +78,7 @@ export function executeFrame({ id, consistency, values, icg, skipMetadata, pageS
 /**
  * The parameters of a statement as bytes.
  *
- * @throws CqlError `BAD_VALUE` that names the parameter
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the parameter; CqlError `BAD_VALUE` for too many or too few
  */
 export function encodeParameters(
   given: readonly unknown[],
@@ -91,11 +88,5 @@ export function encodeParameters(
   if (given.length !== columns.length) {
     throw new CqlError('BAD_VALUE', `params: ${given.length} given, the statement has ${columns.length} markers`);
   }
-  return columns.map(({ name, type }, at) => {
-    try {
-      return values.encode(given[at], type);
-    } catch (cause) {
-      throw new CqlError('BAD_VALUE', `params[${at}] ("${name}"): ${(cause as Error).message}`, { cause });
-    }
-  });
+  return columns.map(({ name, type }, at) => values.encode(given[at], type, name));
 }

@@ -6,7 +6,7 @@ import type { Frame } from './frames.ts';
 import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
 import { readServerError } from './server-errors.ts';
 
-/** Rows whose values have not been looked at: that takes the columns, which the statement may have. */
+/** Rows whose values have not been looked at. */
 export interface RawRows {
   readonly metadata: RowsMetadata;
   readonly rowCount: number;
@@ -18,7 +18,6 @@ export interface RawRows {
 export interface Prepared {
   readonly id: Buffer;
   readonly parameters: readonly Column[];
-  readonly result: RowsMetadata;
 }
 
 type Content =
@@ -105,7 +104,8 @@ function readResult(reader: BodyReader, payload: Payload | undefined): Response 
 
 function readPrepared(reader: BodyReader): Prepared {
   const id = Buffer.from(reader.shortBytes());
-  return { id, parameters: readParameters(reader), result: readRowsMetadata(reader) };
+  // What follows are the columns of its rows, which come with the rows again.
+  return { id, parameters: readParameters(reader) };
 }
 
 function copied(bytes: Buffer | null): Buffer | null {

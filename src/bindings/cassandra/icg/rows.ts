@@ -1,4 +1,6 @@
 /** Rows from the bytes of a result. */
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import { setOwn } from '../cql/reading.ts';
 import type { Page, Row } from '../read-path.ts';
 import type { Column } from './columns.ts';
 import { protocolError } from './cql-error.ts';
@@ -7,24 +9,20 @@ import type { CqlValues } from './values.ts';
 
 const LENGTH_BYTES = 4;
 
-/** Whether a result that came without columns has as many as the statement had when it was prepared. */
-export function fits({ metadata }: RawRows, known: readonly Column[]): boolean {
-  return metadata.columns !== undefined || metadata.columnCount === known.length;
-}
-
 /**
- * Reads the values.
+ * Reads the values, as what the answer itself says of its columns: those that a statement was prepared with may have been
+ * dropped and made anew as others, and version 4 of the protocol does not tell.
  *
- * @param known the columns that the statement was prepared with: those of a result that comes without
- * @throws CqlError `PROTOCOL` for what are no rows of these columns
+ * @throws CqlError `PROTOCOL` for what are no rows
  */
-export function readPage({ metadata, rowCount, reader }: RawRows, known: readonly Column[], values: CqlValues): Page {
-  const columns = metadata.columns ?? known;
+export function readPage({ metadata, rowCount, reader }: RawRows, values: CqlValues): Page {
+  const { columns } = metadata;
+  if (columns === undefined) throw protocolError('rows without their columns, which nobody asked to leave out');
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
   const rows: Row[] = [];
   for (let n = 0; n < rowCount; n += 1) {
     const row: Record<string, unknown> = {};
-    for (const column of columns) row[column.name] = decoded(reader.bytes(), column, values);
+    for (const column of columns) setOwn(row, column.name, decoded(reader.bytes(), column, values));
     rows.push(row);
   }
   return { rows, pageState: metadata.pageState?.toString('hex') };
@@ -34,6 +32,7 @@ function decoded(bytes: Buffer | null, { name, type }: Column, values: CqlValues
   try {
     return values.decode(bytes, type);
   } catch (cause) {
+    if (isCorrectableError(cause)) throw cause;
     throw protocolError(`the value of column "${name}" is none of its type: ${String(cause)}`, cause);
   }
 }

@@ -1,28 +1,29 @@
 /** Prepared statements: asked for once, and again where a node has forgotten one. */
-import { hasUserType, type Column } from './columns.ts';
+import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
-import { Coverage } from './coverage.ts';
+import { StatementCoverage } from './coverage.ts';
 import { CqlError } from './cql-error.ts';
 import { prepareFrame } from './requests.ts';
-import type { Prepared } from './responses.ts';
 
 export interface Statement {
   readonly id: Buffer;
   readonly parameters: readonly Column[];
-  /** The columns of the result, for answers that come without. */
-  readonly columns: readonly Column[];
-  /** Whether nodes may leave the columns out. */
-  readonly skipMetadata: boolean;
-  /** Whether the coordinator gives preliminary views of it: of the first page, and of those that follow. */
-  readonly coverage: { readonly first: Coverage; readonly later: Coverage };
+  /** Whether the coordinator gives preliminary views of it. */
+  readonly coverage: StatementCoverage;
 }
 
 /** Most statements that are remembered; the oldest is forgotten first. Every node keeps its own. */
 const STATEMENTS_MAX = 1_000;
 
 export class Statements {
+  readonly #prepareTimeoutMs: number;
   readonly #known = new Map<string, Statement>();
   readonly #underWay = new WeakMap<Connection, Map<string, Promise<Statement>>>();
+
+  /** `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement asks again. */
+  constructor(prepareTimeoutMs: number) {
+    this.#prepareTimeoutMs = prepareTimeoutMs;
+  }
 
   known(cql: string): Statement | undefined {
     return this.#known.get(cql);
@@ -44,7 +45,7 @@ export class Statements {
   }
 
   async #ask(connection: Connection, cql: string): Promise<Statement> {
-    const response = await connection.ask(prepareFrame(cql));
+    const response = await connection.ask(prepareFrame(cql), this.#prepareTimeoutMs);
     if (response.kind === 'error') {
       const { error } = response;
       throw new CqlError('SERVER', error.message, { node: connection.node, server: error });
@@ -54,21 +55,12 @@ export class Statements {
         node: connection.node,
       });
     }
-    const statement = statementOf(cql, response.statement);
+    const { id, parameters } = response.statement;
+    const statement: Statement = { id, parameters, coverage: new StatementCoverage() };
     this.#known.delete(cql);
     this.#known.set(cql, statement);
     const [oldest] = this.#known.keys();
     if (this.#known.size > STATEMENTS_MAX && oldest !== undefined) this.#known.delete(oldest);
     return statement;
   }
-}
-
-/**
- * In version 4 of the protocol a statement keeps its number when a table gets another column, so that the columns known
- * here could be those of before: they are left out only where none of that shows.
- */
-function statementOf(cql: string, { id, parameters, result }: Prepared): Statement {
-  const columns = result.columns ?? [];
-  const isFixed = columns.length > 0 && !cql.includes('*') && !hasUserType(columns);
-  return { id, parameters, columns, skipMetadata: isFixed, coverage: { first: new Coverage(), later: new Coverage() } };
 }

@@ -1,11 +1,13 @@
 /** How a binding comes to its cluster: options, driver, first connection, coordinators, and which way reads take. */
+import { createServer, type AddressInfo } from 'node:net';
+import type { ConnectionOptions, PeerCertificate } from 'node:tls';
 import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import { cassandra, keyValueTable, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicy } from '../../../../src/bindings/cassandra/policies.ts';
+import { addressTranslator, coordinatorPolicy, retryPolicies } from '../../../../src/bindings/cassandra/policies.ts';
 import type {
   CorrectableOption,
   OpenCorrectablePath,
@@ -15,6 +17,7 @@ import type {
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { fakeDriver } from './fake-driver.ts';
+import { TLS_CERT } from './icg/test-certificate.ts';
 
 const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
 const driver: CassandraDriver = cassandraDriver;
@@ -64,6 +67,49 @@ test('driver: what it is told → pinned coordinators, our retries, the rest as 
   await binding.close();
 });
 
+test('TLS by the options of the driver → that of every connection, and nothing goes out in clear', async () => {
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('data', (bytes) => heard.push(bytes.toString('latin1')));
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { fake, binding } = open({
+    contactPoints: [`127.0.0.1:${port}`],
+    credentials: { username: 'app', password: 's3cret' },
+    clientOptions: { sslOptions: { ca: TLS_CERT } },
+  });
+  const connected = binding.connected();
+  await expect.poll(() => heard.length).toBeGreaterThan(0);
+  await binding.close();
+  server.close();
+  await connected.catch(() => {});
+  expect(fake.made[0]).toMatchObject({ sslOptions: { ca: TLS_CERT, rejectUnauthorized: true } });
+  // The first byte of a handshake: the first word of TLS.
+  expect(heard[0]?.charCodeAt(0)).toBe(0x16);
+  expect(heard.join('')).not.toContain('s3cret');
+});
+
+test('TLS: a certificate for the name of a contact point, the driver connects by number → taken; for another name → refused', async () => {
+  const identity = async (options: Partial<CassandraOptions>) => {
+    const { fake, binding } = open({
+      contactPoints: ['frk.example:9042', '[::1]:9042'],
+      correctable: 'never',
+      ...options,
+    });
+    await binding.connected();
+    await binding.close();
+    return (fake.made[0] as { sslOptions: ConnectionOptions }).sslOptions.checkServerIdentity;
+  };
+  const check = await identity({ tls: { ca: 'pem' } });
+  const certificate = (subjectaltname: string) => ({ subject: {}, subjectaltname }) as unknown as PeerCertificate;
+  expect(check?.('10.0.0.1', certificate('DNS:frk.example'))).toBeUndefined();
+  expect(check?.('10.0.0.1', certificate('IP Address:10.0.0.1'))).toBeUndefined();
+  expect(check?.('10.0.0.1', certificate('DNS:elsewhere.example'))).toBeInstanceOf(Error);
+  expect(await identity({ tls: { ca: 'pem', servername: 'cluster.example' } })).toBeUndefined();
+});
+
 test('driver: not installed → an error that names the package and what to do', async () => {
   const missing = loadDriver(undefined, () => Promise.reject(new Error('Cannot find package')));
   await expect(missing).rejects.toMatchObject({
@@ -97,17 +143,17 @@ test('connection: fails → UNAVAILABLE for those who wait, and the next operati
   expect(await client.invoke(get('k'))).toBeUndefined();
 });
 
-test('connection: still being made at close → shut down all the same, the operation fails', async () => {
+test('connection: still being made at close → closed at once, shut down when the driver has it', async () => {
   const { fake, client } = open();
   let connected = (): void => {};
   fake.connect = () => new Promise((resolve) => (connected = resolve));
   const read = client.invoke(get('k'));
   await expect.poll(() => fake.made.length).toBe(1);
-  const closed = client.close();
+  await client.close();
   await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(fake.shutdowns).toBe(0);
   connected();
-  await closed;
-  expect(fake.shutdowns).toBe(1);
+  await expect.poll(() => fake.shutdowns).toBe(1);
 });
 
 test('createTable → made before the first operation', async () => {
@@ -161,6 +207,70 @@ test('coordinators: listed nodes in their order, no others', async () => {
   expect(['127.0.0.2:9042', '127.0.0.1:9042', '127.0.0.3:9042'].map(distance)).toEqual([0, 1, 2]);
 });
 
+/** A policy over names whose addresses the test moves. */
+function named(points: readonly string[], names: Map<string, string>) {
+  const lookUps: string[] = [];
+  const policy = coordinatorPolicy(driver, points, (host) => {
+    lookUps.push(host);
+    const address = names.get(host);
+    return address === undefined ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve({ address });
+  });
+  const hosts: DriverHost[] = [];
+  const lb = policy as {
+    init(client: unknown, hosts: { values(): DriverHost[] }, done: (error?: Error | null) => void): void;
+    newQueryPlan(keyspace: string, options: unknown, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+    getDistance(host: DriverHost): number;
+  };
+  return {
+    hosts,
+    lookUps,
+    distance: (address: string) => lb.getDistance({ address }),
+    ready: () =>
+      new Promise<void>((resolve, reject) => {
+        lb.init({}, { values: () => hosts }, (error) => (error ? reject(error) : resolve()));
+      }),
+    plan: () =>
+      new Promise<readonly string[]>((resolve) => {
+        lb.newQueryPlan('shop', {}, (_, plan) => resolve(Array.from(plan, ({ address }) => address)));
+      }),
+  };
+}
+
+test('coordinators: the only node comes back at another address → found by its name, for the next request', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const names = new Map([['frk', '10.0.0.1']]);
+  const { hosts, ready, plan, distance, lookUps } = named(['frk:9042'], names);
+  hosts.push({ address: '10.0.0.1:9042' });
+  await ready();
+  expect(await plan()).toEqual(['10.0.0.1:9042']);
+  expect(lookUps).toEqual(['frk']);
+  names.set('frk', '10.0.0.9');
+  hosts.splice(0, 1, { address: '10.0.0.9:9042' });
+  vi.advanceTimersByTime(5_000);
+  expect(await plan()).toEqual(['10.0.0.9:9042']);
+  expect([distance('10.0.0.9:9042'), distance('10.0.0.1:9042')]).toEqual([0, 2]);
+  vi.useRealTimers();
+});
+
+test('coordinators: a name that cannot be found at first → the others meanwhile, looked up again, not each time', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const names = new Map([['irl', '10.0.0.2']]);
+  const { hosts, ready, plan, distance, lookUps } = named(['frk:9042', 'irl:9042'], names);
+  hosts.push({ address: '10.0.0.1:9042' }, { address: '10.0.0.2:9042' });
+  await ready();
+  for (let n = 0; n < 10; n += 1) expect(await plan()).toEqual(['10.0.0.2:9042']);
+  expect(distance('10.0.0.2:9042')).toBe(0);
+  expect(lookUps).toEqual(['frk', 'irl']);
+  names.set('frk', '10.0.0.1');
+  vi.advanceTimersByTime(5_000);
+  await plan();
+  await Promise.resolve();
+  await expect.poll(plan).toEqual(['10.0.0.1:9042', '10.0.0.2:9042']);
+  expect(lookUps).toEqual(['frk', 'irl', 'frk']);
+  expect([distance('10.0.0.1:9042'), distance('10.0.0.2:9042')]).toEqual([0, 1]);
+  vi.useRealTimers();
+});
+
 test('coordinators: no contact point is the address of a node → said, with the addresses that are', async () => {
   const { ready } = planOf(coordinatorPolicy(driver, ['127.0.0.9:9042']), ['10.0.0.1:9042']);
   await expect(ready).rejects.toThrow(/contactPoints: .*10\.0\.0\.1:9042/);
@@ -183,7 +293,8 @@ test.each([
 });
 
 test('retries: what the driver asks about → once at the next node, never where replicas are missing', () => {
-  const policy = retryPolicy(driver) as cassandraDriver.policies.retry.RetryPolicy;
+  const Policy = retryPolicies(driver);
+  const policy = new Policy() as cassandraDriver.policies.retry.RetryPolicy;
   const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
   const second = { nbRetry: 1 } as cassandraDriver.policies.retry.OperationInfo;
   const retry = expect.objectContaining({ decision: 1 });
@@ -196,6 +307,18 @@ test('retries: what the driver asks about → once at the next node, never where
   expect(policy.onReadTimeout(first, 4, 2, 2, false)).toEqual(retry);
   expect(policy.onReadTimeout(first, 4, 1, 2, true)).toEqual(rethrow);
   expect(policy.onReadTimeout(second, 4, 2, 2, false)).toEqual(rethrow);
+});
+
+test('retries: of an update → told of each, and no second decision under IF', () => {
+  const repeated: Error[] = [];
+  const Policy = retryPolicies(driver);
+  const policy = new Policy((error) => repeated.push(error)) as cassandraDriver.policies.retry.RetryPolicy;
+  const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
+  const error = new Error('lost');
+  expect(policy.onReadTimeout(first, 4, 2, 2, false)).toMatchObject({ decision: 0 });
+  expect(policy.onRequestError(first, 4, error)).toMatchObject({ decision: 1 });
+  expect(policy.onRequestError({ ...first, nbRetry: 1 }, 4, new Error('again'))).toMatchObject({ decision: 0 });
+  expect(repeated).toEqual([error]);
 });
 
 const plain: ReadPath = { read: (_statement, _request, sink) => sink.fail(new Error('plain')), close: async () => {} };
@@ -264,6 +387,38 @@ test('way: auto, the coordinator cannot be looked at → two reads for now, not 
   expect(path.isCorrectable).toBeUndefined();
   expect(await path.chosen()).toBe(plain);
   expect(looks).toBe(1);
+});
+
+test('way: auto, the coordinator says nothing → reads go by two requests at once; pauses between looks grow', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const looks: ((error: Error) => void)[] = [];
+  const path = chooser('auto', () => new Promise((_, reject) => looks.push(reject)));
+  const read = (): Promise<unknown> =>
+    new Promise((resolve) => {
+      const nothing = (): void => {};
+      const sink = {
+        preliminary: nothing,
+        preliminaryFailed: nothing,
+        confirm: nothing,
+        final: nothing,
+        fail: resolve,
+      };
+      path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminary: 'ONE' }, sink);
+    });
+  for (const pauseMs of [1_000, 2_000, 4_000]) {
+    const before = looks.length;
+    // The plain path of these tests says no more than this.
+    for (let n = 0; n < 3; n += 1) expect(await read()).toMatchObject({ message: 'plain' });
+    await expect.poll(() => looks.length).toBe(before + 1);
+    looks.at(-1)?.(new Error('away'));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    vi.advanceTimersByTime(pauseMs - 1);
+    await read();
+    expect(looks).toHaveLength(before + 1);
+    vi.advanceTimersByTime(1);
+  }
+  expect(path.isCorrectable).toBeUndefined();
+  vi.useRealTimers();
 });
 
 test('entry: bundled → nothing from node_modules, the driver is looked for when it is needed', async () => {

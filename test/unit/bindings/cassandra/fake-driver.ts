@@ -25,6 +25,8 @@ export interface FakeDriver {
   /** What `connect` does: resolves unless told otherwise. */
   connect: () => Promise<void>;
   shutdowns: number;
+  /** What it knows of prepared statements; nothing unless told. */
+  metadata: object | undefined;
 }
 
 const { types } = cassandraDriver;
@@ -50,6 +52,10 @@ export function fakeDriver(): FakeDriver {
   class Client {
     constructor(options: Record<string, unknown>) {
       fake.made.push(options);
+    }
+
+    get metadata(): object | undefined {
+      return fake.metadata;
     }
 
     connect(): Promise<void> {
@@ -91,6 +97,7 @@ export function fakeDriver(): FakeDriver {
     executed: [],
     connect: () => Promise.resolve(),
     shutdowns: 0,
+    metadata: undefined,
     next() {
       const executed = fake.executed[taken];
       if (executed !== undefined) {

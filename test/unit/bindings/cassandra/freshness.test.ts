@@ -1,7 +1,7 @@
 /** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
 import { expect, test } from 'vitest';
 import { cassandra, defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { VersionsSeen } from '../../../../src/bindings/cassandra/versions-seen.ts';
+import { isOlder, VersionsSeen } from '../../../../src/bindings/cassandra/sessions/versions-seen.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { z } from 'zod';
@@ -45,13 +45,13 @@ test('W = 1: a final older than our own write → counted as stale', async () =>
   expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
-test('W = 1: our own write is nowhere to be seen → counted as stale', async () => {
+test('W = 1: our own write is nowhere to be seen → not counted: it may have been deleted', async () => {
   const { fake, binding, client } = open(PAPER);
   await write(fake, client.invoke(put('k', 2)));
   const read = client.invokeStrong(getMany(['other', 'k']));
   (await fake.next()).answer({ rows: [] });
   expect(await read).toEqual([undefined, undefined]);
-  expect(binding.counts).toMatchObject({ staleFinals: 1 });
+  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 0 });
 });
 
 test('W = 1: a write that is answered while the read is under way → the older value is no staleness', async () => {
@@ -119,9 +119,23 @@ test('versions: more objects than are kept → the ones seen longest ago are for
     ['c', 4],
   ] as const)
     seen.learn({ id, version });
-  expect([seen.knows('a'), seen.knows('b'), seen.knows('c'), seen.hasForgotten]).toEqual([true, false, true, true]);
-  expect([seen.isBehind({ id: 'a', version: 2 }), seen.isBehind({ id: 'b', version: undefined })]).toEqual([
+  expect([seen.of('a')?.version, seen.of('b'), seen.of('c')?.version, seen.hasForgotten]).toEqual([
+    3,
+    undefined,
+    4,
     true,
+  ]);
+});
+
+test('versions: older, the same with another value, absent → only the first two are behind', () => {
+  const seen = { version: 5, content: 'x', isGone: false };
+  const shown = (version: number | undefined, content?: string) => isOlder({ id: 'a', version, content }, seen);
+  expect([shown(4), shown(5, 'y'), shown(5, 'x'), shown(5), shown(6), shown(undefined)]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
     false,
   ]);
 });
@@ -177,7 +191,92 @@ test('session: the final is older than the early view that was shown → SESSION
   reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
   await read.when('weak');
   reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  (await fake.next()).answer({ rows: [valueRow('k', 'old', 3)] });
   await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', lastView: { value: 'new' } });
+});
+
+test('session: the final is older than the early view, asked once more it is not → the newer one', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const read = client.invoke(get('k'), { session });
+  const reads = [await fake.next(), await fake.next()];
+  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
+  await read.when('weak');
+  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  const again = await fake.next();
+  expect(again.consistency).toBe('QUORUM');
+  again.answer({ rows: [valueRow('k', 'new', 9)] });
+  expect(await read.settle()).toMatchObject({ level: 'strong', value: 'new', confirms: true });
+});
+
+test('session: a write that is answered while a read is under way → the older value is no failure', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const read = client.invoke(get('k'), { session, levels: ['strong'] });
+  const reading = await fake.next();
+  const at = await write(fake, client.invoke(put('k', 2), { session }));
+  reading.answer({ rows: [valueRow('k', 1, at - 1)] });
+  expect(await read).toBe(1);
+  const later = client.invoke(get('k'), { session, levels: ['strong'] });
+  (await fake.next()).answer({ rows: [valueRow('k', 2, at)] });
+  expect(await later).toBe(2);
+});
+
+test('session: deleted, or its time is up → absent; then no view of what was before, but of what is written anew', async () => {
+  const { fake, binding, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 1), { session }));
+  const strong = client.invoke(get('k'), { session, levels: ['strong'] });
+  (await fake.next()).answer({ rows: [] });
+  expect(await strong).toBeUndefined();
+  // One replica has not heard of it yet.
+  const weak = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  (await fake.next()).answer({ rows: [valueRow('k', 1, at)] });
+  (await fake.next()).answer({ rows: [] });
+  expect(await weak).toMatchObject({ level: 'strong', value: undefined });
+  const absent = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  (await fake.next()).answer({ rows: [] });
+  expect(await absent).toMatchObject({ level: 'weak', value: undefined });
+  const again = await write(fake, client.invoke(put('k', 2), { session }));
+  const anew = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  (await fake.next()).answer({ rows: [valueRow('k', 2, again)] });
+  expect(await anew).toMatchObject({ level: 'weak', value: 2 });
+  expect(binding.counts.staleFinals).toBe(0);
+});
+
+test('session: one of several keys was deleted → the others are read', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('a', 1), { session }));
+  await write(fake, client.invoke(put('b', 2), { session }));
+  const read = client.invoke(getMany(['a', 'b']), { session, levels: ['strong'] });
+  (await fake.next()).answer({ rows: [valueRow('a', 1, at)] });
+  expect(await read).toEqual([1, undefined]);
+});
+
+test('session: another write of the same time was kept instead of ours → told once, and counted', async () => {
+  const { fake, binding, client } = open();
+  using session = client.session();
+  const at = await write(fake, client.invoke(put('k', 'aa'), { session }));
+  const read = client.invoke(get('k'), { session, levels: ['strong'] });
+  for (let n = 0; n < 2; n += 1) (await fake.next()).answer({ rows: [valueRow('k', 'zz', at)] });
+  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+  const again = client.invoke(get('k'), { session, levels: ['strong'] });
+  (await fake.next()).answer({ rows: [valueRow('k', 'zz', at)] });
+  expect(await again).toBe('zz');
+  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
+});
+
+test('session at level quorum: absent → only all replicas know whether it was deleted', async () => {
+  const { fake, client } = open(PAPER);
+  using session = client.session();
+  await write(fake, client.invoke(put('k', 2), { session }));
+  const read = client.invoke(get('k'), { session, levels: ['quorum'] });
+  (await fake.next()).answer({ rows: [] });
+  const all = await fake.next();
+  expect(all.consistency).toBe('ALL');
+  all.answer({ rows: [] });
+  expect(await read).toBeUndefined();
 });
 
 test('session at level quorum: the final view is behind → SESSION_BEHIND, worth another try', async () => {
@@ -185,7 +284,7 @@ test('session at level quorum: the final view is behind → SESSION_BEHIND, wort
   using session = client.session();
   const at = await write(fake, client.invoke(put('k', 2), { session }));
   const read = client.invoke(get('k'), { session, levels: ['quorum'] });
-  (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
+  for (let n = 0; n < 2; n += 1) (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
   await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
 });
 

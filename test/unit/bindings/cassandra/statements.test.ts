@@ -14,7 +14,7 @@ import {
   type Row,
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
-import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/markers.ts';
+import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/statements/markers.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/server/index.ts';
@@ -162,6 +162,16 @@ test('rows: the cluster ends a page early → the rest is fetched, at the same c
   rest.answer({ rows: [{ at: 2 }] });
   expect(await read).toEqual([1, 2]);
   expect(read.latest).toMatchObject({ final: true, confirms: false });
+});
+
+test('rows: page after page, and nobody waits any more → no more are asked for', async () => {
+  const { fake, client } = open();
+  const read = client.invokeStrong(posts.all({ user: 'ada' }), { timeoutMs: 20 });
+  const first = await fake.next();
+  await expect(read).rejects.toMatchObject({ code: 'TIMEOUT' });
+  first.answer({ rows: [], pageState: 'aa' });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(fake.executed).toHaveLength(1);
 });
 
 test('page: more to come → says where; the next call goes on there', async () => {

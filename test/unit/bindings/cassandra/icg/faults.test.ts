@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import { responseFrame } from './bodies.ts';
 import { open, type Opened } from './reads.ts';
-import { ScriptedNode, type Script } from './scripted-node.ts';
+import { ScriptedNode, type Peer, type Script } from './scripted-node.ts';
 import { answer, PLAIN_VIEWS, VIEWS } from './answers.ts';
 
 /** Reads until the node answers again: the connection is made anew by itself. */
@@ -166,6 +166,26 @@ describe('a node that says nothing', () => {
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address, { silenceMaxMs: 60 });
     await node.until(() => node.count(OPCODE.options) >= 5);
+    expect(await opened.read().over).toEqual(VIEWS);
+    expect(node.peers.length).toBe(1);
+  });
+
+  test('one answer to PREPARE is lost → the statement is asked for again, within the read and after it', async () => {
+    let lost: { stream: number; peer: Peer } | undefined;
+    await using node = await ScriptedNode.start({
+      onExecute: answer,
+      onRequest({ opcode, stream }, peer) {
+        if (opcode !== OPCODE.prepare || lost !== undefined) return false;
+        lost = { stream, peer };
+        return true;
+      },
+    });
+    await using opened = await open(node.address, { settings: { requestTimeoutMs: 400 } });
+    expect(await opened.read().over).toEqual(VIEWS);
+    expect(await opened.read().over).toEqual(VIEWS);
+    expect(node.count(OPCODE.prepare)).toBe(2);
+    // Late, but an answer: the number of the request is free for others again.
+    lost?.peer.reply(lost.stream, OPCODE.error, Buffer.from([0, 0, 0, 0, 0, 0]));
     expect(await opened.read().over).toEqual(VIEWS);
     expect(node.peers.length).toBe(1);
   });

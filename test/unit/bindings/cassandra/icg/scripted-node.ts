@@ -33,12 +33,15 @@ const HEADER_BYTES = 9;
 /** One client, as the node sees it. */
 export class Peer {
   readonly socket: Socket;
+  /** The columns of the node's rows. */
+  readonly columns: () => readonly Column[];
   /** Chunks that arrived: requests of one tick come in one. */
   chunks = 0;
   #crumbles = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, columns: () => readonly Column[]) {
     this.socket = socket;
+    this.columns = columns;
   }
 
   /** From now on answers leave byte by byte. */
@@ -70,7 +73,7 @@ export class Peer {
     { icg, ...rest }: Partial<bodies.RowsBody> & { icg?: number } = {},
   ): void {
     const rows = texts.map((text) => [Buffer.from(text)]);
-    this.#result(stream, bodies.rowsBody({ columns: COLUMNS, rows, skipMetadata: true, ...rest }), icg);
+    this.#result(stream, bodies.rowsBody({ columns: this.columns(), rows, ...rest }), icg);
   }
 
   confirm(stream: number): void {
@@ -163,7 +166,7 @@ export class ScriptedNode implements AsyncDisposable {
   }
 
   #accept(socket: Socket): void {
-    const peer = new Peer(socket);
+    const peer = new Peer(socket, () => this.columns);
     this.peers.push(peer);
     this.#tell();
     let held: Buffer = Buffer.alloc(0);

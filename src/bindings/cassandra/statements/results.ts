@@ -2,8 +2,8 @@
  * How the rows of a statement become its result. Nothing is ever cut off in silence: what is more than asked for is an
  * error, or a page that says where the next one begins.
  */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import type { Page, Row } from './read-path.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import type { Page, Row } from '../read-path.ts';
 import { checked, type AnySchema, type SchemaOutput } from './standard-schema.ts';
 
 /** Makes a value of a row: a function, or a schema that the row fits. */

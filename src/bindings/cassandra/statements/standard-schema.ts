@@ -2,7 +2,7 @@
  * Schemas by the Standard Schema interface (standardschema.dev), which zod, valibot and arktype have: the binding checks
  * arguments and rows by them without choosing a library for you.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
 
 interface Issue {
   readonly message: string;

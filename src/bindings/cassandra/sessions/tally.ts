@@ -1,7 +1,7 @@
 /** What came of the reads of a binding: how often early views were right, and finals known to be stale. */
-import { structurallyEqual } from '../../correctable/equal.ts';
-import type { Meaning, ShownObject } from './plan.ts';
-import { VersionsSeen } from './versions-seen.ts';
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { Meaning } from '../plan.ts';
+import { isOlder, VersionsSeen, type Sighting } from './versions-seen.ts';
 
 /** Counts over the life of a binding. */
 export interface ReadCounts {
@@ -15,7 +15,8 @@ export interface ReadCounts {
   readonly regressed: number;
   /**
    * Finals of `get` and `getMany` older than what this binding had written, or shown in a final view, before they were
-   * asked for. At level `strong` more than 0 means that others write with less than they should.
+   * asked for; or of the same time with another value. Of what is not there any more nobody can tell: it is not counted.
+   * At level `strong` more than 0 means that others write with less than they should, or at the very same microsecond.
    */
   readonly staleFinals: number;
 }
@@ -34,10 +35,10 @@ export class Tally {
 
   /** A read of these objects begins: what is known of them by now its final view must show. */
   begin(ids: readonly string[]): ReadTally {
-    const floors: ShownObject[] = [];
+    const floors = new Map<string, Sighting>();
     for (const id of ids) {
-      const version = this.#seen.versionOf(id);
-      if (version !== undefined) floors.push({ id, version });
+      const sighting = this.#seen.of(id);
+      if (sighting !== undefined) floors.set(id, sighting);
     }
     return new ReadTally(this.#counts, this.#seen, floors);
   }
@@ -52,10 +53,10 @@ export class Tally {
 export class ReadTally {
   readonly #counts: Counts;
   readonly #seen: VersionsSeen;
-  readonly #floors: readonly ShownObject[];
+  readonly #floors: ReadonlyMap<string, Sighting>;
   #preliminary: Meaning | undefined;
 
-  constructor(counts: Counts, seen: VersionsSeen, floors: readonly ShownObject[]) {
+  constructor(counts: Counts, seen: VersionsSeen, floors: ReadonlyMap<string, Sighting>) {
     this.#counts = counts;
     this.#seen = seen;
     this.#floors = floors;
@@ -82,8 +83,6 @@ export class ReadTally {
   }
 
   #isStale({ objects }: Meaning): boolean {
-    if (this.#floors.length === 0 || objects === undefined) return false;
-    const shown = new Map(objects.map((object) => [object.id, object.version]));
-    return this.#floors.some(({ id, version: floor = 0 }) => (shown.get(id) ?? -Infinity) < floor);
+    return objects?.some((object) => isOlder(object, this.#floors.get(object.id))) === true;
   }
 }

@@ -1,4 +1,4 @@
-/** What can be read off the text of a CQL statement: its bind markers, and the keyspaces that it names. */
+/** What can be read off the text of a CQL statement: its bind markers, the keyspaces that it names, what it changes. */
 
 /** Text, quoted names and comments are passed over: a marker inside is none. Nor is the colon of a literal: `{id:now()}`. */
 const PARTS =
@@ -22,4 +22,13 @@ export function namedKeyspaces(cql: string): string[] {
     cql.matchAll(QUALIFIED),
     ([, plain, quoted]) => plain?.toLowerCase() ?? quoted?.replaceAll('""', '"') ?? '',
   );
+}
+
+/**
+ * Whether the statement is one plain write of one partition: then it is refused before anything is done. Of a batch, or of
+ * several keys, a part may have been made by then, and of a condition (`IF`) the decision.
+ */
+export function changesOnePartition(cql: string): boolean {
+  const words = cql.replace(PARTS, ' _ ');
+  return /^[\s_]*(insert|update|delete)\b/i.test(words) && !/\b(if|in)\b/i.test(words);
 }

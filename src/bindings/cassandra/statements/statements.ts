@@ -2,9 +2,9 @@
  * The application's own prepared statements as operations: a catalogue of names with typed arguments and results. Callers
  * name a statement; its text, and how rows are read, stay with whoever made the binding.
  */
-import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
-import { requireWholeText } from '../../engine-client/whole-text.ts';
+import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
+import type { Effect, Operation } from '../../../correctable/operation.ts';
+import { requireWholeText } from '../../../engine-client/whole-text.ts';
 import { bindMarkers } from './markers.ts';
 import { nothing, type ResultShape } from './results.ts';
 import { checked, type AnySchema, type SchemaInput, type SchemaOutput } from './standard-schema.ts';

@@ -1,0 +1,177 @@
+/** Single values as the bytes of their type. What the type does not take is refused. */
+import { addressBytes } from './addresses.ts';
+import { decimalBytes } from './decimal.ts';
+import { durationBytes } from './duration.ts';
+import { bytesOfBigint, fixedBytes, wholeNumberOf } from './integers.ts';
+import { nameOf, TYPE, type CqlType } from './types.ts';
+
+/** A value that its type does not take. The message says which type, and what it takes. */
+export class Misfit extends TypeError {}
+
+const ISO = /^[+-]?\d{4,6}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const DATE = /^(-?)(\d{4,6})-(\d\d)-(\d\d)$/;
+const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/;
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const MS_PER_DAY = 86_400_000;
+/** The day of the epoch, in the bytes of a date. */
+const DAY_ZERO = 2 ** 31;
+
+/** What each kind of number holds, in bytes. */
+const WIDTHS: Readonly<Record<number, number>> = {
+  [TYPE.tinyint]: 1,
+  [TYPE.smallint]: 2,
+  [TYPE.int]: 4,
+  [TYPE.bigint]: 8,
+  [TYPE.counter]: 8,
+};
+
+/** @throws Misfit */
+export function scalarBytes(value: unknown, type: CqlType): Uint8Array {
+  const { code } = type;
+  const width = WIDTHS[code];
+  if (width !== undefined) return whole(value, width, type);
+  const bytes = (SCALARS[code] ?? asBytes)(value);
+  if (bytes === undefined) throw misfit(value, type, TAKES[code] ?? 'bytes are');
+  return bytes;
+}
+
+/** How single values are written; `undefined` for what is none of the type. */
+const SCALARS: Readonly<Record<number, (value: unknown) => Uint8Array | undefined>> = {
+  [TYPE.ascii]: (value) => (typeof value === 'string' && isAscii(value) ? Buffer.from(value) : undefined),
+  [TYPE.text]: asText,
+  [TYPE.varchar]: asText,
+  [TYPE.boolean]: (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined),
+  [TYPE.float]: asFloat,
+  [TYPE.double](value) {
+    const number = numberOf(value);
+    if (number === undefined) return undefined;
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleBE(number);
+    return bytes;
+  },
+  [TYPE.varint](value) {
+    const number = wholeNumberOf(value);
+    return number === undefined ? undefined : bytesOfBigint(number);
+  },
+  [TYPE.decimal]: (value) => (isNumberLike(value) ? decimalBytes(String(value)) : undefined),
+  [TYPE.timestamp]: asTimestamp,
+  [TYPE.date]: asDate,
+  [TYPE.time]: asTime,
+  [TYPE.duration]: (value) => (typeof value === 'string' ? durationBytes(value) : undefined),
+  [TYPE.uuid]: asUuid,
+  [TYPE.timeuuid]: asUuid,
+  [TYPE.inet]: (value) => (typeof value === 'string' ? addressBytes(value) : undefined),
+};
+
+/** What messages say of the types. */
+const TAKES: Readonly<Record<number, string>> = {
+  [TYPE.ascii]: 'a text of ASCII characters is',
+  [TYPE.text]: 'a text is',
+  [TYPE.varchar]: 'a text is',
+  [TYPE.boolean]: 'true or false is',
+  [TYPE.float]: 'a number of 32 bits is',
+  [TYPE.double]: 'a number is',
+  [TYPE.varint]: 'a bigint is',
+  [TYPE.decimal]: 'a text like 12.50 or 1E+3 is',
+  [TYPE.timestamp]: 'a Date is',
+  [TYPE.date]: 'a text like 2024-02-29 is',
+  [TYPE.time]: 'a text like 10:20:30.5 is',
+  [TYPE.duration]: 'a text like 1mo2d3h is',
+  [TYPE.uuid]: 'a text of 36 characters is',
+  [TYPE.timeuuid]: 'a text of 36 characters is',
+  [TYPE.inet]: 'the text of an IP address is',
+};
+
+function whole(value: unknown, width: number, type: CqlType): Uint8Array {
+  const number = wholeNumberOf(value);
+  const bytes = number === undefined ? undefined : fixedBytes(number, width);
+  if (bytes !== undefined) return bytes;
+  const most = 2n ** BigInt(8 * width - 1);
+  // Numbers that large are not exact.
+  throw misfit(value, type, `a ${width === 8 ? 'bigint' : 'whole number'} from ${-most} to ${most - 1n} is`);
+}
+
+function asText(value: unknown): Uint8Array | undefined {
+  return typeof value === 'string' ? Buffer.from(value) : undefined;
+}
+
+function isAscii(text: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  return /^[\0-\x7f]*$/.test(text);
+}
+
+function asBytes(value: unknown): Uint8Array | undefined {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined;
+  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
+}
+
+/** A number too large for 32 bits would become an infinite one. */
+function asFloat(value: unknown): Uint8Array | undefined {
+  const number = numberOf(value);
+  if (number === undefined || (Number.isFinite(number) && !Number.isFinite(Math.fround(number)))) return undefined;
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatBE(number);
+  return bytes;
+}
+
+function isNumberLike(value: unknown): boolean {
+  return (
+    typeof value === 'string' || typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+function asTimestamp(value: unknown): Uint8Array | undefined {
+  const at = typeof value === 'string' && ISO.test(value) ? new Date(value) : value;
+  const ms = wholeNumberOf(at instanceof Date ? at.getTime() : typeof at === 'string' ? undefined : at);
+  return ms === undefined ? undefined : fixedBytes(ms, 8);
+}
+
+/** Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold. */
+function asDate(value: unknown): Uint8Array | undefined {
+  const days = typeof value === 'string' ? daysOf(value) : undefined;
+  if (days === undefined || days < -DAY_ZERO || days >= DAY_ZERO) return undefined;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(days + DAY_ZERO);
+  return bytes;
+}
+
+function daysOf(text: string): number | undefined {
+  if (/^-?\d{1,10}$/.test(text)) return Number(text);
+  const [, minus, year, month, day] = DATE.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const at = new Date(0);
+  at.setUTCFullYear(Number(minus + year), Number(month) - 1, Number(day));
+  // There is no 30 February: the day after the last is another month's.
+  const isThere = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
+  return isThere ? at.getTime() / MS_PER_DAY : undefined;
+}
+
+function asTime(value: unknown): Uint8Array | undefined {
+  const [, hours, minutes, seconds, fraction = ''] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  if (hours === undefined) return undefined;
+  const inSeconds = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return fixedBytes(BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')), 8);
+}
+
+function asUuid(value: unknown): Uint8Array | undefined {
+  return typeof value === 'string' && UUID.test(value) ? Buffer.from(value.replaceAll('-', ''), 'hex') : undefined;
+}
+
+export function misfit(value: unknown, type: CqlType, takes: string): Misfit {
+  return new Misfit(`${nameOf(type)}: ${takes} due, not ${shown(value)}`);
+}
+
+const SHOWN_MAX = 40;
+
+function shown(value: unknown): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value);
+  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${value?.constructor.name ?? 'null'}`;
+  return String(value).slice(0, SHOWN_MAX);
+}

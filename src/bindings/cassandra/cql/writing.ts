@@ -1,0 +1,164 @@
+/**
+ * Values as the bytes of their column's type. What the type does not take is refused: the driver would cut off what is
+ * too much, take a 0 for what is no number, and tell nobody.
+ */
+import { resolved } from './class-names.ts';
+import { fixedBytes, unsignedVint } from './integers.ts';
+import { Misfit, misfit, scalarBytes } from './scalars.ts';
+import { entryOf, itemOf, itemsOf, nameOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
+
+/** Writes an object of one of the driver's classes. @throws where it is none of the type's */
+export type WriteForeign = (value: object, type: CqlType) => Uint8Array;
+
+const NULL = fixedBytes(-1n, 4)!;
+/**
+ * The bytes of a value; `null` for null.
+ *
+ * @throws Misfit
+ */
+export function bytesOf(value: unknown, given: CqlType, foreign: WriteForeign): Uint8Array | null {
+  if (value === null) return null;
+  const type = resolved(given);
+  if (isForeign(value)) {
+    const items = elementsOf(value);
+    if (items === undefined) return written(value, type, foreign);
+    return bytesOf(items, type, foreign);
+  }
+  switch (type.code) {
+    case TYPE.list:
+    case TYPE.set:
+      return list(itemsIn(value, type), itemOf(type), foreign);
+    case TYPE.map:
+      return map(entriesIn(value, type), type, foreign);
+    case TYPE.tuple:
+      return tuple(itemsIn(value, type), type, foreign);
+    case TYPE.udt:
+      return userType(value, type, foreign);
+    case TYPE.vector:
+      return vector(itemsIn(value, type), type, foreign);
+    default:
+      return scalarBytes(value, type);
+  }
+}
+
+function list(items: readonly unknown[], of: CqlType, foreign: WriteForeign): Uint8Array {
+  return Buffer.concat([length(items.length), ...items.map((item) => sized(bytesIn(item, of, foreign)))]);
+}
+
+function map(entries: readonly (readonly [unknown, unknown])[], type: CqlType, foreign: WriteForeign): Uint8Array {
+  const [keyType, valueType] = entryOf(type);
+  const keys = new Set<string>();
+  const parts = entries.flatMap(([key, value]) => {
+    const keyBytes = bytesIn(key, keyType, foreign);
+    keys.add(Buffer.from(keyBytes).toString('latin1'));
+    return [sized(keyBytes), sized(bytesIn(value, valueType, foreign))];
+  });
+  if (keys.size < entries.length) throw new Misfit('map: the same key stands there twice');
+  return Buffer.concat([length(entries.length), ...parts]);
+}
+
+function tuple(items: readonly unknown[], type: CqlType, foreign: WriteForeign): Uint8Array {
+  const types = itemsOf(type);
+  if (items.length !== types.length) throw new Misfit(`tuple: ${types.length} items are due, not ${items.length}`);
+  return Buffer.concat(types.map((each, at) => sizedOrNull(items[at], each, foreign)));
+}
+
+/** A field that is not given is null. One that the type does not have is a mistake, and would be left out in silence. */
+function userType(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+  const { name, fields } = userTypeOf(type);
+  if (!isPlainObject(value)) throw misfit(value, type, 'an object is');
+  const names = new Set(fields.map((field) => field.name));
+  const stranger = Object.keys(value).find((key) => !names.has(key));
+  if (stranger !== undefined) throw new Misfit(`${name}: there is no field '${stranger}'`);
+  const given = (field: string): unknown => (Object.hasOwn(value, field) ? value[field] : null);
+  return Buffer.concat(fields.map((field) => sizedOrNull(given(field.name), field.type, foreign)));
+}
+
+function vector(items: readonly unknown[], type: CqlType, foreign: WriteForeign): Uint8Array {
+  const { of, length: dimension } = vectorOf(type);
+  if (items.length !== dimension) throw new Misfit(`vector: ${dimension} items are due, not ${items.length}`);
+  const isFixed = hasFixedSize(of);
+  const parts = items.map((item) => bytesIn(item, of, foreign));
+  return Buffer.concat(parts.flatMap((bytes) => (isFixed ? [bytes] : [unsignedVint(BigInt(bytes.length)), bytes])));
+}
+
+const FIXED: ReadonlySet<number> = new Set<number>([
+  TYPE.bigint,
+  TYPE.boolean,
+  TYPE.timestamp,
+  TYPE.double,
+  TYPE.float,
+  TYPE.int,
+  TYPE.timeuuid,
+  TYPE.uuid,
+]);
+
+/** Items of a vector that all have the same size stand there without it. */
+function hasFixedSize(type: CqlType): boolean {
+  return type.code === TYPE.vector ? hasFixedSize(vectorOf(type).of) : FIXED.has(type.code);
+}
+
+/** What stands in a collection is never null. */
+function bytesIn(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+  const bytes = value === undefined ? null : bytesOf(value, type, foreign);
+  if (bytes === null) throw new Misfit(`${nameOf(resolved(type))}: a collection has no null in it`);
+  return bytes;
+}
+
+function sizedOrNull(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+  const bytes = bytesOf(value ?? null, type, foreign);
+  return bytes === null ? NULL : sized(bytes);
+}
+
+function sized(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([length(bytes.length), bytes]);
+}
+
+function length(count: number): Uint8Array {
+  return fixedBytes(BigInt(count), 4)!;
+}
+
+function itemsIn(value: unknown, type: CqlType): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Set) return [...(value as ReadonlySet<unknown>)];
+  if (value instanceof Float32Array || value instanceof Float64Array) return [...value];
+  throw misfit(value, type, 'an array is');
+}
+
+function entriesIn(value: unknown, type: CqlType): readonly (readonly [unknown, unknown])[] {
+  if (value instanceof Map) return [...(value as ReadonlyMap<unknown, unknown>)];
+  if (Array.isArray(value) && value.every(isPair)) return value;
+  if (isPlainObject(value)) return Object.entries(value);
+  throw misfit(value, type, 'an object, a Map or an array of [key, value] is');
+}
+
+function isPair(value: unknown): value is readonly [unknown, unknown] {
+  return Array.isArray(value) && value.length === 2;
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether a value is of a class that JavaScript does not have: the driver's own, mostly. */
+function isForeign(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value)) return false;
+  return !(ArrayBuffer.isView(value) || value instanceof Date || value instanceof Map || value instanceof Set);
+}
+
+/** The items of the driver's tuples and vectors. */
+function elementsOf(value: object): readonly unknown[] | undefined {
+  const { elements } = value as { readonly elements?: unknown };
+  return Array.isArray(elements) ? elements : undefined;
+}
+
+function written(value: object, type: CqlType, foreign: WriteForeign): Uint8Array {
+  if (type.code === TYPE.boolean) throw misfit(value, type, 'true or false is');
+  try {
+    return foreign(value, type);
+  } catch (cause) {
+    throw new Misfit(`${nameOf(type)}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,92 @@
+/** One update on its way: executed once, and told as what is known of it. */
+import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
+import type { Cluster } from './cluster.ts';
+import type { Consistency } from './consistency.ts';
+import { abandonedError, closedError, correctableError, unexpectedAnswer } from './failures.ts';
+import type { Level } from './levels.ts';
+import type { Meaning, Plan } from './plan.ts';
+import type { ReadSession } from './sessions/session.ts';
+import type { Tally } from './sessions/tally.ts';
+
+/** What a run works with. */
+export interface UpdateRunParts {
+  readonly plan: Plan;
+  readonly sink: Sink<unknown, Level>;
+  readonly session: ReadSession | undefined;
+  readonly context: InvocationContext;
+  readonly cluster: Cluster;
+  readonly tally: Tally;
+  /** How many replicas are to have it. */
+  readonly write: Consistency;
+  /** What its only view is called: fewer replicas than `write` promise nothing. */
+  readonly level: Level;
+  /** Called when there is nothing more to come. */
+  readonly ended: () => void;
+}
+
+export class UpdateRun implements Whereabouts {
+  readonly obstacle = undefined;
+  readonly #parts: UpdateRunParts;
+  #mayHaveLeft = false;
+  #isOver = false;
+
+  constructor(parts: UpdateRunParts) {
+    this.#parts = parts;
+  }
+
+  get mayHaveLeft(): boolean {
+    return this.#mayHaveLeft;
+  }
+
+  async start(): Promise<void> {
+    const { plan, context, cluster, write } = this.#parts;
+    context.whereabouts = this;
+    try {
+      if (!cluster.isConnected) await this.#connected();
+      if (this.#isOver) return;
+      this.#mayHaveLeft = true;
+      this.#answered(await cluster.update({ ...plan, consistency: write }));
+    } catch (error) {
+      const { name: operation, hint, isOneMutation } = plan;
+      this.#fail(correctableError(error, { effect: 'update', operation, hint, isOneMutation }));
+    }
+  }
+
+  /** The binding closes. */
+  close(): void {
+    this.#fail(this.#mayHaveLeft ? abandonedError(this.#parts.plan.name) : closedError());
+  }
+
+  /** Who has gone while it waited was told that it was not made: then it is not. */
+  async #connected(): Promise<void> {
+    const { cluster, context } = this.#parts;
+    await cluster.connected();
+    if (context.signal.aborted) this.#end();
+  }
+
+  #answered(page: Parameters<Plan['meaningOf']>[0]): void {
+    const { plan, sink, session, tally, level } = this.#parts;
+    let meaning: Meaning;
+    try {
+      meaning = plan.meaningOf(page);
+    } catch (error) {
+      return this.#fail(unexpectedAnswer(plan.name, error));
+    }
+    tally.learn(meaning);
+    session?.wrote(meaning.objects);
+    const { value, version } = meaning;
+    if (this.#end()) sink.update(value, level, version === undefined ? undefined : { version });
+  }
+
+  #fail(error: unknown): void {
+    if (this.#end()) this.#parts.sink.fail(error);
+  }
+
+  /** @returns whether it had not ended before */
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#parts.ended();
+    return true;
+  }
+}

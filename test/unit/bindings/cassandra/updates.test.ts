@@ -1,0 +1,139 @@
+/** What is told of updates: "not made" only of what is certain not to have been made; made once; otherwise unknown. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { applied, cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
+import { changesOnePartition } from '../../../../src/bindings/cassandra/statements/markers.ts';
+import { createClient } from '../../../../src/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { fakeDriver, responseError, UNAVAILABLE } from './fake-driver.ts';
+
+const args = z.object({ id: z.string() });
+const update = { effect: 'update', args } as const;
+const statements = defineStatements({
+  plain: { ...update, cql: "UPDATE t SET v = 'if in' WHERE id = :id", idempotent: true },
+  conditional: { ...update, cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS', result: applied() },
+  batch: {
+    ...update,
+    cql: 'BEGIN UNLOGGED BATCH INSERT INTO t (id) VALUES (:id); INSERT INTO u (id) VALUES (:id); APPLY BATCH',
+  },
+  several: { ...update, cql: "DELETE FROM t WHERE id IN (:id, 'x')" },
+  told: {
+    ...update,
+    cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS',
+    result: one(z.object({ '[applied]': z.boolean(), id: z.string() })),
+  },
+});
+
+function open() {
+  const fake = fakeDriver();
+  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements });
+  return { fake, binding, client: createClient(binding) };
+}
+
+const OVERLOADED = responseError(0x1001, 'full');
+
+test.each([
+  ['plain', UNAVAILABLE, 'UNAVAILABLE'],
+  ['plain', OVERLOADED, 'OVERLOADED'],
+  ['conditional', UNAVAILABLE, 'UNKNOWN'],
+  ['conditional', OVERLOADED, 'UNKNOWN'],
+  ['batch', UNAVAILABLE, 'UNKNOWN'],
+  ['several', UNAVAILABLE, 'UNKNOWN'],
+  ['conditional', responseError(0x2200, 'no such table'), 'INVALID_ARGUMENT'],
+  ['batch', responseError(0x2100, 'no'), 'FORBIDDEN'],
+] as const)(
+  '%s update: %s → %s, since a part may have been made before a shortage was seen',
+  async (name, cause, code) => {
+    const { fake, client } = open();
+    const made = client.invoke<unknown>(statements[name]({ id: 'x' }));
+    (await fake.next()).fail(cause);
+    await expect(made).rejects.toMatchObject({
+      code,
+      retryable: code === 'UNAVAILABLE' || code === 'OVERLOADED',
+      cause,
+    });
+  },
+);
+
+test.each([
+  ['INSERT INTO t (id) VALUES (1)', true],
+  [' -- with a comment: IN\n UPDATE t SET "if" = \'in\' WHERE id = 1', true],
+  ['DELETE FROM t WHERE id = 1 IF EXISTS', false],
+  ['UPDATE t SET v = 1 WHERE id in :ids', false],
+  ['BEGIN BATCH INSERT INTO t (id) VALUES (1); APPLY BATCH', false],
+  ['TRUNCATE t', false],
+])('%s → one plain write of one partition: %s', (cql, isOne) => {
+  expect(changesOnePartition(cql)).toBe(isOne);
+});
+
+test('sent again after a lost connection, then refused → UNKNOWN: the first may have been made', async () => {
+  const { fake, client } = open();
+  const made = client.invoke(statements.plain({ id: 'x' }));
+  const sent = await fake.next();
+  const lost = Object.assign(new Error('ECONNRESET'), { isSocketError: true });
+  const policy = sent.options.retry as unknown as { onRequestError(info: object, level: number, error: Error): object };
+  expect(policy.onRequestError({ nbRetry: 0 }, 4, lost)).toMatchObject({ decision: 1 });
+  sent.fail(UNAVAILABLE);
+  await expect(made).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
+});
+
+test('sent again after the node was full, then refused → not made', async () => {
+  const { fake, client } = open();
+  const made = client.invoke(statements.plain({ id: 'x' }));
+  const sent = await fake.next();
+  const policy = sent.options.retry as unknown as { onRequestError(info: object, level: number, error: Error): object };
+  policy.onRequestError({ nbRetry: 0 }, 4, OVERLOADED);
+  sent.fail(UNAVAILABLE);
+  await expect(made).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+});
+
+test('answered, and the result does not fit → UNKNOWN with the reason, never "the call is wrong"', async () => {
+  const { fake, client } = open();
+  const made = client.invoke(statements.told({ id: 'x' }));
+  (await fake.next()).answer({ rows: [{ '[applied]': true }] });
+  await expect(made).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { code: 'INVALID_VALUE' } });
+});
+
+test('close: an update that is on its way → UNKNOWN; its late answer disturbs nobody', async () => {
+  const { fake, binding, client } = open();
+  const made = client.invoke(put('k', 1));
+  const sent = await fake.next();
+  await binding.close();
+  await expect(made).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
+  sent.answer();
+  await Promise.resolve();
+  expect(client.drops.closed).toBe(0);
+});
+
+test('close: an update that waits for the connection → certainly not made, and not sent later', async () => {
+  const { fake, client } = open();
+  let connected = (): void => {};
+  fake.connect = () => new Promise((resolve) => (connected = resolve));
+  const made = client.invoke(put('k', 1));
+  await expect.poll(() => fake.made.length).toBe(1);
+  await client.close();
+  await expect(made).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  connected();
+  await expect.poll(() => fake.shutdowns).toBe(1);
+  expect(fake.executed).toEqual([]);
+});
+
+test('cancelled while it waits for the connection → ABORTED, and not sent later; on its way → UNKNOWN', async () => {
+  const { fake, client } = open();
+  let connected = (): void => {};
+  fake.connect = () => new Promise((resolve) => (connected = resolve));
+  const waiting = client.invoke(put('k', 1));
+  await expect.poll(() => fake.made.length).toBe(1);
+  waiting.cancel();
+  await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
+  const read = client.invokeStrong(get('k'));
+  connected();
+  const first = await fake.next();
+  expect(first.cql).toMatch(/^SELECT/);
+  first.answer({ rows: [] });
+  await read;
+  const sent = client.invoke(put('k', 2));
+  await fake.next();
+  sent.cancel();
+  await expect(sent).rejects.toMatchObject({ code: 'UNKNOWN' });
+});
