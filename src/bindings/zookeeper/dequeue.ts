@@ -21,15 +21,17 @@ interface Guess {
 }
 
 export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
-  const { sessions, window } = access;
+  const { sessions, sellers, window } = access;
   const room = window.enter();
   if (room !== undefined) await room;
+  const enteredAtMs = performance.now();
   try {
     if (sessions.isClosed) throw closedError();
     await sessions.register();
+    void sellers.look();
     await new Dequeue(access, call).run();
   } finally {
-    window.leave();
+    window.leave(enteredAtMs);
   }
 }
 
@@ -50,17 +52,21 @@ class Dequeue {
 
   async run(): Promise<void> {
     const { queue } = this.#access;
+    const { agreement } = this.#access.sellers;
     for (;;) {
       // By what was seen last there is something left: the claim goes out at once, beside the question for the estimate.
       if ((queue.left ?? 0) <= 0 && (await this.#isEmpty())) return this.#finish(undefined);
       const underWay = queue.beginClaim();
+      const awaited = agreement.begin(performance.now());
       let claim: Claim | undefined;
       try {
         // The question goes out first: it is what somebody waits for.
         const onPreliminary = this.#guessBefore(underWay);
         const isWanted = (): boolean => !this.#call.context.signal.aborted;
         claim = await this.#access.track(this.#access.claims.make({ isWanted, onPreliminary }));
+        agreement.end(awaited, performance.now());
       } finally {
+        agreement.drop(awaited);
         queue.endClaim(underWay, claim?.number);
       }
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
@@ -131,7 +137,7 @@ class Dequeue {
 
   /** Tells what a claim with this number would take; returns false where that is gone already. */
   async #tellNumber(number: number, tail: number): Promise<boolean> {
-    const { queue, sessions, codec } = this.#access;
+    const { queue, sessions, sellers, codec } = this.#access;
     const remaining = tail - number - 1;
     this.#predicted = remaining < 0 ? undefined : number;
     const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
@@ -142,7 +148,9 @@ class Dequeue {
     }
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
-    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+    const { elsewhere } = sellers;
+    const meta = { remaining, ...(elsewhere && { elsewhere }) };
+    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;
   }
 

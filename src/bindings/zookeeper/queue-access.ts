@@ -7,6 +7,7 @@ import type { ResolvedBindingOptions } from './options.ts';
 import { numberOf, type QueuePaths } from './paths.ts';
 import { createSequential } from './preliminaries.ts';
 import { QueueState } from './queue.ts';
+import type { Sellers } from './sellers.ts';
 import type { Sessions } from './sessions.ts';
 import type { ValueCodec } from './values.ts';
 import { Window } from './window.ts';
@@ -17,17 +18,23 @@ export class QueueAccess {
   readonly cleaner: Cleaner;
   readonly window: Window;
   readonly sessions: Sessions;
+  readonly sellers: Sellers;
   readonly codec: ValueCodec;
   /** Claims under way, to be waited for. */
   readonly #claiming = new Set<Promise<unknown>>();
 
-  constructor(paths: QueuePaths, sessions: Sessions, options: ResolvedBindingOptions) {
+  constructor(
+    paths: QueuePaths,
+    { sessions, sellers }: Pick<QueueAccess, 'sessions' | 'sellers'>,
+    options: ResolvedBindingOptions,
+  ) {
     this.sessions = sessions;
+    this.sellers = sellers;
     this.codec = options.codec;
     this.queue = new QueueState(paths);
     this.claims = new Claims(sessions, paths);
     this.cleaner = new Cleaner(sessions, paths, options.onBackgroundError);
-    this.window = new Window(options.window);
+    this.window = new Window(options);
   }
 
   /** Runs `claiming` such that `settled` waits for it. */

@@ -8,6 +8,7 @@ import { ZooKeeper } from './client/zookeeper.ts';
 import { isLost } from './failures.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import type { Paths } from './paths.ts';
+import { paceData } from './pace.ts';
 
 const ID_BYTES = 6;
 
@@ -110,7 +111,7 @@ export class Sessions {
     const path = this.#paths.consumer(this.consumer);
     await this.persist('writer', async (zk) => {
       try {
-        await zk.create(path, null, { mode: 'ephemeral' });
+        await zk.create(path, paceData(this.#options), { mode: 'ephemeral' });
       } catch (error) {
         if (isZooKeeperError(error, 'NO_NODE')) {
           await this.makePath(this.#paths.consumers);

@@ -20,9 +20,9 @@ import { Paths } from './paths.ts';
 import { QueueAccess } from './queue-access.ts';
 import { length, peek } from './queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
+import { Sellers } from './sellers.ts';
 import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';
-import { minimumThreshold } from './threshold.ts';
 
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
@@ -30,8 +30,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Resolves when both sessions are connected; rejects when they cannot be. */
   connected(): Promise<void>;
   /**
-   * The smallest threshold at which a preliminary view can be trusted: as many dequeues as the other bindings that are
-   * alive may have under way, if their window is like this one's. See `minimumThreshold`.
+   * The smallest threshold at which a preliminary view of now can be trusted, given the bindings that are alive, their
+   * paces, and how long agreement has taken lately: `Infinity` until this binding has taken something, if there are
+   * others. Views say theirs to `safeThreshold`.
    */
   leastThreshold(): Promise<number>;
   /**
@@ -70,6 +71,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
   readonly #sessions: Sessions;
+  readonly #sellers: Sellers;
   readonly #queues = new Map<string, QueueAccess>();
   readonly #underWay = new Set<Sink<unknown, Level>>();
   readonly #janitor: Janitor | undefined;
@@ -79,6 +81,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
     this.#options = options;
     this.#paths = new Paths(options.root);
     this.#sessions = new Sessions(options, this.#paths);
+    this.#sellers = new Sellers(this.#sessions, this.#paths);
     const { janitor } = options;
     this.#janitor = janitor && new Janitor(() => this.recover(janitor.delivery), janitor.everyMs, options);
   }
@@ -91,10 +94,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
     await Promise.all([this.#sessions.reader.connected(), this.#sessions.writer.connected()]);
   }
 
-  async leastThreshold(): Promise<number> {
-    const consumers = await this.#sessions.persist('reader', (zk) => zk.exists(this.#paths.consumers));
-    const others = (consumers?.numChildren ?? 0) - (this.#sessions.isRegistered ? 1 : 0);
-    return minimumThreshold({ sellers: others + 1, window: this.#options.window });
+  leastThreshold(): Promise<number> {
+    return this.#sellers.leastThreshold();
   }
 
   recover(delivery: Delivery): Promise<number> {
@@ -162,7 +163,11 @@ class ZooKeeperStore implements ZooKeeperBinding {
   #queue(name: string): QueueAccess {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const access = new QueueAccess(this.#paths.queue(name), this.#sessions, this.#options);
+    const access = new QueueAccess(
+      this.#paths.queue(name),
+      { sessions: this.#sessions, sellers: this.#sellers },
+      this.#options,
+    );
     this.#queues.set(name, access);
     return access;
   }
