@@ -14,6 +14,7 @@ export class Places {
 
   /** Takes a place if there is one. */
   take(nowMs: number): boolean {
+    this.#followClock(nowMs);
     while ((this.#resting[0] ?? Infinity) <= nowMs) {
       this.#resting.shift();
       this.#free += 1;
@@ -25,7 +26,7 @@ export class Places {
 
   /** Gives back a place that was taken at `takenAtMs`. */
   leave(takenAtMs: number, nowMs: number): void {
-    const freeAtMs = takenAtMs + this.#turnMs;
+    const freeAtMs = Math.min(takenAtMs, nowMs) + this.#turnMs;
     if (freeAtMs <= nowMs) {
       this.#free += 1;
       return;
@@ -37,5 +38,11 @@ export class Places {
   /** When the next resting place is free; undefined if none rests. */
   get nextFreeAtMs(): number | undefined {
     return this.#resting[0];
+  }
+
+  /** No place rests for longer than a turn, also where the clock was set back meanwhile. */
+  #followClock(nowMs: number): void {
+    const latestMs = nowMs + this.#turnMs;
+    for (let at = this.#resting.length - 1; (this.#resting[at] ?? 0) > latestMs; at -= 1) this.#resting[at] = latestMs;
   }
 }

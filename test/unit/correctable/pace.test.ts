@@ -27,6 +27,15 @@ test('places: all taken → none; one that is left early rests until its turn is
   expect([places.nextFreeAtMs, places.take(100)]).toEqual([undefined, true]);
 });
 
+test('places: the clock is set back → a place rests for one turn, not until the clock is where it was', () => {
+  const places = new Places({ window: 2, turnMs: 40 });
+  expect([places.take(60_000), places.take(60_000)]).toEqual([true, true]);
+  places.leave(60_000, 60_010);
+  places.leave(60_000, 10);
+  expect([places.take(10), places.nextFreeAtMs]).toEqual([false, 50]);
+  expect([places.take(50), places.take(50), places.take(50)]).toEqual([true, true, false]);
+});
+
 test('agreement: nothing seen yet → not known', () => {
   const agreement = new AgreementTime();
   agreement.drop(agreement.begin(0));
