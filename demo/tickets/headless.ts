@@ -1,6 +1,5 @@
 /** One sale with early confirmation and the same sale without, in one run, on a real store. */
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Options } from './options.ts';
 import { judge, type Verdict } from './judge/judge.ts';
 import type { Percentiles } from './judge/percentiles.ts';
@@ -40,15 +39,21 @@ export async function headlessSale(options: Options, progress: (text: string) =>
       const { history } = await sale(name, options, { shops: others, progress, strongOnly: true });
       baselines[name] = { purchase: purchase(history) };
     }
-    const { history } = await sale('sale', options, { shops, progress });
-    if (options.history !== undefined) await writeHistory(options.history, history);
+    const incremental = await sale('sale', options, { shops, progress });
+    // What is judged is what can be read, line by line, by anybody.
+    const lines = incremental.history.map((line) => JSON.stringify(line));
+    if (options.history !== undefined) await writeFile(options.history, `${lines.join('\n')}\n`);
+    const verdict = judge(
+      lines.map((line): unknown => JSON.parse(line)),
+      { threshold },
+    );
     return {
       binding,
       retailers: client.length,
       client,
       threshold,
       fixed,
-      ...judge(history, { threshold }),
+      ...verdict,
       baseline: { purchase: purchase(baseline.history) },
       ...(Object.keys(baselines).length > 0 && { baselines }),
     };
@@ -77,11 +82,4 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
   const done = await runSale(shops, { event, stock, sites: client, policy, strongOnly, onPurchase });
   progress(`${event}: sold out, ${tickets} tickets${strongOnly ? ', strong only' : ''}`);
   return done;
-}
-
-async function writeHistory(path: string, history: readonly SaleEvent[]): Promise<void> {
-  const file = createWriteStream(path);
-  for (const line of history) file.write(`${JSON.stringify(line)}\n`);
-  file.end();
-  await once(file, 'close');
 }

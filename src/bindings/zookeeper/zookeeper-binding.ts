@@ -51,7 +51,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
  * @example
  * const shop = createClient(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  * await shop.invoke(enqueue('tickets', { seat: 12 }));
- * const ticket = await shop.invoke(dequeue('tickets')).settle({ when: (view) => Number(view.meta?.['remaining']) > 20 });
+ * const ticket = await shop.invoke(dequeue('tickets')).settle({
+ *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view),
+ * });
  */
 export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
   return new ZooKeeperStore(resolveBindingOptions(options));
