@@ -30,7 +30,8 @@ export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>
  * `UNAVAILABLE` then. Throws `INVALID_ARGUMENT` for options that do not fit.
  *
  * @example
- * const store = createClient(cached(redblue(shop, { url }), { principal: () => user.id }));
+ * // One client a user: made at signing in, closed at signing out.
+ * const store = createClient(cached(redblue(shop, { url, token }), { principal: user.id }));
  * store.invoke(get('profile')).onUpdate(show).onFinal(show); // the cached profile at once, then fresher ones
  * const offline = await store.invokeWeak(get('profile')); // from the cache alone
  */

@@ -13,8 +13,11 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * Whose views these are: nobody is shown what was cached for another. Asked at every operation when it is a function,
-   * so that signing in and out takes effect at once. `''` unless given.
+   * Whose views these are: they are filed under this name, and shown under no other. It has to be the principal as whom the
+   * binding behind asks, which the cache cannot see: the connection of a client goes on as whoever its token named, until
+   * that is renewed, and what it brings meanwhile is filed under the name that is given here. So make one client a user,
+   * with the user's `id` here, and close it at signing out. A function is asked at every operation, for bindings behind
+   * that change whom they ask for at that very moment. `''` unless given.
    */
   readonly principal?: string | (() => string);
   /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
