@@ -81,12 +81,28 @@ function textOf(data: Data): string {
 /** The token in a hello, in either codec. */
 const TOKEN = /hello.*token"?:?"?[^a-z]?([a-z]+)/s;
 
+/** One direction of a connection: what is sent later may take less time, and still does not overtake. */
+class Line {
+  readonly #underWay: { readonly act: () => void; isDue: boolean }[] = [];
+
+  carry(delayMs: number, act: () => void): void {
+    const one = { act, isDue: false };
+    this.#underWay.push(one);
+    setTimeout(() => {
+      one.isDue = true;
+      while (this.#underWay[0]?.isDue === true) this.#underWay.shift()?.act();
+    }, delayMs);
+  }
+}
+
 /** One connection: what the client holds, and what the gateway holds. */
 export class Pair {
   gateway: Gateway | undefined;
   readonly client: ClientEnd;
   readonly #network: Network;
   readonly #server: ServerEnd;
+  readonly #requests = new Line();
+  readonly #answers = new Line();
   #isOver = false;
   #token = '';
 
@@ -94,7 +110,7 @@ export class Pair {
     this.#network = network;
     this.client = new ClientEnd(this);
     this.#server = new ServerEnd(this, subprotocol);
-    this.#later(() => this.#connect(new URL(url).host));
+    this.#later(this.#requests, () => this.#connect(new URL(url).host));
   }
 
   get isOver(): boolean {
@@ -119,30 +135,31 @@ export class Pair {
     this.#network.carried(text);
     if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
-    if (!this.#network.weather.losesRequests) this.#later(() => this.#isOver || this.#server.receive(data));
+    if (!this.#network.weather.losesRequests) this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
   }
 
   toClient(data: Data): void {
     if (this.#isOver || this.#network.weather.losesAnswers) return;
     const given = typeof data === 'string' ? data : data.slice().buffer;
     const isWelcome = textOf(data).includes('welcome');
-    this.#later(() => {
+    this.#later(this.#answers, () => {
       if (this.#isOver) return;
       if (isWelcome) this.#network.onWelcome?.(this.#token);
       this.client.onmessage?.({ data: given } as never);
     });
   }
 
-  /** One end closes in order. */
-  close(code: number, reason: string): void {
+  /** One end closes in order, behind what it has sent. */
+  close(end: 'client' | 'server', code: number, reason: string): void {
     const { losesAnswers, losesRequests } = this.#network.weather;
-    if (!losesAnswers && !losesRequests) this.#later(() => this.#end(code, reason));
+    const line = end === 'client' ? this.#requests : this.#answers;
+    if (!losesAnswers && !losesRequests) this.#later(line, () => this.#end(code, reason));
   }
 
   /** The client's end answers by itself, where it hears the question and is heard. */
   ping(answered: () => void): void {
     const { losesAnswers, losesRequests } = this.#network.weather;
-    if (!losesAnswers && !losesRequests) this.#later(() => this.#isOver || answered());
+    if (!losesAnswers && !losesRequests) this.#later(this.#answers, () => this.#isOver || answered());
   }
 
   /** Ends at once, for both. */
@@ -170,8 +187,8 @@ export class Pair {
     });
   }
 
-  #later(act: () => void): void {
-    setTimeout(act, this.#network.weather.delayMs);
+  #later(line: Line, act: () => void): void {
+    line.carry(this.#network.weather.delayMs, act);
   }
 }
 
@@ -192,7 +209,7 @@ class ClientEnd implements WebSocketLike {
   }
 
   close(code = 1000, reason = ''): void {
-    this.#pair.close(code, reason);
+    this.#pair.close('client', code, reason);
   }
 
   terminate(): void {
@@ -254,7 +271,7 @@ class ServerEnd implements ServerSocket {
   }
 
   close(code: number, reason: string): void {
-    this.#pair.close(code, reason);
+    this.#pair.close('server', code, reason);
   }
 
   terminate(): void {
