@@ -104,6 +104,13 @@ module.exports = {
       from: { path: '^(demo|bench)/' },
       to: { path: '^src/' },
     },
+    {
+      name: 'the-judge-shares-nothing',
+      comment: 'What the ticket shop prints is found in its history by code of its own.',
+      severity: 'error',
+      from: { path: '^demo/tickets/judge/' },
+      to: { pathNot: '^demo/tickets/judge/', dependencyTypesNot: ['core'] },
+    },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
     {
       name: 'declared-dependencies-only',

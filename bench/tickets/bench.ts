@@ -1,17 +1,17 @@
 /**
  * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with incremental views and
- * without.
+ * without; all beside one site as in the paper, and spread over three.
  */
 import { writeFileSync } from 'node:fs';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
-import { count } from '../../demo/tickets/report.ts';
+import { judge } from '../../demo/tickets/judge/judge.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { saleFigure } from './figure.ts';
 import { AIMS, barsOf, rowOf, salesOf } from './rows.ts';
-import { runSales, type RoundSale, type Setting } from './sales.ts';
+import { runSales, type Placement, type RoundSale, type Setting } from './sales.ts';
 
-const RETAILERS = 4;
 const THRESHOLDS = [0, 20] as const;
+const SPREAD_THRESHOLD = 20;
 
 export const tickets: Bench = {
   name: 'tickets',
@@ -25,12 +25,19 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
   const rounds = quick ? 2 : 5;
   const others = binding === 'zookeeper' ? [{ threshold: null, recipe: 'vanilla' }] : [];
-  const kinds = [...[null, ...THRESHOLDS].map((threshold) => ({ threshold })), ...others];
-  const settings = stocks.flatMap((stock) => kinds.map((kind): Setting => ({ stock, ...kind })));
-  const sales = await runSales({ binding, retailers: RETAILERS, settings, rounds, progress });
+  const settingsOf = (placement: Placement, thresholds: readonly number[]): Setting[] => {
+    const kinds = [...[null, ...thresholds].map((threshold) => ({ threshold })), ...others];
+    return stocks.flatMap((stock) => kinds.map((kind): Setting => ({ placement, stock, ...kind })));
+  };
+  const paper = settingsOf('paper', THRESHOLDS);
+  const spread = settingsOf('spread', [SPREAD_THRESHOLD]);
+  const sales = [
+    ...(await runSales({ binding, placement: 'paper', settings: paper, rounds, progress })),
+    ...(await runSales({ binding, placement: 'spread', settings: spread, rounds, progress })),
+  ];
   if (history !== undefined) writeHistory(history, sales);
 
-  const rows = settings.map((setting) => rowOf(setting, sales));
+  const rows = [...paper, ...spread].map((setting) => rowOf(setting, sales));
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
   const bars = barsOf(rows, AIMS[binding]);
   return { name, rounds, rows, bars, samples: sales.map(sampleOf), figures: figuresOf(name, stocks, sales) };
@@ -41,20 +48,21 @@ function isBinding(name: string): name is Options['binding'] {
 }
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
-function sampleOf({ stock, threshold, recipe, round, sale }: RoundSale): object {
+function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSale): object {
   const columns = 'ticketsLeft,told,toldMs,finalMs';
   const purchases = sale.purchases.map(({ ticketsLeft, told, early, toldMs, finalMs }) => {
     const ms = [toldMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
     return [ticketsLeft, early === true ? 'early' : told, ...ms].join(',');
   });
-  return { stock, threshold, recipe, round, ...count(sale.history, stock), columns, purchases };
+  const { latencyMs: _, ...verdict } = judge(sale.history, { threshold: threshold ?? 0 });
+  return { placement, stock, threshold, recipe, round, ...verdict, columns, purchases };
 }
 
 function figuresOf(name: string, stocks: readonly number[], sales: readonly RoundSale[]): Record<string, string> {
   const figures: Record<string, string> = {};
   for (const [index, stock] of stocks.entries()) {
     const purchases = (threshold: number | null): RoundSale['sale']['purchases'][] =>
-      salesOf(sales, { stock, threshold }).map(({ sale }) => sale.purchases);
+      salesOf(sales, { placement: 'paper', stock, threshold }).map(({ sale }) => sale.purchases);
     figures[index === 0 ? name : `${name}-${stock}`] = saleFigure({
       stock,
       threshold: 20,
@@ -67,8 +75,9 @@ function figuresOf(name: string, stocks: readonly number[], sales: readonly Roun
 
 /** One line an event of every sale, from which the counts can be computed again. */
 function writeHistory(path: string, sales: readonly RoundSale[]): void {
-  const lines = sales.flatMap(({ stock, threshold, round, sale }) =>
-    sale.history.map((line) => JSON.stringify({ sale: round, tickets: stock, threshold, ...line })),
-  );
+  const lines = sales.flatMap(({ placement, stock, threshold, recipe, round, sale: { history } }) => {
+    const sale = `${placement} ${stock} ${recipe ?? threshold ?? 'strong'} ${round}`;
+    return history.map((line) => JSON.stringify({ sale, ...line }));
+  });
   writeFileSync(path, `${lines.join('\n')}\n`);
 }

@@ -1,14 +1,24 @@
 /** The sales of the benchmark: each setting and its strong-only baseline once a round, on one store and warm code. */
-import type { Options } from '../../demo/tickets/options.ts';
+import type { Options, Site } from '../../demo/tickets/options.ts';
 import { runSale, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { storeOf } from '../../demo/tickets/stores/open.ts';
 
-/** Where the retailers stand; the leader of the red order is in Ireland, as in the paper. */
-const CLIENT_SITE = 'frk';
+/**
+ * Where the four retailers stand; the leader of the order is in Ireland. `paper`: as in the paper, which trusts its
+ * threshold alone. `spread`: at all three sites, and more must be left than others may have sold.
+ */
+export const PLACEMENTS = {
+  paper: { client: ['frk', 'frk', 'frk', 'frk'], fixed: true },
+  spread: { client: ['irl', 'frk', 'vrg', 'frk'], fixed: false },
+} as const satisfies Readonly<Record<string, { readonly client: readonly Site[]; readonly fixed: boolean }>>;
+
+export type Placement = keyof typeof PLACEMENTS;
+
 const WARM_UP_TICKETS = 60;
 
 /** One kind of sale. `threshold: null` is a baseline: strong views only. */
 export interface Setting {
+  readonly placement: Placement;
   readonly stock: number;
   readonly threshold: number | null;
   /** By other means that the store has for comparison. */
@@ -23,7 +33,8 @@ export interface RoundSale extends Setting {
 
 export interface SalesOptions {
   readonly binding: Options['binding'];
-  readonly retailers: number;
+  readonly placement: Placement;
+  /** Of this placement. */
   readonly settings: readonly Setting[];
   readonly rounds: number;
   readonly progress: (text: string) => void;
@@ -31,22 +42,24 @@ export interface SalesOptions {
 
 /** Runs every setting in every round, each round beginning with another one. */
 export async function runSales(options: SalesOptions): Promise<readonly RoundSale[]> {
-  const { binding, retailers, settings, rounds, progress } = options;
+  const { binding, placement, settings, rounds, progress } = options;
+  const { client, fixed } = PLACEMENTS[placement];
   const open = await storeOf(binding);
-  const store = await open({ retailers, client: CLIENT_SITE, wan: 'paper' }, progress);
-  const sell = async (event: string, { stock, threshold, recipe }: Setting): Promise<Sale> => {
+  const store = await open({ client, fixed, wan: 'paper' }, progress);
+  const sell = async (event: string, { stock, threshold, recipe }: Omit<Setting, 'placement'>): Promise<Sale> => {
     const shops = recipe === undefined ? store.shops : store.baselines[recipe];
     if (shops === undefined) throw new RangeError(`the ${binding} store has no recipe "${recipe}"`);
-    await stockUp(shops, event, stock);
-    return runSale(shops, { event, policy: { threshold: threshold ?? 0 }, strongOnly: threshold === null });
+    const tickets = await stockUp(shops, event, stock);
+    const policy = { threshold: threshold ?? 0, isFixed: fixed };
+    return runSale(shops, { event, stock: tickets, sites: client, policy, strongOnly: threshold === null });
   };
   try {
-    progress('warming up');
+    progress(`${placement}: warming up`);
     for (const threshold of [0, null])
       await sell(`warm-up-${String(threshold)}`, { stock: WARM_UP_TICKETS, threshold });
     const sales: RoundSale[] = [];
     for (let round = 1; round <= rounds; round += 1) {
-      progress(`sale ${round} of ${rounds}`);
+      progress(`${placement}: sale ${round} of ${rounds}`);
       const first = (round - 1) % settings.length;
       for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
         const event = `${setting.stock}-${setting.recipe ?? setting.threshold ?? 'strong'}-${round}`;

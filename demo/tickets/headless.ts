@@ -1,21 +1,20 @@
 /** One sale with early confirmation and the same sale without, in one run, on a real store. */
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Options } from './options.ts';
-import { count, latencies, percentiles, type Counts, type Latencies, type Percentiles } from './report.ts';
+import { judge, type Verdict } from './judge/judge.ts';
+import type { Percentiles } from './judge/percentiles.ts';
 import { runSale, stockUp, type Sale } from './sale.ts';
 import type { Purchase, SaleEvent } from './serve-customer.ts';
 import type { Shop } from './purchase.ts';
 import { storeOf } from './stores/open.ts';
-import type { SalesStore } from './stores/store.ts';
 
-/** The figures of a headless run. */
-export interface Figures extends Counts {
+/** The figures of a headless run: what the judge finds in the history of the sale, and how it was set up. */
+export interface Figures extends Verdict {
   readonly binding: string;
-  readonly tickets: number;
   readonly retailers: number;
+  readonly client: readonly string[];
   readonly threshold: number;
-  readonly latencyMs: Latencies;
+  readonly fixed: boolean;
   /** The same sale with strong views only. */
   readonly baseline: { readonly purchase: Percentiles };
   /** The same sale by other means, where the store has some. */
@@ -27,41 +26,40 @@ const WARM_UP_TICKETS = 40;
 
 /** Runs the sale that `options` describe. `progress` gets lines for a person. */
 export async function headlessSale(options: Options, progress: (text: string) => void): Promise<Figures> {
-  const { tickets, retailers, threshold, binding } = options;
+  const { client, threshold, fixed, binding } = options;
   const store = await (await storeOf(binding))(options, progress);
   const { shops } = store;
+  const purchase = (history: readonly SaleEvent[]): Percentiles => judge(history).latencyMs.purchase;
   try {
-    await warnOfThreshold(store, threshold, progress);
     await sale('warm-up', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress });
     await sale('warm-up-strong', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress, strongOnly: true });
     const baseline = await sale('baseline', options, { shops, progress, strongOnly: true });
     const baselines: Record<string, { purchase: Percentiles }> = {};
     for (const [name, others] of Object.entries(store.baselines)) {
-      const { purchases } = await sale(name, options, { shops: others, progress, strongOnly: true });
-      baselines[name] = { purchase: percentiles(purchases, 'toldMs') };
+      const { history } = await sale(name, options, { shops: others, progress, strongOnly: true });
+      baselines[name] = { purchase: purchase(history) };
     }
     const incremental = await sale('sale', options, { shops, progress });
-    if (options.history !== undefined) await writeHistory(options.history, incremental.history);
+    // What is judged is what can be read, line by line, by anybody.
+    const lines = incremental.history.map((line) => JSON.stringify(line));
+    if (options.history !== undefined) await writeFile(options.history, `${lines.join('\n')}\n`);
+    const verdict = judge(
+      lines.map((line): unknown => JSON.parse(line)),
+      { threshold },
+    );
     return {
       binding,
-      tickets,
-      retailers,
+      retailers: client.length,
+      client,
       threshold,
-      ...count(incremental.history, tickets),
-      latencyMs: latencies(incremental, threshold),
-      baseline: { purchase: percentiles(baseline.purchases, 'toldMs') },
+      fixed,
+      ...verdict,
+      baseline: { purchase: purchase(baseline.history) },
       ...(Object.keys(baselines).length > 0 && { baselines }),
     };
   } finally {
     await store.close();
   }
-}
-
-/** Sales under way that no estimate knows of can break an early yes: the threshold has to cover them. */
-async function warnOfThreshold(store: SalesStore, threshold: number, progress: (text: string) => void): Promise<void> {
-  const least = await store.leastThreshold?.();
-  if (least === undefined || threshold >= least) return;
-  progress(`--threshold ${threshold}: other sellers may have ${least} sales under way that no early view knows of`);
 }
 
 interface SaleSetting {
@@ -72,22 +70,16 @@ interface SaleSetting {
 
 async function sale(event: string, options: Options, setting: SaleSetting): Promise<Sale> {
   const { shops, progress, strongOnly = false } = setting;
-  const { tickets, threshold } = options;
-  await stockUp(shops, event, tickets);
+  const { tickets, threshold, fixed, client } = options;
+  const stock = await stockUp(shops, event, tickets);
   let told = 0;
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.told === undefined || purchase.finalMs !== undefined) return;
     told += 1;
     if (told % Math.ceil(tickets / 5) === 0) progress(`${event}: ${told} customers told`);
   };
-  const done = await runSale(shops, { event, policy: { threshold }, strongOnly, onPurchase });
+  const policy = { threshold, isFixed: fixed };
+  const done = await runSale(shops, { event, stock, sites: client, policy, strongOnly, onPurchase });
   progress(`${event}: sold out, ${tickets} tickets${strongOnly ? ', strong only' : ''}`);
   return done;
-}
-
-async function writeHistory(path: string, history: readonly SaleEvent[]): Promise<void> {
-  const file = createWriteStream(path);
-  for (const line of history) file.write(`${JSON.stringify(line)}\n`);
-  file.end();
-  await once(file, 'close');
 }

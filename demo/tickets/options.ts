@@ -6,14 +6,25 @@ export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
 export const WANS = ['paper', 'none'] as const;
 
+/** The sites of as many retailers as are asked for, in turn. */
+const SPREAD = ['irl', 'frk', 'vrg', 'frk'] as const;
+/** The placement of the paper: all beside Frankfurt. */
+const PAPER = 'paper';
+const RETAILERS_MAX = 64;
+const DEFAULT_RETAILERS = 4;
+
+export type Site = (typeof SITES)[number];
+
 export interface Options {
   readonly headless: boolean;
   readonly json: boolean;
   readonly binding: (typeof BINDINGS)[number];
-  readonly retailers: number;
   readonly tickets: number;
   readonly threshold: number;
-  readonly client: (typeof SITES)[number];
+  /** Trust the threshold alone, whatever others may sell meanwhile. */
+  readonly fixed: boolean;
+  /** The site that each retailer stands beside. */
+  readonly client: readonly Site[];
   readonly wan: (typeof WANS)[number];
   readonly history: string | undefined;
   readonly port: number;
@@ -32,10 +43,14 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--headless', 'Run one sale and its baseline without a page, print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
-    .option('--retailers <n>', 'How many retailers sell at once', { default: 4 })
+    .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client says)`)
     .option('--tickets <n>', 'How many tickets there are', { default: 500 })
     .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
-    .option('--client <site>', `The site that the retailers stand beside: ${SITES.join(', ')}`, { default: 'frk' })
+    .option('--fixed', 'Trust the threshold alone: otherwise more must be left than others may have sold')
+    .option(
+      '--client <sites>',
+      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frk (${SPREAD.join()} unless given)`,
+    )
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
@@ -56,10 +71,10 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     headless,
     json: options['json'] === true,
     binding,
-    retailers: wholeNumber(options, 'retailers', { min: 1, max: 64 }),
     tickets: wholeNumber(options, 'tickets', { min: 1, max: 100_000 }),
     threshold: wholeNumber(options, 'threshold', { min: 0, max: 100_000 }),
-    client: oneOf(options, 'client', SITES),
+    fixed: options['fixed'] === true,
+    client: placement(options),
     wan: oneOf(options, 'wan', WANS),
     history: file(options, 'history'),
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
@@ -72,6 +87,31 @@ function oneOf<const T extends readonly string[]>(options: Raw, name: string, al
   const value = options[name];
   if (typeof value === 'string' && allowed.includes(value)) return value;
   throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+}
+
+/** Where each retailer stands. */
+function placement(options: Raw): readonly Site[] {
+  const client = options['client'];
+  const names = client === undefined ? SPREAD : String(client).split(',');
+  const sites = names.map((name): Site => (name === PAPER ? 'frk' : siteOf(name)));
+  const isList = client !== undefined && sites.length > 1;
+  if (options['retailers'] === undefined) {
+    if (sites.length > RETAILERS_MAX) throw new UsageError(`--client takes ${RETAILERS_MAX} sites at most`);
+    return isList ? sites : repeated(sites, DEFAULT_RETAILERS);
+  }
+  const retailers = wholeNumber(options, 'retailers', { min: 1, max: RETAILERS_MAX });
+  if (!isList || sites.length === retailers) return repeated(sites, retailers);
+  throw new UsageError(`--client names ${sites.length} sites for --retailers ${retailers}: leave one of the two out`);
+}
+
+function siteOf(name: string): Site {
+  const site = SITES.find((each) => each === name);
+  if (site !== undefined) return site;
+  throw new UsageError(`--client takes one of ${SITES.join(', ')} for each retailer, or ${PAPER}, not "${name}"`);
+}
+
+function repeated(sites: readonly Site[], count: number): readonly Site[] {
+  return Array.from({ length: count }, (_, n) => sites[n % sites.length] as Site);
 }
 
 function wholeNumber(options: Raw, name: string, { min, max }: { min: number; max: number }): number {

@@ -3,7 +3,7 @@
  * wait for the final one when few are.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
-import { dequeue, type QueueItem } from 'correctables/operations';
+import { dequeue, safeThreshold, type QueueItem } from 'correctables/operations';
 
 /** A place that sells: a client of any store that offers queues. */
 export type Shop = AnyClient;
@@ -17,7 +17,10 @@ export type PurchaseEvent =
       readonly kind: 'preliminary' | 'final';
       readonly level: string;
       readonly item: string | null;
-      readonly ticketsLeft?: number;
+      /** Tickets left when the purchase began, the one about to be sold included. */
+      readonly ticketsLeft: number;
+      /** More than so many must be left for an early yes: of preliminary views. */
+      readonly needed?: number;
     }
   | {
       readonly kind: 'told';
@@ -32,6 +35,8 @@ export interface PurchaseOptions {
   readonly event: string;
   /** Say yes early only while more than this many tickets are left, the one about to be sold included. */
   readonly threshold: number;
+  /** Trust the threshold alone, as the paper does; otherwise more must be left than others may have taken. */
+  readonly isFixed?: boolean;
   /** Ask for the strongest view only: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
   readonly onEvent: (event: PurchaseEvent) => void;
@@ -42,7 +47,7 @@ export function purchaseTicket(
   shop: Shop,
   options: PurchaseOptions,
 ): Correctable<QueueItem<string> | null, Levels, string> {
-  const { event, threshold, strongOnly = false, onEvent } = options;
+  const { event, threshold, isFixed = false, strongOnly = false, onEvent } = options;
   let told = false;
   const tell = (level: string, item: string | null, early: boolean): void => {
     told = true;
@@ -54,8 +59,9 @@ export function purchaseTicket(
     .onUpdate((ticket, view) => {
       const item = ticket?.item ?? null;
       const ticketsLeft = item === null ? 0 : remainingOf(view.meta) + 1;
-      onEvent({ kind: 'preliminary', level: view.level, item, ticketsLeft });
-      if (!told && item !== null && ticketsLeft > threshold) tell(view.level, item, true);
+      const needed = isFixed ? threshold : Math.max(threshold, safeThreshold(view));
+      onEvent({ kind: 'preliminary', level: view.level, item, ticketsLeft, needed });
+      if (!told && item !== null && ticketsLeft > needed) tell(view.level, item, true);
     })
     .onFinal((ticket, view) => {
       const item = ticket?.item ?? null;

@@ -8,6 +8,8 @@ import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.t
 export interface SalePolicy {
   /** Say yes early only while more than this many tickets are left. */
   readonly threshold: number;
+  /** Trust the threshold alone, as the paper does; otherwise more must be left than others may have taken. */
+  readonly isFixed?: boolean;
   /** A pause between two customers of one retailer, in milliseconds; none by default. */
   readonly paceMs?: number;
 }
@@ -16,6 +18,10 @@ export interface SaleOptions {
   /** The queue that holds the tickets. */
   readonly event: string;
   readonly policy: SalePolicy;
+  /** The tickets that are on sale, for the history. */
+  readonly stock?: readonly string[];
+  /** Where each retailer stands, for the history. */
+  readonly sites?: readonly string[];
   /** Ask for the strongest view only: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
   /** Ends the sale early: customers being served are served to the end. */
@@ -36,13 +42,18 @@ export interface Sale {
   readonly history: readonly SaleEvent[];
 }
 
-/** Puts `tickets` numbered tickets into the queue of the event, and waits until every retailer can see them. */
-export async function stockUp(retailers: readonly Shop[], event: string, tickets: number): Promise<void> {
+/**
+ * Puts `tickets` numbered tickets into the queue of the event, and waits until every retailer can see them.
+ *
+ * @returns the tickets
+ */
+export async function stockUp(retailers: readonly Shop[], event: string, tickets: number): Promise<readonly string[]> {
   const [first] = retailers;
   if (first === undefined) throw new RangeError('a sale needs a retailer');
-  const puts = Array.from({ length: tickets }, (_, n) => first.invokeStrong(enqueue(event, `${event}#${n + 1}`)));
-  await Promise.all(puts);
+  const stock = Array.from({ length: tickets }, (_, n) => `${event}#${n + 1}`);
+  await Promise.all(stock.map((ticket) => first.invokeStrong(enqueue(event, ticket))));
   await Promise.all(retailers.map((shop) => shop.invokeStrong(peek(event))));
+  return stock;
 }
 
 /**
@@ -52,7 +63,7 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
  * @throws the failure of the first retailer that did not recover, once all have stopped
  */
 export async function runSale(retailers: readonly Shop[], options: SaleOptions): Promise<Sale> {
-  const { event, policy, strongOnly = false, signal, recover = giveUp } = options;
+  const { event, policy, stock = [], sites = [], strongOnly = false, signal, recover = giveUp } = options;
   const purchases = new Map<string, Purchase>();
   const history: SaleEvent[] = [];
   const saleBeganAt = performance.now();
@@ -71,8 +82,9 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
     const inBackground: Promise<unknown>[] = [];
     for (let n = 1; isOpen(); n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
-      const sale = { event, threshold: policy.threshold, strongOnly, saleBeganAt, onEvent, onPurchase };
-      const { answer, failure } = serveCustomer(shop, { customer, retailer, ...sale });
+      const { threshold, isFixed } = policy;
+      const sale = { event, threshold, isFixed, strongOnly, saleBeganAt, onEvent, onPurchase };
+      const { answer, failure } = serveCustomer(shop, { customer, retailer, site: sites[retailer], ...sale });
       const told = await answer;
       if (told === undefined) await recover(await failure, retailer);
       else inBackground.push(failure);
@@ -82,6 +94,7 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
     for (const failure of await Promise.all(inBackground)) if (failure !== undefined) await recover(failure, retailer);
   };
 
+  for (const item of stock) onEvent({ kind: 'stocked', item, atMs: 0 });
   const outcomes = await Promise.allSettled(retailers.map(sell));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -1,20 +1,22 @@
 /** One customer of a sale: a purchase with its history and its timing, tried again while the store is too busy. */
+import { isCorrectableError } from 'correctables';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
 import { tryAgain } from './try-again.ts';
 
-/** One line of a sale's history. */
-export interface SaleEvent {
+/** One line of a sale's history: a ticket put on sale, or a step of a purchase. */
+export type SaleEvent = { readonly kind: 'stocked'; readonly item: string; readonly atMs: number } | CustomerEvent;
+
+/** One step of a purchase. */
+export type CustomerEvent = {
   readonly customer: string;
   readonly operation: string;
-  readonly kind: 'preliminary' | 'final' | 'told';
-  readonly level: string;
-  /** The ticket of the view; null when there was none left. */
-  readonly item: string | null;
-  readonly told?: Answer;
-  readonly early?: boolean;
   /** Milliseconds since the sale began. */
   readonly atMs: number;
-}
+} & (
+  | { readonly kind: 'begun'; readonly retailer: number; readonly site?: string }
+  | { readonly kind: 'failed'; readonly code: string }
+  | PurchaseEvent
+);
 
 /** One purchase, with what it cost in time. Durations in milliseconds from the first try to the view or the answer. */
 export interface Purchase {
@@ -41,11 +43,14 @@ export interface CustomerOptions {
   readonly retailer: number;
   /** The queue that holds the tickets. */
   readonly event: string;
+  /** Where that retailer stands, for the history. */
+  readonly site?: string | undefined;
   readonly threshold: number;
+  readonly isFixed?: boolean | undefined;
   readonly strongOnly?: boolean;
   /** When the sale began, by `performance.now()`. */
   readonly saleBeganAt: number;
-  readonly onEvent: (event: SaleEvent) => void;
+  readonly onEvent: (event: CustomerEvent) => void;
   /** Called whenever the purchase changes, with what is known so far. */
   readonly onPurchase: (purchase: Purchase) => void;
 }
@@ -60,20 +65,22 @@ export interface Served {
 
 /** Serves one customer. The purchase begins at once. */
 export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
-  const { customer, retailer, event, threshold, strongOnly = false, saleBeganAt } = options;
+  const { customer, retailer, site, event, threshold, isFixed = false, strongOnly = false, saleBeganAt } = options;
   const begunAt = performance.now();
+  const whose = { customer, operation: `${event}/${customer}` };
   let purchase: Purchase = { customer, retailer };
   let answered: (answer: Answer | undefined) => void = () => {};
   const answer = new Promise<Answer | undefined>((resolve) => (answered = resolve));
   const change = (next: Purchase): void => options.onPurchase((purchase = next));
   const onEvent = (step: PurchaseEvent): void => {
     const now = performance.now();
-    options.onEvent({ customer, operation: `${event}/${customer}`, ...lineOf(step), atMs: now - saleBeganAt });
+    options.onEvent({ ...whose, ...step, atMs: now - saleBeganAt });
     change(advance(purchase, step, now - begunAt));
     if (step.kind === 'told') answered(step.told);
   };
+  options.onEvent({ ...whose, kind: 'begun', retailer, ...(site && { site }), atMs: begunAt - saleBeganAt });
   change(purchase); // Listed in the order in which they come, not in which they hear something.
-  const attempt = (): PromiseLike<unknown> => purchaseTicket(shop, { event, threshold, strongOnly, onEvent });
+  const attempt = (): PromiseLike<unknown> => purchaseTicket(shop, { event, threshold, isFixed, strongOnly, onEvent });
   const served = tryAgain(attempt, {
     onRetry: (retries) => change({ ...purchase, retries }),
     // A purchase that has shown a view was taken: another one would be another ticket.
@@ -82,17 +89,14 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
   const failure = served.then(
     () => undefined,
     (reason: unknown) => {
+      const code = isCorrectableError(reason) ? reason.code : String(reason);
+      options.onEvent({ ...whose, kind: 'failed', code, atMs: performance.now() - saleBeganAt });
       change({ ...purchase, failure: reason });
       answered(undefined);
       return reason;
     },
   );
   return { answer, failure };
-}
-
-function lineOf(step: PurchaseEvent): Omit<SaleEvent, 'customer' | 'operation' | 'atMs'> {
-  const { kind, level, item } = step;
-  return step.kind === 'told' ? { kind, level, item, told: step.told, early: step.early } : { kind, level, item };
 }
 
 function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purchase {
@@ -106,7 +110,6 @@ function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purch
   }
 }
 
-function leftAtStart(purchase: Purchase, step: { readonly ticketsLeft?: number }): { ticketsLeft?: number } {
-  const ticketsLeft = purchase.ticketsLeft ?? step.ticketsLeft;
-  return ticketsLeft === undefined ? {} : { ticketsLeft };
+function leftAtStart(purchase: Purchase, step: { readonly ticketsLeft: number }): { ticketsLeft: number } {
+  return { ticketsLeft: purchase.ticketsLeft ?? step.ticketsLeft };
 }

@@ -5,12 +5,15 @@ import sirv from 'sirv';
 import { withPageHeaders } from '../page-headers.ts';
 import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
-import { service } from './service.ts';
+import type { Pace } from 'correctables/operations';
+import { serviceAt } from './service.ts';
 
 export interface ShopOptions {
   /** Where to listen, on the loopback interface; 0 (default) for any free port. */
   readonly port?: number;
   readonly wan?: Options['wan'];
+  /** How fast each site sells; as fast as it can unless given. */
+  readonly pace?: Pace;
 }
 
 /** The sites, their red leader and the page that sells from them. */
@@ -30,6 +33,6 @@ export async function startShop(options: ShopOptions = {}): Promise<RunningShop>
 }
 
 function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {
-  const { port = 0, wan = 'paper', ...limits } = options;
-  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
+  const { port = 0, wan = 'paper', pace, ...limits } = options;
+  return serve({ service: serviceAt(pace), sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
 }

@@ -3,34 +3,40 @@
  * applied when its turn in the red order comes, so that contended sales never have to be tried again.
  */
 import { cell, defineService, queue, red, table, withMeta } from 'correctables/server';
+import type { Pace } from 'correctables/operations';
 import { ticketShop } from './contract.ts';
 
-export const service = defineService(ticketShop, {
-  tables: { queues: table({ items: queue<unknown>() }), events: table({ tickets: cell<number>() }) },
-  shadowOperations: ({ queues, events }) => ({
-    push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
-    pop: red(
-      (args: { queue: string }) => [queues.row(args.queue).items.pop()],
-      ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
-    ),
-    stock: red(({ event, tickets }: { event: string; tickets: number }) => {
-      const { items } = queues.row(event);
-      const pushes = Array.from({ length: tickets }, (_, n) => items.push(`${event}#${n + 1}`));
-      return [events.row(event).tickets.assign(tickets), ...pushes];
+/** @param pace how fast each site sells; as fast as it can unless given, and then no early view is safe */
+export const serviceAt = (pace?: Pace) =>
+  defineService(ticketShop, {
+    tables: { queues: table({ items: queue<unknown>() }), events: table({ tickets: cell<number>() }) },
+    shadowOperations: ({ queues, events }) => ({
+      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
+      pop: red(
+        (args: { queue: string }) => [queues.row(args.queue).items.pop()],
+        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
+      ),
+      stock: red(({ event, tickets }: { event: string; tickets: number }) => {
+        const { items } = queues.row(event);
+        const pushes = Array.from({ length: tickets }, (_, n) => items.push(`${event}#${n + 1}`));
+        return [events.row(event).tickets.assign(tickets), ...pushes];
+      }),
     }),
-  }),
-  generators: {
-    enqueue: (args, { shadow }) => shadow.push(args, undefined),
-    dequeue: (args, { shadow }) => shadow.pop(args),
-    peek: (args, { tables }) => {
-      const { items } = tables.queues.row(args.queue);
-      return withMeta(items.size === 0 ? null : { item: items.at(0) }, { remaining: items.size });
+    ...(pace && { paced: { operations: ['dequeue'], ...pace } }),
+    generators: {
+      enqueue: (args, { shadow }) => shadow.push(args, undefined),
+      dequeue: (args, { shadow }) => shadow.pop(args),
+      peek: (args, { tables }) => {
+        const { items } = tables.queues.row(args.queue);
+        return withMeta(items.size === 0 ? null : { item: items.at(0) }, { remaining: items.size });
+      },
+      // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open.
+      openEvent: ({ event, tickets }, { tables, shadow }) => {
+        const already = tables.events.row(event).tickets;
+        if (already !== undefined) return { tickets: already, opened: false };
+        return shadow.stock({ event, tickets }, { tickets, opened: true });
+      },
     },
-    // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open.
-    openEvent: ({ event, tickets }, { tables, shadow }) => {
-      const already = tables.events.row(event).tickets;
-      if (already !== undefined) return { tickets: already, opened: false };
-      return shadow.stock({ event, tickets }, { tickets, opened: true });
-    },
-  },
-});
+  });
+
+export const service = serviceAt();

@@ -34,12 +34,13 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 
 /**
  * Takes the first item of `queue`: `null` where it is empty. The views carry `meta.remaining`, the number of items left
- * after this one. A preliminary view guesses the item, so two results count as equal when both or neither are `null`.
+ * after this one, and preliminary ones, of stores that know, `meta.elsewhere`, for `safeThreshold`. A preliminary view
+ * guesses the item, so two results count as equal when both or neither are `null`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
  * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
- *   when: (view) => Number(view.meta?.['remaining']) > 20,
+ *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view),
  * });
  */
 export function dequeue<T = unknown>(queue: string): Operation<QueueItem<T> | null> {

@@ -28,5 +28,6 @@ export type { Table, TableOptions } from './redblue/tables.ts';
 export type { RowReader, TableReader } from './redblue/table-readers.ts';
 export type { Scalar, ScanOptions } from './redblue/key-range.ts';
 export type { Popped, Pushed, QueueView } from './redblue/fields/queue-view.ts';
+export type { Pace } from '../correctable/pace/unseen.ts';
 export { REDBLUE_LEVELS } from './redblue/site-binding.ts';
 export type { RedBlueLevel, RedBlueLevels } from './redblue/site-binding.ts';

@@ -58,6 +58,7 @@ export class SiteDriver implements SubmissionPort {
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
   #ticker: NodeJS.Timeout | undefined;
+  #waker: NodeJS.Timeout | undefined;
   /** Why nothing is taken any more. */
   #end: SiteEnd | undefined;
   #closed = false;
@@ -158,6 +159,7 @@ export class SiteDriver implements SubmissionPort {
     this.#closed = true;
     this.#end = end;
     clearInterval(this.#ticker);
+    clearTimeout(this.#waker);
     this.#interrupt(end, () => true);
   }
 
@@ -173,6 +175,7 @@ export class SiteDriver implements SubmissionPort {
   #act(): void {
     for (const output of this.#machine.takeOutputs()) this.#do(output);
     this.#tickWhileBusy();
+    this.#wakeInTime();
   }
 
   #do(output: SiteOutput): void {
@@ -198,6 +201,20 @@ export class SiteDriver implements SubmissionPort {
     const submitter = this.#submitters.get(token);
     if (isLast) this.#submitters.delete(token);
     return submitter;
+  }
+
+  /** Somebody waits for a moment that no message tells. */
+  #wakeInTime(): void {
+    const { wakeAtMs } = this.#machine;
+    if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed) return;
+    this.#waker = setTimeout(
+      () => {
+        this.#waker = undefined;
+        this.#machine.tick(Date.now());
+        this.#act();
+      },
+      Math.max(0, wakeAtMs - Date.now()),
+    );
   }
 
   #tickWhileBusy(): void {

@@ -1,6 +1,9 @@
 /** Visiting the ticket shop's page: opening it, waiting for a phase, reading what it shows. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import type { Counts } from '../../demo/tickets/report.ts';
+import type { Verdict } from '../../demo/tickets/judge/judge.ts';
+
+/** What the page counts. */
+export type Counts = Pick<Verdict, 'confirmed' | 'confirmedEarly' | 'revoked' | 'oversold' | 'duplicates'>;
 
 export interface Visit extends AsyncDisposable {
   readonly context: BrowserContext;

@@ -3,46 +3,62 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { count } from '../../demo/tickets/report.ts';
+import { judge, type Verdict } from '../../demo/tickets/judge/judge.ts';
 import type { Figures } from '../../demo/tickets/headless.ts';
 import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SHOP = ['--import', 'tsx', 'demo/tickets/cli.ts'];
+const CLEAN = { revoked: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
 
-test('demo:tickets --headless --json → nothing oversold, most told early, the history says the same', async () => {
+interface Ran {
+  readonly figures: Figures;
+  /** The lines of the history. */
+  readonly history: readonly SaleEvent[];
+  readonly stderr: string;
+}
+
+async function sell(...flags: readonly string[]): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
   const path = join(folder, 'history.jsonl');
-  const { code, stdout, stderr } = await runProgram([
-    ...SHOP,
-    '--headless',
-    '--json',
-    '--tickets',
-    '120',
-    '--history',
-    path,
-  ]);
+  const { code, stdout, stderr } = await runProgram([...SHOP, '--headless', '--json', ...flags, '--history', path]);
   expect(code, stderr).toBe(0);
-  const figures = JSON.parse(stdout) as Figures;
-  const { confirmed, confirmedEarly, revoked, oversold, duplicates } = figures;
-  expect({ sold: confirmed - revoked, revoked, oversold, duplicates }).toEqual({
-    sold: 120,
-    revoked: 0,
-    oversold: 0,
-    duplicates: 0,
-  });
-  expect(confirmedEarly).toBeGreaterThanOrEqual(90);
-  expect(figures.latencyMs.purchaseAbove.p50).toBeLessThan((figures.baseline.purchase.p50 as number) / 4);
-
-  const history = (await readFile(path, 'utf8'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as SaleEvent);
-  expect(count(history, 120)).toEqual({ confirmed, confirmedEarly, revoked, oversold, duplicates });
-  expect(new Set(history.map(({ kind }) => kind))).toEqual(new Set(['preliminary', 'final', 'told']));
-  expect(stderr).toContain('sold out');
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
   await rm(folder, { recursive: true });
+  return { figures: JSON.parse(stdout), history: lines.map((line) => JSON.parse(line)), stderr };
+}
+
+test('demo:tickets --headless --json → retailers at three sites: nobody revoked, nothing sold twice or lost', async () => {
+  const { figures, history, stderr } = await sell('--tickets', '200');
+  expect(figures).toMatchObject({ ...CLEAN, tickets: 200, confirmed: 200, client: ['irl', 'frk', 'vrg', 'frk'] });
+  // How many are told early depends on how busy the machine is; on any, most of the time somebody is.
+  expect(figures.confirmedEarly).toBeGreaterThan(0);
+  expect(figures.confirmedEarly + figures.heldBack).toBeGreaterThanOrEqual(150);
+  expect(judge(history, { threshold: 20 })).toEqual(expect.objectContaining(judgedOf(figures)));
+  const kinds = new Set(history.map(({ kind }) => kind));
+  expect(kinds).toEqual(new Set(['stocked', 'begun', 'preliminary', 'final', 'told']));
+  expect(stderr).toContain('sold out');
 });
+
+test("demo:tickets --client paper --fixed → the paper's sale: most told early, much sooner than without", async () => {
+  const { figures } = await sell('--tickets', '120', '--client', 'paper', '--fixed');
+  expect(figures).toMatchObject({ ...CLEAN, tickets: 120, confirmed: 120, heldBack: 0 });
+  expect(figures.confirmedEarly).toBeGreaterThanOrEqual(90);
+  expect(figures.latencyMs.purchaseAbove.p50).toBeLessThan((figures.baseline.purchase.p50 as number) / 4);
+});
+
+/** The part of the figures that the judge has found. */
+function judgedOf({
+  tickets,
+  confirmed,
+  confirmedEarly,
+  heldBack,
+  revoked,
+  lost,
+  latencyMs,
+}: Figures): Partial<Verdict> {
+  return { tickets, confirmed, confirmedEarly, heldBack, revoked, lost, latencyMs };
+}
 
 test('demo:tickets: a flag that makes no sense → exit code 2 and the flag named', async () => {
   const { code, stderr } = await runProgram([...SHOP, '--headless', '--client', 'mars']);

@@ -1,5 +1,5 @@
 /** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
-import { count, type Counts } from '../report.ts';
+import { judge, type Verdict } from '../judge/judge.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
@@ -9,7 +9,7 @@ import { inviteTo } from './settings.ts';
 import type { Phase, TicketShop } from './ticket-shop.ts';
 
 const COUNTS: readonly {
-  readonly name: keyof Counts;
+  readonly name: 'confirmed' | 'confirmedEarly' | 'revoked' | 'oversold' | 'duplicates';
   readonly label: string;
   readonly meaning: string;
   readonly faulty?: true;
@@ -17,7 +17,7 @@ const COUNTS: readonly {
   { name: 'confirmed', label: 'told yes', meaning: 'Customers told yes' },
   { name: 'confirmedEarly', label: 'told yes early', meaning: 'Customers told yes on the preliminary view' },
   { name: 'revoked', label: 'revoked', meaning: 'Told yes, but the final view was empty', faulty: true },
-  { name: 'oversold', label: 'oversold', meaning: 'Told yes, not revoked, and beyond the stock', faulty: true },
+  { name: 'oversold', label: 'oversold', meaning: 'Tickets handed out beyond the stock', faulty: true },
   { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
 ];
 
@@ -36,7 +36,7 @@ export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
     showPhase(phase, shop);
     if (phase === 'failed') showFailure(shop.failure);
     else failure.hidden = true;
-    showCounts(count(sale.history, sale.tickets));
+    showCounts(judge(sale.history));
     showStock(sale, settings.threshold, isOpening);
     explain(settings.threshold);
     const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);
@@ -93,7 +93,7 @@ function buttons(shop: TicketShop): [start: HTMLButtonElement, stop: HTMLButtonE
   return [start, stop];
 }
 
-function countsView(): (counts: Counts) => void {
+function countsView(): (counts: Verdict) => void {
   const list = byId('counts', HTMLDListElement);
   const shown = COUNTS.map(({ name, label, meaning, faulty }) => {
     const value = make('dd', '', '0');
@@ -101,7 +101,7 @@ function countsView(): (counts: Counts) => void {
     group.title = meaning;
     value.dataset['count'] = name;
     list.append(group);
-    return (counts: Counts): void => {
+    return (counts: Verdict): void => {
       setText(value, String(counts[name]));
       group.classList.toggle('bad', faulty === true && counts[name] > 0);
     };

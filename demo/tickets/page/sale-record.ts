@@ -39,6 +39,14 @@ export class OpenSale implements SaleRecord {
     this.event = event;
   }
 
+  /** So many tickets have been put on sale, by this page or another. */
+  stock(tickets: number): void {
+    this.tickets = tickets;
+    for (let n = 1; n <= tickets; n += 1) {
+      this.history.push({ kind: 'stocked', item: `${this.event}#${n}`, atMs: 0 });
+    }
+  }
+
   get left(): number {
     return Math.min(this.heardLeft, this.tickets - soldTo(this.rows));
   }

@@ -43,6 +43,8 @@ export class TicketShop {
     this.#changed = changed;
     const current = (): Settings => this.#settings;
     this.#policy = {
+      // The threshold is the visitor's to play with: too low a one shows customers revoked.
+      isFixed: true,
       get threshold() {
         return current().threshold;
       },
@@ -170,7 +172,7 @@ export class TicketShop {
     const opened = [sale.event, sale.baselineEvent].map((event) =>
       tryAgain(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
     );
-    sale.tickets = (await Promise.all(opened))[0]?.tickets ?? tickets;
+    sale.stock((await Promise.all(opened))[0]?.tickets ?? tickets);
     await Promise.all(reachable.map((site) => tryAgain(() => site.shop.invokeStrong(peek(sale.event)))));
     this.#enter('ready');
     this.#follow(sale, backend).catch((error: unknown) => this.#fail(error));
@@ -225,6 +227,7 @@ export class TicketShop {
         retailer: -1,
         event: sale.event,
         threshold: this.settings.threshold,
+        isFixed: true,
         saleBeganAt: sale.beganAt,
         onEvent: (line) => sale.history.push(line),
         onPurchase: (purchase) => this.#advance(sale.rows, { ...purchase, site, byHand }),

@@ -1,6 +1,6 @@
 /** The plot and the table above it: how long customers waited, by what they waited for. */
 import { averageWaits } from '../average.ts';
-import { percentiles, type Percentiles } from '../report.ts';
+import { percentilesOf, type Percentiles } from '../judge/percentiles.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from './format.ts';
 import { DOT_COLOURS, latencyPlot, type Dot, type DotKind, type PlotData } from './plot.ts';
@@ -33,7 +33,8 @@ export function waitsView(shop: TicketShop): ShowWaits {
     const frame = { tickets: Math.max(1, sale.tickets), threshold: settings.threshold };
     const groups = groupsOf([sale]);
     const shown = isAverage() ? groupsOf(series.finished) : groups;
-    for (const { kind, duration } of KINDS) lines.get(kind)?.(shown[kind].length, percentiles(shown[kind], duration));
+    for (const { kind, duration } of KINDS)
+      lines.get(kind)?.(shown[kind].length, percentilesOf(shown[kind].flatMap((row) => row[duration] ?? [])));
     plot.draw(isAverage() ? means(series.finished) : dotsOf(groups), frame);
     place.setAttribute('aria-label', spoken(shown));
   };
@@ -105,7 +106,7 @@ function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: numbe
 /** The plot in a sentence, for those who do not see it. */
 function spoken({ early, waited, strong }: Groups): string {
   const median = (group: readonly Row[]): string => {
-    const { p50 } = percentiles(group, 'toldMs');
+    const { p50 } = percentilesOf(group.flatMap(({ toldMs }) => toldMs ?? []));
     return p50 === null ? 'none yet' : `${group.length} purchases, median ${formatMs(p50)}`;
   };
   const [first, second, third] = [early, waited, strong].map(median);

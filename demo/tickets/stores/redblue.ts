@@ -3,15 +3,16 @@ import { createClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { ticketShop } from '../contract.ts';
+import { PACE } from '../pace.ts';
 import type { Shop } from '../purchase.ts';
 import { startBackend } from '../server.ts';
 import { closeShops, type OpenStore } from './store.ts';
 
-export const openRedblue: OpenStore = async ({ retailers, client, wan }, progress) => {
-  progress(`starting three sites (delays: ${wan}); ${retailers} retailers beside ${client}`);
-  const backend = await startBackend({ wan });
-  const shops = Array.from({ length: retailers }, (): Shop =>
-    createClient(redblue(ticketShop, { url: backend.siteUrl(client), WebSocket })),
+export const openRedblue: OpenStore = async ({ client, wan, fixed }, progress) => {
+  progress(`starting three sites (delays: ${wan}); retailers beside ${client.join(', ')}`);
+  const backend = await startBackend({ wan, ...(!fixed && { pace: PACE }) });
+  const shops = client.map((site): Shop =>
+    createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })),
   );
   return {
     shops,

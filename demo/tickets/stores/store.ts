@@ -7,15 +7,10 @@ export interface SalesStore {
   readonly shops: readonly Shop[];
   /** The same sale by other means, with strong views only, by name; each once a retailer. */
   readonly baselines: Readonly<Record<string, readonly Shop[]>>;
-  /**
-   * The smallest threshold at which nobody can be told yes too early, as far as the store knows; undefined where it
-   * cannot say.
-   */
-  leastThreshold?(): Promise<number>;
   close(): Promise<void>;
 }
 
-export type StoreOptions = Pick<Options, 'retailers' | 'client' | 'wan'>;
+export type StoreOptions = Pick<Options, 'client' | 'wan' | 'fixed'>;
 
 /** Starts what is needed and connects the retailers. `progress` gets lines for a person. */
 export type OpenStore = (options: StoreOptions, progress: (text: string) => void) => Promise<SalesStore>;

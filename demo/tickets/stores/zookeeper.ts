@@ -1,33 +1,38 @@
 /**
  * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
- * otherwise one for this sale. The retailers of this process share one binding, which thus knows the dequeues of all.
+ * otherwise one for this sale. The retailers beside one site share a process and its binding, which thus knows the dequeues
+ * of all of them; those at other sites sell through bindings of their own.
  */
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
 import { useEnsemble } from '../../../engines/zookeeper/engine.ts';
+import type { Site } from '../options.ts';
+import { PACE } from '../pace.ts';
 import type { Shop } from '../purchase.ts';
 import { closeShops, type OpenStore } from './store.ts';
 import { vanillaQueue } from './vanilla-queue.ts';
 
 const WAIT_MS = 10_000;
 
-export const openZookeeper: OpenStore = async (options, progress) => {
-  const { ensemble, stop } = await useEnsemble({ wan: options.wan }, progress);
-  const { retailers, client } = options;
-  const servers = ensemble.connectString(client);
+export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress) => {
+  const { ensemble, stop } = await useEnsemble({ wan }, progress);
   const root = `/ticket-shop-${Date.now()}`;
-  progress(`${retailers} retailers beside ${client}, their server ${ensemble.address(client)}`);
-  const binding = zookeeper({ servers, root });
-  const shop: Shop = createClient(binding);
-  const vanilla = Array.from({ length: retailers }, (): Shop =>
-    createClient(vanillaQueue(new ZooKeeper(servers, { sessionTimeoutMs: WAIT_MS }), `${root}-vanilla`)),
+  const sites = [...new Set(client)];
+  // Alone a binding may take as fast as it can: there is nobody who does not know of it.
+  const pace = fixed || sites.length === 1 ? {} : PACE;
+  const bindings = sites.map((site) => zookeeper({ servers: ensemble.connectString(site), root, ...pace }));
+  const shopAt = new Map<Site, Shop>(sites.map((site, n) => [site, createClient(bindings[n]!)]));
+  const vanilla = client.map((site): Shop =>
+    createClient(
+      vanillaQueue(new ZooKeeper(ensemble.connectString(site), { sessionTimeoutMs: WAIT_MS }), `${root}-vanilla`),
+    ),
   );
-  await binding.connected();
-  const shops = Array.from({ length: retailers }, () => shop);
+  for (const site of sites) progress(`retailers beside ${site}: ${ensemble.address(site)}`);
+  await Promise.all(bindings.map((binding) => binding.connected()));
+  const shops = client.map((site) => shopAt.get(site) as Shop);
   return {
     shops,
     baselines: { vanilla },
-    leastThreshold: () => binding.leastThreshold(),
     async close() {
       await closeShops(shops, vanilla);
       await stop();

@@ -6,6 +6,7 @@ export type { ZooKeeperLevels } from './run.ts';
 export { length } from './operations.ts';
 export { minimumThreshold, requireThreshold } from './threshold.ts';
 export type { SellersOptions } from './threshold.ts';
+export type { Pace } from '../../correctable/pace/unseen.ts';
 export { jsonCodec } from './values.ts';
 export type { ValueCodec } from './values.ts';
 export { ZooKeeper } from './client/zookeeper.ts';

@@ -18,10 +18,16 @@ export interface ZooKeeperBindingOptions {
   /** How long the ensemble keeps a session that it does not hear from, in milliseconds; 12 000 unless given. */
   readonly sessionTimeoutMs?: number;
   /**
-   * Most dequeues of this binding under way at once in one queue; others wait. An estimate knows this binding's own, and
-   * cannot know those of others: see `minimumThreshold`. 100 unless given.
+   * Most dequeues of this binding under way at once in one queue; others wait. Other bindings are told: it bounds how many
+   * of these dequeues their estimates cannot know of. 100 unless given.
    */
   readonly window?: number;
+  /**
+   * How soon a place of the window is used again, in milliseconds; others are told this too. Give it where several
+   * bindings take from one queue: without it nothing bounds what they may take unknown to each other, and
+   * `safeThreshold` lets nobody be told early. 0 unless given.
+   */
+  readonly turnMs?: number;
   /** Recovers the items of dead consumers; nobody does unless given. */
   readonly janitor?: JanitorOptions;
   /** How values become bytes; JSON unless given. */
@@ -43,6 +49,7 @@ export interface ResolvedBindingOptions {
   readonly root: string;
   readonly sessionTimeoutMs: number;
   readonly window: number;
+  readonly turnMs: number;
   readonly janitor: Required<JanitorOptions> | undefined;
   readonly codec: ValueCodec;
   readonly auth: { readonly scheme: string; readonly secret: string } | undefined;
@@ -59,6 +66,7 @@ export function resolveBindingOptions(options: ZooKeeperBindingOptions): Resolve
     root: root === '/' ? '' : root,
     sessionTimeoutMs: count('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
     window: count('window', options.window ?? 100),
+    turnMs: duration('turnMs', options.turnMs ?? 0),
     janitor: janitor && { delivery: janitor.delivery, everyMs: count('janitor.everyMs', janitor.everyMs ?? 5_000) },
     codec: options.codec ?? jsonCodec,
     auth: options.auth,
@@ -77,6 +85,11 @@ function checked(field: string, check: () => unknown): void {
 function count(field: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
+}
+
+function duration(field: string, value: number): number {
+  if (value >= 0 && value < Infinity) return value;
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 
 function warn(error: unknown): void {

@@ -9,6 +9,7 @@ import { ZooKeeper } from './client/zookeeper.ts';
 import { closedError, isBusy, isLost, notDoneError } from './failures.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import type { Paths } from './paths.ts';
+import { paceData } from './pace.ts';
 import { pause } from './pause.ts';
 
 const ID_BYTES = 6;
@@ -98,11 +99,6 @@ export class Sessions {
     this.#preliminaries = isGiven;
   }
 
-  /** Whether the binding has told others that it takes from queues. */
-  get isRegistered(): boolean {
-    return this.#registered !== undefined;
-  }
-
   /** Payload bytes of both sessions so far. */
   get bytes(): { readonly sent: number; readonly received: number } {
     const [reader, writer] = [this.#reader.bytes, this.#writer.bytes];
@@ -168,7 +164,7 @@ export class Sessions {
     const path = this.#paths.consumer(this.consumer);
     await this.persist('writer', async (zk) => {
       try {
-        await zk.create(path, null, { mode: 'ephemeral' });
+        await zk.create(path, paceData(this.#options), { mode: 'ephemeral' });
       } catch (error) {
         if (isZooKeeperError(error, 'NO_NODE')) {
           await this.makePath(this.#paths.consumers);

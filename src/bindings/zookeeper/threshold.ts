@@ -1,35 +1,42 @@
-/** How small a threshold may be (Correctables, OSDI 2016, §4.3: the last tickets need the final view). */
+/** How small a threshold may be, for planning: views say it themselves, to `safeThreshold`. */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { unseenMax } from '../../correctable/pace/unseen.ts';
 
 export interface SellersOptions {
-  /** How many bindings take from the queue at the same time, in all processes. */
+  /** How many bindings take from the queue at the same time, in all processes and at all sites. */
   readonly sellers: number;
   /** Most dequeues that each of them has under way: the binding's `window`. */
   readonly window: number;
+  /** How soon each uses a place of its window again: the binding's `turnMs`. */
+  readonly turnMs?: number;
+  /** How long agreement takes at most where the threshold is to hold, in milliseconds. */
+  readonly withinMs?: number;
 }
 
 /**
  * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
- * the server has executed and those of its own binding that are under way; it cannot know those under way elsewhere, of
- * which there are at most this many. A promise made on a view with more items left than that is always kept.
+ * the server has executed and those of its own binding that are under way; it cannot know those that others finish or
+ * begin until the claim has its place. Their windows bound these only together with how often each is used within that
+ * time: without `turnMs` and `withinMs` no threshold will do, and the answer is `Infinity`. A promise made on a view with
+ * more items left than this is kept if agreement takes no longer than `withinMs` (docs/spec/thresholds.md).
  *
  * @example
- * const threshold = Math.max(20, minimumThreshold({ sellers: 4, window: 5 })); // 20: 15 would do
+ * const threshold = minimumThreshold({ sellers: 4, window: 5, turnMs: 40, withinMs: 110 }); // 60
  */
-export function minimumThreshold({ sellers, window }: SellersOptions): number {
-  return Math.max(0, sellers - 1) * window;
+export function minimumThreshold({ sellers, window, turnMs = 0, withinMs = Infinity }: SellersOptions): number {
+  return Math.max(0, sellers - 1) === 0 ? 0 : (sellers - 1) * unseenMax({ withinMs, others: [{ window, turnMs }] });
 }
 
 /**
- * Refuses a threshold that dequeues under way elsewhere could break.
+ * Refuses a threshold that dequeues elsewhere could break.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that says what would do
  */
 export function requireThreshold(threshold: number, sellers: SellersOptions): void {
   const least = minimumThreshold(sellers);
   if (threshold >= least) return;
-  const why = `${sellers.sellers - 1} other sellers may each have ${sellers.window} dequeues under way that no estimate knows`;
-  const fix = `give at least ${least}, or a window of at most ${Math.floor(threshold / (sellers.sellers - 1))}`;
+  const why = `${sellers.sellers - 1} other sellers may take more before the view is final`;
+  const fix = least < Infinity ? `give at least ${least}` : 'say how fast they are: turnMs, withinMs';
   throw new CorrectableError('INVALID_ARGUMENT', `threshold: ${threshold} is too small: ${why}; ${fix}`, {
     field: 'threshold',
   });

@@ -21,9 +21,9 @@ import { settledWithin } from './pause.ts';
 import { QueueAccess } from './queue/queue-access.ts';
 import { length, peek } from './queue/queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
+import { Sellers } from './sellers.ts';
 import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';
-import { minimumThreshold } from './threshold.ts';
 
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
@@ -35,8 +35,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
    */
   connected(): Promise<void>;
   /**
-   * The smallest threshold at which a preliminary view can be trusted: as many dequeues as the other bindings that are
-   * alive may have under way, if their window is like this one's. See `minimumThreshold`.
+   * The smallest threshold at which a preliminary view of now can be trusted, given the bindings that are alive, their
+   * paces, and how long agreement has taken lately: `Infinity` until this binding has taken something, if there are
+   * others. Views say theirs to `safeThreshold`.
    */
   leastThreshold(): Promise<number>;
   /**
@@ -56,7 +57,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
  * @example
  * const shop = createClient(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  * await shop.invoke(enqueue('tickets', { seat: 12 }));
- * const ticket = await shop.invoke(dequeue('tickets')).settle({ when: (view) => Number(view.meta?.['remaining']) > 20 });
+ * const ticket = await shop.invoke(dequeue('tickets')).settle({
+ *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view),
+ * });
  */
 export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
   return new ZooKeeperStore(resolveBindingOptions(options));
@@ -86,6 +89,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
   readonly #sessions: Sessions;
+  readonly #sellers: Sellers;
   readonly #queues = new Map<string, QueueAccess>();
   readonly #underWay = new Set<UnderWay>();
   readonly #janitor: Janitor | undefined;
@@ -95,6 +99,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
     this.#options = options;
     this.#paths = new Paths(options.root);
     this.#sessions = new Sessions(options, this.#paths);
+    this.#sellers = new Sellers(this.#sessions, this.#paths);
     const { janitor } = options;
     this.#janitor = janitor && new Janitor(() => this.#recover(janitor.delivery), janitor.everyMs, options);
   }
@@ -107,10 +112,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return this.#sessions.connected();
   }
 
-  async leastThreshold(): Promise<number> {
-    const consumers = await this.#sessions.persist('reader', (zk) => zk.exists(this.#paths.consumers));
-    const others = (consumers?.numChildren ?? 0) - (this.#sessions.isRegistered ? 1 : 0);
-    return minimumThreshold({ sellers: others + 1, window: this.#options.window });
+  leastThreshold(): Promise<number> {
+    return this.#sellers.leastThreshold();
   }
 
   async recover(delivery: Delivery): Promise<number> {
@@ -205,7 +208,11 @@ class ZooKeeperStore implements ZooKeeperBinding {
   #queue(name: string): QueueAccess {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
-    const access = new QueueAccess(this.#paths.queue(name), this.#sessions, this.#options);
+    const access = new QueueAccess(
+      this.#paths.queue(name),
+      { sessions: this.#sessions, sellers: this.#sellers },
+      this.#options,
+    );
     this.#queues.set(name, access);
     return access;
   }

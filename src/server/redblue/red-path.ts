@@ -20,6 +20,7 @@ import type { ValueCodec } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import { createdRows } from './read-set.ts';
 import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
+import { PacedRequests } from './paced.ts';
 import { NO_EFFECTS, RedRequests } from './red-requests.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
@@ -72,6 +73,7 @@ export class RedPath {
   readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
+  readonly #paced: PacedRequests;
   readonly #gate = new Fifo<GateItem>();
   readonly #answers = new IdTable<Answer>(CERTIFIER_LIMITS.endings, ANSWER_CODEC);
   #delivered = 0;
@@ -86,6 +88,8 @@ export class RedPath {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
+    const { service, sites } = host.core.options;
+    this.#paced = new PacedRequests(service, sites.length);
   }
 
   get busy(): boolean {
@@ -108,17 +112,30 @@ export class RedPath {
   }
 
   /**
-   * Begins a red operation: a preview at once, then its way into the log. `isHeld` until `release`, when it is known to
-   * be red for ever.
+   * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
+   * it. `isHeld` until `release`, when it is known to be red for ever.
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
-    request.run = this.#runOf(outcome);
-    const writer = this.#requests.writerOf(request.run.reads, request);
-    this.#preview(request, outcome);
-    writer?.followers.push(request);
-    request.holds = (isHeld ? 1 : 0) + (writer === undefined ? 0 : 1);
-    if (request.holds === 0) this.#execute(request);
+    request.holds = isHeld ? 2 : 1;
+    if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+  }
+
+  /** Begins what has waited for a place, as far as there are places now. */
+  admit(): void {
+    const { state, nowMs } = this.#core;
+    for (let next = this.#paced.next(nowMs); next !== undefined; next = this.#paced.next(nowMs)) {
+      try {
+        this.#enter(next, state.run(next.submission));
+      } catch (error) {
+        this.#giveUp(next, error);
+      }
+    }
+  }
+
+  /** When `admit` has something to do though nothing happens; undefined if there is no such time. */
+  get wakeAtMs(): number | undefined {
+    return this.#paced.wakeAtMs;
   }
 
   /** The hand-over of a held operation is synced. */
@@ -192,6 +209,15 @@ export class RedPath {
     return isCovered(record.snapshot, state.stable, options.sites.length);
   }
 
+  #enter(request: RedRequest, outcome: GeneratorOutcome): void {
+    request.run = this.#runOf(outcome);
+    const writer = this.#requests.writerOf(request.run.reads, request);
+    this.#preview(request, outcome);
+    writer?.followers.push(request);
+    if (writer !== undefined) request.holds += 1;
+    this.#letGo(request);
+  }
+
   /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
   #preview(request: RedRequest, stable: GeneratorOutcome): void {
     const { state } = this.#core;
@@ -204,12 +230,19 @@ export class RedPath {
       request.previewed = effects;
       const results = state.overlay.add(submission.token, effects);
       const answer = state.answerOf({ operation: submission.operation, choice, reply }, results);
-      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', answer);
+      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       this.#expectWrites(request, stable.choice?.effects ?? []);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
     }
+  }
+
+  /** The preview of a paced operation says what it cannot know of. */
+  #told(answer: Answer, request: RedRequest): Answer {
+    const elsewhere = this.#paced.elsewhereOf(request, this.#core.nowMs);
+    if (elsewhere === undefined || isCorrectableError(answer)) return answer;
+    return { ...answer, meta: { ...answer.meta, elsewhere } };
   }
 
   #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
@@ -231,10 +264,14 @@ export class RedPath {
       if (request.run?.version !== state.version) request.run = this.#runOf(state.run(request.submission));
       this.#proposeWhenDurable(this.#recordOf(request, request.run));
     } catch (error) {
-      if (!isCorrectableError(error)) throw error;
-      request.failure = error;
-      this.close(request);
+      this.#giveUp(request, error);
     }
+  }
+
+  #giveUp(request: RedRequest, error: unknown): void {
+    if (!isCorrectableError(error)) throw error;
+    request.failure = error;
+    this.close(request);
   }
 
   #runOf(outcome: GeneratorOutcome): StableRun {
@@ -368,6 +405,7 @@ export class RedPath {
     const request = this.#requests.get(id);
     if (request === undefined) return;
     this.#uncover(request);
+    this.#paced.leave(request, this.#core.nowMs);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
   }

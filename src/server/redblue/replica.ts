@@ -110,6 +110,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return this.red.delivered;
   }
 
+  /** When a tick is due even if nothing happens: somebody waits for a place. */
+  get wakeAtMs(): number | undefined {
+    return this.red.wakeAtMs;
+  }
+
   /** Records of the red log that are known to be committed since before the restart. */
   get redProven(): number {
     return this.#redProven;
@@ -263,6 +268,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
       if (moved) moved = this.coverage.pump() || moved;
       this.red.releaseDurable();
     }
+    this.red.admit();
     while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
     this.blue.flush();
   }

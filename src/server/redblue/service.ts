@@ -6,6 +6,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { resultCheck } from '../../protocol/result-check.ts';
 import type { Contract, ContractResultOf, OperationSpecs, ParsedArgsOf } from '../../protocol/contract.ts';
 import type { Effect } from './effect.ts';
+import type { Pace } from '../../correctable/pace/unseen.ts';
 import { Chosen, replyOf } from './reply.ts';
 import type { Reply, WithMeta } from './reply.ts';
 import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
@@ -64,12 +65,23 @@ export interface ServiceImplementation<O extends OperationSpecs, T extends Table
    * another site with it while that first one is out of reach.
    */
   readonly alwaysRed?: readonly (keyof O & string)[];
+  /**
+   * Red updates of which a site has only so many under way: `window`, each place used once in `turnMs`. More wait at the
+   * site, before their preview. As every site keeps to it, previews can say what may happen elsewhere unknown to them:
+   * their views carry it for `safeThreshold`. Name all that take from the same.
+   */
+  readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
   /** Checked by the simulator and by tests after every step, never in production. */
   readonly invariants?: Invariants<T>;
 }
 
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
 type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
+
+/** Which operations share the places, and how many there are. */
+export interface ServicePace extends Pace {
+  readonly operations: ReadonlySet<string>;
+}
 
 /** A service, ready to run at sites. */
 export interface Service<O extends OperationSpecs = OperationSpecs> {
@@ -80,6 +92,7 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   readonly generators: Readonly<Record<string, AnyGenerator>>;
   readonly alwaysRed: ReadonlySet<string>;
+  readonly paced?: ServicePace | undefined;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
   /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
   checkResult(operation: string, returned: unknown): Reply;
@@ -114,7 +127,8 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
     shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
     shadowBuilders: shadowBuilders(shadowOperations),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
-    alwaysRed: checkedAlwaysRed(contract, implementation.alwaysRed ?? []),
+    alwaysRed: checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
+    paced: checkedPace(contract, implementation.paced),
     invariants: (implementation.invariants ?? {}) as Service['invariants'],
     checkResult: resultChecker(contract),
   };
@@ -144,13 +158,25 @@ function checkNames(contract: Contract, generators: object): void {
   }
 }
 
-function checkedAlwaysRed(contract: Contract, names: readonly string[]): ReadonlySet<string> {
+function checkedUpdates(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
     if (contract.operations[name]?.effect === 'update') continue;
-    const message = `alwaysRed: '${name}' is not an update of '${contract.name}'. Name updates only.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'alwaysRed' });
+    const message = `${field}: '${name}' is not an update of '${contract.name}'. Name updates only.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
   return new Set(names);
+}
+
+function checkedPace(
+  contract: Contract,
+  given: (Pace & { readonly operations: readonly string[] }) | undefined,
+): ServicePace | undefined {
+  if (given === undefined) return undefined;
+  const { window, turnMs } = given;
+  const isPace = Number.isSafeInteger(window) && window >= 1 && turnMs > 0 && turnMs < Infinity;
+  if (isPace) return { window, turnMs, operations: checkedUpdates('paced.operations', contract, given.operations) };
+  const message = 'paced: window must be a whole number from 1 on, and turnMs a number of milliseconds above 0.';
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'paced' });
 }
 
 function shadowBuilders<S extends ShadowOperations>(operations: S): ShadowBuilders<ShadowOperations> {

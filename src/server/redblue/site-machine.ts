@@ -91,6 +91,11 @@ export class SiteMachine {
     return this.replica.busy || this.log.busy;
   }
 
+  /** When a tick is due even if nothing happens; undefined if there is no such time. */
+  get wakeAtMs(): number | undefined {
+    return this.replica.wakeAtMs;
+  }
+
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.replica.sections;

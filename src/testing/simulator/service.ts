@@ -99,6 +99,7 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       assign: (args, { shadow }) => shadow.assign(args),
     },
     alwaysRed: ['enqueue', 'dequeue'],
+    paced: { operations: ['dequeue'], window: 1, turnMs: 30 },
     invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
   });
 }

@@ -1,10 +1,15 @@
 /** The benchmark's goals show what went wrong in a single sale, however many went well. */
 import { expect, test } from 'vitest';
 import { barsOf, rowOf } from '../../../bench/tickets/rows.ts';
-import type { RoundSale } from '../../../bench/tickets/sales.ts';
-import type { Purchase, SaleEvent } from '../../../demo/tickets/serve-customer.ts';
+import type { Placement, RoundSale } from '../../../bench/tickets/sales.ts';
+import type { SaleEvent } from '../../../demo/tickets/serve-customer.ts';
 
 const STOCK = 3;
+const PAPER: Placement = 'paper';
+const SPREAD = [
+  ['spread', null],
+  ['spread', 20],
+] as const;
 
 interface Told {
   readonly final: string | null;
@@ -12,31 +17,26 @@ interface Told {
 }
 
 /** A sale in which these customers were told yes, one with each number of tickets left. */
-function sale(threshold: number | null, round: number, customers: readonly Told[]): RoundSale {
-  const purchases = customers.map(({ final, toldMs }, n): Purchase => ({
-    customer: `c${n}`,
-    retailer: 0,
-    told: 'yes',
-    early: threshold !== null,
-    toldMs,
-    finalMs: 20,
-    finalItem: final,
-    ticketsLeft: 100 - n,
-  }));
-  const history = purchases.flatMap(({ customer, finalItem }): SaleEvent[] => {
-    const common = { customer, operation: customer, level: 'any', atMs: 0 };
+function sale(threshold: number | null, round: number, customers: readonly Told[], placement = PAPER): RoundSale {
+  const stock = Array.from({ length: STOCK }, (_, n): SaleEvent => ({ kind: 'stocked', item: `#${n + 1}`, atMs: 0 }));
+  const history = customers.flatMap(({ final, toldMs }, n): SaleEvent[] => {
+    const common = { customer: `c${n}`, operation: `c${n}`, level: 'any', ticketsLeft: 100 - n };
+    const early = threshold !== null;
     return [
-      { ...common, kind: 'told', told: 'yes', early: threshold !== null, item: '#?' },
-      { ...common, kind: 'final', item: finalItem as string | null },
+      { ...common, kind: 'begun', retailer: 0, atMs: 0 },
+      { ...common, kind: 'preliminary', item: '#?', atMs: toldMs },
+      { ...common, kind: 'told', told: 'yes', early, item: '#?', atMs: toldMs },
+      { ...common, kind: 'final', item: final, atMs: 20 },
     ];
   });
-  return { stock: STOCK, threshold, round, sale: { purchases, history } };
+  return { placement, stock: STOCK, threshold, round, sale: { purchases: [], history: [...stock, ...history] } };
 }
 
 const sold = (toldMs: number): Told[] => ['#1', '#2', '#3'].map((final) => ({ final, toldMs }));
 
 function bars(sales: readonly RoundSale[]): Record<string, unknown> {
-  const rows = [null, 0, 20].map((threshold) => rowOf({ stock: STOCK, threshold }, sales));
+  const settings = [...[null, 0, 20].map((threshold) => [PAPER, threshold] as const), ...SPREAD];
+  const rows = settings.map(([placement, threshold]) => rowOf({ placement, stock: STOCK, threshold }, sales));
   return Object.fromEntries(barsOf(rows).map(({ name, value, ok }) => [name, [value, ok]]));
 }
 
@@ -45,34 +45,57 @@ const clean = [1, 2].flatMap((round) => [
   sale(null, round, sold(20)),
   sale(0, round, sold(2)),
   sale(20, round, sold(2)),
+  sale(null, round, sold(20), 'spread'),
+  sale(20, round, sold(5), 'spread'),
 ]);
+
+/** Three more sales beside the clean ones: the baseline, at threshold 0, at threshold 20. */
+function thirdRound(strong: readonly Told[], at0: readonly Told[], at20: readonly Told[]): RoundSale[] {
+  return [...clean, sale(null, 3, strong), sale(0, 3, at0), sale(20, 3, at20)];
+}
 
 test('bars: clean sales → all met, the speed-up from the same round', () => {
   expect(bars(clean)).toEqual({
     'revoked-at-20': [0, true],
     'revoked-at-0': [0, true],
+    'revoked-spread': [0, true],
     oversold: [0, true],
+    'sold-twice': [0, true],
+    lost: [0, true],
     'purchase-speedup': [10, true],
+    'purchase-speedup-spread': [4, null],
+    'early-spread': [1, null],
   });
 });
 
 test('bars: one sale at threshold 20 revokes one customer → missed; at threshold 0 within the aim', () => {
   const revoked = [...sold(2), { final: null, toldMs: 2 }];
-  const sales = [...clean, sale(null, 3, sold(20)), sale(20, 3, revoked), sale(0, 3, revoked)];
-  expect(bars(sales)).toMatchObject({ 'revoked-at-20': [1, false], 'revoked-at-0': [1, true], oversold: [0, true] });
+  const found = bars(thirdRound(sold(20), revoked, revoked));
+  expect(found).toMatchObject({ 'revoked-at-20': [1, false], 'revoked-at-0': [1, true], oversold: [0, true] });
 });
 
-test('bars: a baseline that sells more tickets than there are → oversold, missed', () => {
+test('bars: one customer revoked while the retailers are spread → missed', () => {
+  const revoked = [...sold(2), { final: null, toldMs: 2 }];
+  const sales = [...clean, sale(null, 3, sold(20), 'spread'), sale(20, 3, revoked, 'spread')];
+  expect(bars(sales)).toMatchObject({ 'revoked-spread': [1, false], 'revoked-at-20': [0, true] });
+});
+
+test('bars: a baseline that hands out more tickets than there are → oversold, missed', () => {
   const oversold = [...sold(20), { final: '#4', toldMs: 20 }];
-  const sales = [...clean, sale(null, 3, oversold), sale(0, 3, sold(2)), sale(20, 3, sold(2))];
-  expect(bars(sales)).toMatchObject({ oversold: [1, false] });
+  expect(bars(thirdRound(oversold, sold(2), sold(2)))).toMatchObject({ oversold: [1, false] });
+});
+
+test('bars: one ticket for two customers → sold twice, and another one lost', () => {
+  const twice = [...sold(2).slice(0, 2), { final: '#2', toldMs: 2 }, { final: null, toldMs: 2 }];
+  expect(bars(thirdRound(sold(20), sold(2), twice))).toMatchObject({ 'sold-twice': [1, false], lost: [1, false] });
 });
 
 test('bars: purchases as slow as the baseline → the speed-up is missed', () => {
-  const slow = [1, 2, 3].flatMap((round) => [
-    sale(null, round, sold(20)),
-    sale(0, round, sold(2)),
-    sale(20, round, sold(20)),
-  ]);
-  expect(bars(slow)).toMatchObject({ 'purchase-speedup': [1, false] });
+  const slow = [
+    ...clean.filter(({ threshold }) => threshold !== 20),
+    ...[1, 2].map((round) => sale(20, round, sold(20))),
+  ];
+  expect(bars([...slow, ...clean.filter(({ placement }) => placement === 'spread')])).toMatchObject({
+    'purchase-speedup': [1, false],
+  });
 });

@@ -8,10 +8,10 @@ test('options: none given → the documented defaults', () => {
     headless: false,
     json: false,
     binding: 'redblue',
-    retailers: 4,
     tickets: 500,
     threshold: 20,
-    client: 'frk',
+    fixed: false,
+    client: ['irl', 'frk', 'vrg', 'frk'],
     wan: 'paper',
     history: undefined,
     port: 7400,
@@ -19,16 +19,33 @@ test('options: none given → the documented defaults', () => {
 });
 
 test('options: given → taken', () => {
-  const argv = '--headless --json --retailers 2 --tickets 60 --threshold 0 --client vrg --wan none --history h.jsonl';
+  const argv =
+    '--headless --json --retailers 2 --tickets 60 --threshold 0 --fixed --client vrg --wan none --history h.jsonl';
   expect(parseOptions(argv.split(' '))).toMatchObject({
     headless: true,
-    retailers: 2,
     tickets: 60,
     threshold: 0,
-    client: 'vrg',
+    fixed: true,
+    client: ['vrg', 'vrg'],
     wan: 'none',
     history: 'h.jsonl',
   });
+});
+
+test.each([
+  ['', ['irl', 'frk', 'vrg', 'frk']],
+  ['--retailers 6', ['irl', 'frk', 'vrg', 'frk', 'irl', 'frk']],
+  ['--client irl,vrg', ['irl', 'vrg']],
+  ['--client irl,vrg --retailers 2', ['irl', 'vrg']],
+  ['--client irl', ['irl', 'irl', 'irl', 'irl']],
+  ['--client paper', ['frk', 'frk', 'frk', 'frk']],
+  ['--client paper --retailers 2', ['frk', 'frk']],
+])('placement: "%s" → a site a retailer', (argv, client) => {
+  expect(parseOptions(argv.split(' ').filter(Boolean))?.client).toEqual(client);
+});
+
+test('placement: another number of sites than of retailers → refused', () => {
+  expect(() => parseOptions(['--client', 'irl,vrg', '--retailers', '3'])).toThrow(UsageError);
 });
 
 test.each([
@@ -37,6 +54,8 @@ test.each([
   ['--tickets', 'many'],
   ['--threshold', '-1'],
   ['--client', 'mars'],
+  ['--client', 'irl,mars'],
+  ['--client', 'irl,'],
   ['--wan', 'moon'],
   ['--binding', 'floppy'],
   ['--binding', 'zookeeper'],

@@ -2,7 +2,7 @@
 import { createClient, CorrectableError, type Binding, type ErrorCode } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { expect, test } from 'vitest';
-import { count } from '../../../demo/tickets/report.ts';
+import { judge } from '../../../demo/tickets/judge/judge.ts';
 import { runSale, stockUp, type Sale, type SaleOptions } from '../../../demo/tickets/sale.ts';
 import type { Shop } from '../../../demo/tickets/purchase.ts';
 
@@ -30,15 +30,15 @@ function failingShop(code: ErrorCode, dequeues: readonly number[]): Shop {
 }
 
 async function sell(shop: Shop, options: Partial<SaleOptions> = {}): Promise<Sale> {
-  await stockUp([shop], EVENT, TICKETS);
-  return runSale([shop], { event: EVENT, policy: { threshold: 0 }, ...options });
+  const stock = await stockUp([shop], EVENT, TICKETS);
+  return runSale([shop], { event: EVENT, stock, policy: { threshold: 0, isFixed: true }, ...options });
 }
 
-const CLEAN = { confirmed: TICKETS, revoked: 0, oversold: 0, duplicates: 0 };
+const CLEAN = { tickets: TICKETS, confirmed: TICKETS, revoked: 0, oversold: 0, duplicates: 0, lost: 0 };
 
 test('sale: the store is too busy for some → they try again, and every ticket is sold once', async () => {
   const { history, purchases } = await sell(failingShop('OVERLOADED', [1, 2, 5]));
-  expect(count(history, TICKETS)).toMatchObject(CLEAN);
+  expect(judge(history)).toMatchObject(CLEAN);
   expect(purchases.map(({ retries }) => retries ?? 0)).toEqual([2, 0, 1, 0, 0, 0, 0]);
 });
 
@@ -50,7 +50,7 @@ test('sale: a purchase fails and the retailer recovers → the sale goes on, the
   const recovered: unknown[] = [];
   const recover = async (failure: unknown, retailer: number): Promise<void> => void recovered.push([failure, retailer]);
   const { history, purchases } = await sell(failingShop('UNKNOWN', [2]), { recover });
-  expect(count(history, TICKETS)).toMatchObject(CLEAN);
+  expect(judge(history)).toMatchObject(CLEAN);
   expect(recovered).toEqual([[expect.objectContaining({ code: 'UNKNOWN' }), 0]]);
   expect(purchases[1]).toMatchObject({ failure: { code: 'UNKNOWN' } });
   expect(purchases[1]).not.toHaveProperty('told');
@@ -68,10 +68,17 @@ test('sale: stopped → no further customer, the one being served gets an answer
 });
 
 test('sale: the policy changes → it counts from the next customer on', async () => {
-  const policy = { threshold: 0 };
+  const policy = { threshold: 0, isFixed: true };
   const onPurchase: SaleOptions['onPurchase'] = ({ customer }) => {
     if (customer === 'r1-c2') policy.threshold = TICKETS;
   };
   const { history } = await sell(failingShop('UNKNOWN', []), { policy, onPurchase });
-  expect(count(history, TICKETS)).toMatchObject({ confirmed: TICKETS, confirmedEarly: 2 });
+  expect(judge(history)).toMatchObject({ confirmed: TICKETS, confirmedEarly: 2 });
+});
+
+test('sale: the store does not say what others may have sold → nobody is told early, unless the threshold is fixed', async () => {
+  const { history } = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0 } });
+  expect(judge(history)).toMatchObject({ ...CLEAN, confirmedEarly: 0, heldBack: TICKETS });
+  const fixed = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0, isFixed: true } });
+  expect(judge(fixed.history)).toMatchObject({ confirmedEarly: TICKETS, heldBack: 0 });
 });

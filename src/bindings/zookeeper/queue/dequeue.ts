@@ -27,14 +27,16 @@ interface Guess {
 }
 
 export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
-  const { sessions, window } = access;
+  const { sessions, sellers, window } = access;
   const room = window.enter();
   if (room !== undefined) await room;
+  const enteredAtMs = performance.now();
   try {
     await sessions.register().catch(throwNotDone);
+    void sellers.look();
     await new Dequeue(access, call).run();
   } finally {
-    window.leave();
+    window.leave(enteredAtMs);
   }
 }
 
@@ -83,7 +85,9 @@ class Dequeue {
 
   async #makeClaim(): Promise<OwnClaim> {
     const { queue, claims } = this.#access;
+    const { agreement } = this.#access.sellers;
     const underWay = queue.beginClaim();
+    const awaited = agreement.begin(performance.now());
     let claim: Claim | undefined;
     try {
       // The question goes out first: it is what somebody waits for.
@@ -92,9 +96,11 @@ class Dequeue {
       const { incarnation } = this.#access;
       const isWanted = (): boolean => !this.#call.context.signal.aborted;
       claim = await this.#access.track(claims.make({ isWanted, onPreliminary }));
+      agreement.end(awaited, performance.now());
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
       return { claim, incarnation };
     } finally {
+      agreement.drop(awaited);
       queue.endClaim(underWay, claim?.number);
     }
   }
@@ -159,7 +165,7 @@ class Dequeue {
 
   /** Tells what a claim with this number would take; returns false where that is gone already. */
   async #tellNumber(number: number, tail: number): Promise<boolean> {
-    const { queue, sessions, codec } = this.#access;
+    const { queue, sessions, sellers, codec } = this.#access;
     const remaining = tail - number - 1;
     this.#predicted = remaining < 0 ? undefined : number;
     const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
@@ -170,7 +176,9 @@ class Dequeue {
     }
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
-    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+    const { elsewhere } = sellers;
+    const meta = { remaining, ...(elsewhere && { elsewhere }) };
+    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;
   }
 

@@ -8,6 +8,7 @@ import type { ResolvedBindingOptions } from '../options.ts';
 import type { QueuePaths } from '../paths.ts';
 import { settledWithin } from '../pause.ts';
 import { QueueState } from './queue.ts';
+import type { Sellers } from '../sellers.ts';
 import type { Sessions } from '../sessions.ts';
 import type { ValueCodec } from '../values.ts';
 import { Window } from './window.ts';
@@ -29,6 +30,7 @@ export class QueueAccess {
   readonly cleaner: Cleaner;
   readonly window: Window;
   readonly sessions: Sessions;
+  readonly sellers: Sellers;
   readonly codec: ValueCodec;
   /** Claims whose item could not be brought when it was wanted: the next dequeues take them. */
   readonly unread: OwnClaim[] = [];
@@ -38,8 +40,13 @@ export class QueueAccess {
   /** The session that hears of the queue's end. */
   #watching: unknown;
 
-  constructor(paths: QueuePaths, sessions: Sessions, options: ResolvedBindingOptions) {
+  constructor(
+    paths: QueuePaths,
+    { sessions, sellers }: Pick<QueueAccess, 'sessions' | 'sellers'>,
+    options: ResolvedBindingOptions,
+  ) {
     this.sessions = sessions;
+    this.sellers = sellers;
     this.codec = options.codec;
     this.#onError = options.onBackgroundError;
     this.queue = new QueueState(paths);
@@ -47,7 +54,7 @@ export class QueueAccess {
     this.claims = new Claims(sessions, paths);
     this.fillers = new Fillers(sessions, paths, (bytes) => this.appends.add(bytes));
     this.cleaner = new Cleaner(sessions, paths, options.onBackgroundError);
-    this.window = new Window(options.window);
+    this.window = new Window(options);
   }
 
   /** Another one once the queue may be another than before, or we may not have heard that it is. */

@@ -89,13 +89,22 @@ test('binding: options that make no sense → the field named', () => {
   expect(() => zookeeper({ servers: 'a:b' })).toThrow(/^servers/);
   expect(() => zookeeper({ servers: 'a', root: 'x' })).toThrow(/^root/);
   expect(() => zookeeper({ servers: 'a', window: 0 })).toThrow(/^window/);
+  expect(() => zookeeper({ servers: 'a', turnMs: -1 })).toThrow(/^turnMs/);
 });
 
-test('threshold: smaller than what others may have under way → refused with what would do', () => {
-  expect(minimumThreshold({ sellers: 4, window: 5 })).toBe(15);
+test('threshold: what others may take while agreement takes so long → no less will do', () => {
+  const sellers = { sellers: 4, window: 5, turnMs: 40, withinMs: 110 };
+  expect(minimumThreshold(sellers)).toBe(60);
   expect(minimumThreshold({ sellers: 1, window: 100 })).toBe(0);
-  expect(() => requireThreshold(15, { sellers: 4, window: 5 })).not.toThrow();
-  expect(() => requireThreshold(14, { sellers: 4, window: 5 })).toThrow(/at least 15, or a window of at most 4/);
+  expect(() => requireThreshold(60, sellers)).not.toThrow();
+  expect(() => requireThreshold(59, sellers)).toThrow(/give at least 60/);
+});
+
+test('threshold: nothing said of how fast others are → none will do', () => {
+  expect(minimumThreshold({ sellers: 2, window: 1 })).toBe(Infinity);
+  expect(minimumThreshold({ sellers: 2, window: 1, turnMs: 40 })).toBe(Infinity);
+  expect(minimumThreshold({ sellers: 2, window: 1, withinMs: 40 })).toBe(Infinity);
+  expect(() => requireThreshold(1_000_000, { sellers: 2, window: 1 })).toThrow(/turnMs, withinMs/);
 });
 
 test('binding: an operation that claims another effect than it has → not supported', async () => {

@@ -89,18 +89,18 @@ test('guess: an item that is not there → undefined, and asked for again', asyn
 });
 
 test('window: full → the others one by one, in the order in which they came', async () => {
-  const window = new Window(2);
+  const window = new Window({ window: 2, turnMs: 0 });
   expect([window.enter(), window.enter()]).toEqual([undefined, undefined]);
   const order: string[] = [];
   const third = window.enter()?.then(() => order.push('third'));
   const fourth = window.enter()?.then(() => order.push('fourth'));
-  window.leave();
+  window.leave(0);
   await third;
   expect(order).toEqual(['third']);
-  window.leave();
+  window.leave(0);
   await fourth;
   expect(order).toEqual(['third', 'fourth']);
-  window.leave();
-  window.leave();
+  window.leave(0);
+  window.leave(0);
   expect(window.enter()).toBeUndefined();
 });

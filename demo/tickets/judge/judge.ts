@@ -1,0 +1,131 @@
+/**
+ * What a sale amounted to, by its history alone: each ticket put on sale, each customer's views, answer and end. It shares
+ * no code with the shop, which prints what is found here, so that what the shop gets wrong it does not get wrong again.
+ */
+import { percentilesOf, type Percentiles } from './percentiles.ts';
+
+export interface Verdict {
+  /** Tickets put on sale. */
+  readonly tickets: number;
+  /** Customers told yes. */
+  readonly confirmed: number;
+  /** Customers told yes on a preliminary view. */
+  readonly confirmedEarly: number;
+  /** Customers told yes on the final view only, although the preliminary one showed more tickets than the threshold. */
+  readonly heldBack: number;
+  /** Customers told yes whose final view is empty. */
+  readonly revoked: number;
+  /** Tickets handed out by final views, beyond those put on sale. */
+  readonly oversold: number;
+  /** Tickets handed out to more than one customer, counted once for each customer too many. */
+  readonly duplicates: number;
+  /** Tickets handed out that were never on sale. */
+  readonly unknown: number;
+  /** Tickets that nobody got although the sale says that it is sold out; those of purchases without an end not counted. */
+  readonly lost: number;
+  /** Purchases without a final view: whether they took a ticket is not known. */
+  readonly unanswered: number;
+  readonly latencyMs: Latencies;
+}
+
+/** From when the customer came, in milliseconds. */
+export interface Latencies {
+  readonly preliminary: Percentiles;
+  readonly final: Percentiles;
+  /** Until told, of those who were told yes. */
+  readonly purchase: Percentiles;
+  /** Of the purchases whose first view showed more than `threshold` tickets left. */
+  readonly purchaseAbove: Percentiles;
+  /** Of all others. */
+  readonly purchaseBelow: Percentiles;
+}
+
+/** One line of a history, of which nothing is known. */
+type Line = Readonly<Record<string, unknown>>;
+
+/** What became of one customer. */
+interface Customer {
+  begunAtMs: number;
+  preliminary: Line | undefined;
+  told: Line | undefined;
+  final: Line | undefined;
+}
+
+/** @param history the lines of one sale, parsed, in order */
+export function judge(history: Iterable<unknown>, { threshold = 0 }: { readonly threshold?: number } = {}): Verdict {
+  const stock = new Set<unknown>();
+  const customers = new Map<unknown, Customer>();
+  for (const each of history) {
+    const line = each as Line;
+    if (line['kind'] === 'stocked') stock.add(line['item']);
+    else note(line, customers);
+  }
+  const all = [...customers.values()];
+  const yes = all.filter(({ told }) => told?.['told'] === 'yes');
+  const handedOut = all.flatMap(({ final }) => (typeof final?.['item'] === 'string' ? [final['item']] : []));
+  const different = new Set(handedOut);
+  const unanswered = all.filter(({ final }) => final === undefined).length;
+  const isSoldOut = all.some(({ final }) => final !== undefined && final['item'] === null);
+  const missing = [...stock].filter((ticket) => !different.has(ticket as string)).length;
+  return {
+    tickets: stock.size,
+    confirmed: yes.length,
+    confirmedEarly: yes.filter(({ told }) => told?.['early'] === true).length,
+    heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
+    revoked: yes.filter(({ final }) => final?.['item'] === null).length,
+    oversold: Math.max(0, handedOut.length - stock.size),
+    duplicates: handedOut.length - different.size,
+    unknown: handedOut.filter((ticket) => !stock.has(ticket)).length,
+    lost: isSoldOut ? Math.max(0, missing - unanswered) : 0,
+    unanswered,
+    latencyMs: latenciesOf(all, threshold),
+  };
+}
+
+function note(line: Line, customers: Map<unknown, Customer>): void {
+  const operation = line['operation'];
+  let customer = customers.get(operation);
+  if (customer === undefined) {
+    customer = { begunAtMs: atMs(line), preliminary: undefined, told: undefined, final: undefined };
+    customers.set(operation, customer);
+  }
+  switch (line['kind']) {
+    case 'preliminary':
+      customer.preliminary ??= line;
+      break;
+    case 'told':
+      customer.told ??= line;
+      break;
+    case 'final':
+      customer.final = line;
+      break;
+    default:
+  }
+}
+
+function isHeldBack({ preliminary, told }: Customer, threshold: number): boolean {
+  if (told?.['early'] === true || preliminary === undefined || preliminary['item'] === null) return false;
+  return Number(preliminary['ticketsLeft']) > threshold;
+}
+
+function latenciesOf(customers: readonly Customer[], threshold: number): Latencies {
+  const took = (which: 'preliminary' | 'told' | 'final', of: readonly Customer[]): Percentiles =>
+    percentilesOf(of.flatMap(({ begunAtMs, [which]: line }) => (line === undefined ? [] : [atMs(line) - begunAtMs])));
+  const isAbove = ({ preliminary, final }: Customer): boolean =>
+    Number((preliminary ?? final)?.['ticketsLeft'] ?? 0) > threshold;
+  const sold = customers.filter(({ told }) => told?.['told'] === 'yes');
+  return {
+    preliminary: took('preliminary', customers),
+    final: took('final', customers),
+    purchase: took('told', sold),
+    purchaseAbove: took('told', customers.filter(isAbove)),
+    purchaseBelow: took(
+      'told',
+      customers.filter((customer) => !isAbove(customer)),
+    ),
+  };
+}
+
+function atMs(line: Line): number {
+  return Number(line['atMs']);
+}

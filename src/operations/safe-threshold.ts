@@ -1,0 +1,32 @@
+/** Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3), wherever the other sellers stand. */
+import { unseenMax, type Elsewhere } from '../correctable/pace/unseen.ts';
+import type { AnyView } from '../correctable/view.ts';
+
+/**
+ * How many items a view of a `dequeue` must show as left (`meta.remaining`) for its item to be there in the end: as many
+ * as others may take before, unknown to this view. 0 for a final view, and for the view of a store that nobody else takes
+ * from; `Infinity` where the store does not say, so that whoever compares with it waits for the final view.
+ *
+ * It is as good as the time that the store expects to need for agreement: likely, not certain.
+ *
+ * @example
+ * const ticket = await shop.invoke(dequeue('concert')).settle({
+ *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= Math.max(20, safeThreshold(view)),
+ * });
+ */
+export function safeThreshold(view: Pick<AnyView, 'final' | 'meta'>): number {
+  if (view.final) return 0;
+  const elsewhere = view.meta?.['elsewhere'];
+  return isElsewhere(elsewhere) ? unseenMax(elsewhere) : Infinity;
+}
+
+/** It may have come over a wire, from a store of any version. */
+function isElsewhere(given: unknown): given is Elsewhere {
+  const { withinMs, others } = (given ?? {}) as Partial<Elsewhere>;
+  return typeof withinMs === 'number' && withinMs >= 0 && Array.isArray(others) && others.every(isPace);
+}
+
+function isPace(given: unknown): boolean {
+  const { window, turnMs } = (given ?? {}) as Partial<Elsewhere['others'][number]>;
+  return typeof window === 'number' && window >= 0 && typeof turnMs === 'number';
+}

@@ -1,0 +1,140 @@
+/** Who else takes from queues: as the reader's server has it, and nothing while that is not known. */
+import { expect, test } from 'vitest';
+import { unseenMax } from '../../../../src/correctable/pace/unseen.ts';
+import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
+import type { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
+import { paceData } from '../../../../src/bindings/zookeeper/pace.ts';
+import { Paths } from '../../../../src/bindings/zookeeper/paths.ts';
+import { Sellers } from '../../../../src/bindings/zookeeper/sellers.ts';
+import type { Sessions } from '../../../../src/bindings/zookeeper/sessions.ts';
+
+/** The consumers of a server, with what each says of itself; undefined before the first has come. */
+class Server {
+  consumers: Map<string, string | null> | undefined;
+  looks = 0;
+  fails = false;
+  #watches: (() => void)[] = [];
+
+  /** Somebody comes or goes. */
+  change(consumers: Readonly<Record<string, string | null>>): void {
+    this.consumers = new Map(Object.entries(consumers));
+    for (const tell of this.#watches.splice(0)) tell();
+  }
+
+  client(): ZooKeeper {
+    const watched = <T>(path: string, watch: () => void, value: T | undefined): T => {
+      this.looks += 1;
+      if (this.fails) throw new ZooKeeperError('NO_AUTH', { path });
+      if (value === undefined) throw new ZooKeeperError('NO_NODE', { path });
+      this.#watches.push(watch);
+      return value;
+    };
+    const zk = {
+      sync: async () => {},
+      children: async (path: string, { watch }: { watch: () => void }) =>
+        watched(path, watch, this.consumers && { children: [...this.consumers.keys()] }),
+      exists: async (_path: string, { watch }: { watch: () => void }) => {
+        this.#watches.push(watch);
+        return this.consumers === undefined ? null : {};
+      },
+      get: async (path: string) => {
+        const data = this.consumers?.get(path.slice(path.lastIndexOf('/') + 1));
+        if (data === undefined) throw new ZooKeeperError('NO_NODE', { path });
+        return { data: data === null ? null : Buffer.from(data) };
+      },
+    };
+    return zk as unknown as ZooKeeper;
+  }
+}
+
+function open(): { server: Server; sellers: Sellers; replaceReader: () => void } {
+  const server = new Server();
+  let reader = server.client();
+  const persist = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> => request(reader);
+  const sessions = {
+    consumer: 'me',
+    persist,
+    get reader() {
+      return reader;
+    },
+  };
+  const sellers = new Sellers(sessions as unknown as Sessions, new Paths('/shop'));
+  return { server, sellers, replaceReader: () => void (reader = server.client()) };
+}
+
+const pace = paceData({ window: 5, turnMs: 40 });
+const agreed = (sellers: Sellers): void => sellers.agreement.end(sellers.agreement.begin(0), 30);
+
+test('sellers: not looked yet → nothing is known, and a look begins', async () => {
+  const { server, sellers } = open();
+  server.change({ me: pace });
+  expect(sellers.elsewhere).toBeUndefined();
+  await sellers.look();
+  expect(sellers.elsewhere).toEqual({ withinMs: 0, others: [] });
+  expect(server.looks).toBe(1);
+});
+
+test('sellers: others → their paces, once it is known how long agreement takes', async () => {
+  const { server, sellers } = open();
+  server.change({ me: pace, ann: pace, bob: paceData({ window: 1, turnMs: 0 }) });
+  await sellers.look();
+  expect(sellers.elsewhere).toBeUndefined();
+  agreed(sellers);
+  expect(sellers.elsewhere?.others).toEqual([
+    { window: 5, turnMs: 40 },
+    { window: 1, turnMs: 0 },
+  ]);
+});
+
+test.each([null, '', 'x', '{}', '{"window":-1,"turnMs":40}', '{"window":5}'])(
+  'sellers: one that says %j of itself → no bound',
+  async (data) => {
+    const { server, sellers } = open();
+    server.change({ me: pace, ann: data });
+    await sellers.look();
+    agreed(sellers);
+    expect(unseenMax(sellers.elsewhere ?? expect.fail())).toBe(Infinity);
+  },
+);
+
+test('sellers: somebody comes → nothing is known until looked again', async () => {
+  const { server, sellers } = open();
+  agreed(sellers);
+  expect(await sellers.leastThreshold()).toBe(0);
+  server.change({ me: pace });
+  expect(sellers.elsewhere).toBeUndefined();
+  expect(await sellers.leastThreshold()).toBe(0);
+  server.change({ me: pace, ann: pace });
+  expect(sellers.elsewhere).toBeUndefined();
+  expect(await sellers.leastThreshold()).toBe(15);
+});
+
+test('sellers: somebody comes during the look → it does not count', async () => {
+  const { server, sellers } = open();
+  server.change({ me: pace });
+  const look = sellers.look();
+  await Promise.resolve();
+  server.change({ me: pace, ann: pace });
+  await look;
+  expect(sellers.elsewhere).toBeUndefined();
+});
+
+test('sellers: the reader was replaced → looked again, for its watch is gone', async () => {
+  const { server, sellers, replaceReader } = open();
+  server.change({ me: pace });
+  await sellers.look();
+  replaceReader();
+  expect(sellers.elsewhere).toBeUndefined();
+  await sellers.look();
+  expect(sellers.elsewhere?.others).toEqual([]);
+});
+
+test('sellers: the look fails → nothing is known, and the next one looks again', async () => {
+  const { server, sellers } = open();
+  server.change({ me: pace });
+  server.fails = true;
+  await sellers.look();
+  expect(await sellers.leastThreshold()).toBe(Infinity);
+  server.fails = false;
+  expect(await sellers.leastThreshold()).toBe(0);
+});

@@ -1,0 +1,106 @@
+/** What the shop prints comes of its history: each fault that is counted must show up, and none that is not there. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { judge, type Verdict } from '../../../demo/tickets/judge/judge.ts';
+import { percentilesOf } from '../../../demo/tickets/judge/percentiles.ts';
+
+interface Customer {
+  readonly told?: 'yes' | 'no';
+  readonly early?: boolean;
+  /** Undefined: the purchase has no end. */
+  readonly final?: string | null;
+  readonly ticketsLeft?: number;
+  readonly toldMs?: number;
+}
+
+/** The lines of a sale of `#1` to `#tickets`. */
+function history(tickets: number, customers: readonly Customer[]): object[] {
+  const stock = Array.from({ length: tickets }, (_, n) => ({ kind: 'stocked', item: `#${n + 1}`, atMs: 0 }));
+  const lines = customers.flatMap(({ told = 'yes', early = false, final, ticketsLeft = 1, toldMs = 1 }, n) => {
+    const common = { customer: `c${n}`, operation: `concert/c${n}` };
+    return [
+      { ...common, kind: 'begun', atMs: 10 },
+      { ...common, kind: 'preliminary', level: 'weak', item: '#?', ticketsLeft, atMs: 11 },
+      { ...common, kind: 'told', level: early ? 'weak' : 'strong', item: '#?', told, early, atMs: 10 + toldMs },
+      ...(final === undefined ? [] : [{ ...common, kind: 'final', level: 'strong', item: final, atMs: 50 }]),
+    ];
+  });
+  return [...stock, ...lines];
+}
+
+function faults(tickets: number, customers: readonly Customer[]): Partial<Verdict> {
+  const { revoked, oversold, duplicates, unknown, lost, unanswered } = judge(history(tickets, customers));
+  return { revoked, oversold, duplicates, unknown, lost, unanswered };
+}
+
+const NO_FAULTS = { revoked: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
+const last: Customer = { told: 'no', final: null };
+
+test('judge: a clean sale → confirmed and early counted, no faults', () => {
+  const sale = [{ early: true, final: '#1' }, { final: '#2' }, last] as const;
+  expect(judge(history(2, sale))).toMatchObject({ tickets: 2, confirmed: 2, confirmedEarly: 1 });
+  expect(faults(2, sale)).toEqual(NO_FAULTS);
+});
+
+test('judge: told yes, final empty → revoked, and nothing oversold', () => {
+  expect(
+    faults(1, [
+      { early: true, final: '#1' },
+      { early: true, final: null },
+    ]),
+  ).toEqual({ ...NO_FAULTS, revoked: 1 });
+});
+
+test('judge: more tickets handed out than were on sale → oversold', () => {
+  const sale = [{ final: '#1' }, { final: '#2' }, { final: '#9' }];
+  expect(faults(2, sale)).toEqual({ ...NO_FAULTS, oversold: 1, unknown: 1 });
+});
+
+test('judge: one ticket handed out to two → a duplicate, and the one that nobody got is lost', () => {
+  expect(faults(2, [{ final: '#1' }, { final: '#1' }, last])).toEqual({ ...NO_FAULTS, duplicates: 1, lost: 1 });
+});
+
+test('judge: sold out with tickets that nobody got → lost, unless a purchase without an end may have them', () => {
+  expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...NO_FAULTS, lost: 2 });
+  expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...NO_FAULTS, lost: 1, unanswered: 1 });
+});
+
+test('judge: a sale that was stopped → what is left is not lost', () => {
+  expect(faults(3, [{ final: '#1' }])).toEqual(NO_FAULTS);
+});
+
+test('judge: told late though more than the threshold were left → held back', () => {
+  const sale = [
+    { final: '#1', early: true, ticketsLeft: 30 },
+    { final: '#2', ticketsLeft: 30 },
+    { final: '#3', ticketsLeft: 20 },
+  ];
+  expect(judge(history(3, sale), { threshold: 20 }).heldBack).toBe(1);
+});
+
+test('judge: latencies from the lines, split at the threshold, the threshold itself below', () => {
+  const sale = [
+    { final: '#1', ticketsLeft: 21, toldMs: 1 },
+    { final: '#2', ticketsLeft: 20, toldMs: 40 },
+    { ...last, ticketsLeft: 0, toldMs: 41 },
+  ];
+  const { latencyMs } = judge(history(2, sale), { threshold: 20 });
+  expect(latencyMs.purchaseAbove).toEqual({ p50: 1, p95: 1, p99: 1 });
+  expect(latencyMs.purchaseBelow).toEqual({ p50: 40, p95: 41, p99: 41 });
+  expect(latencyMs.purchase).toEqual({ p50: 1, p95: 40, p99: 40 });
+  expect(latencyMs.preliminary.p50).toBe(1);
+  expect(latencyMs.final.p50).toBe(40);
+});
+
+test('percentiles: none → null, not a number', () => {
+  expect(percentilesOf([])).toEqual({ p50: null, p95: null, p99: null });
+});
+
+test('judge: its files import nothing of the shop', () => {
+  const folder = new URL('../../../demo/tickets/judge/', import.meta.url);
+  const imported = readdirSync(folder).flatMap((file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    return [...text.matchAll(/from '([^']+)'/g)].map(([, name]) => name);
+  });
+  expect(imported.filter((name) => name?.startsWith('./') !== true && name !== 'node:fs')).toEqual([]);
+});

@@ -1,0 +1,30 @@
+/** How many items a view must show as left for its own to be there in the end. */
+import { expect, test } from 'vitest';
+import { safeThreshold } from '../../../src/operations/index.ts';
+
+const weak = (meta?: Readonly<Record<string, unknown>>): number =>
+  safeThreshold({ final: false, ...(meta && { meta }) });
+
+test('safe threshold: what others may take before → that many', () => {
+  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
+  expect(weak({ remaining: 7, elsewhere })).toBe(30);
+});
+
+test('safe threshold: nobody else takes → 0; a final view → 0', () => {
+  expect(weak({ elsewhere: { withinMs: 0, others: [] } })).toBe(0);
+  expect(safeThreshold({ final: true })).toBe(0);
+});
+
+test.each([
+  undefined,
+  {},
+  { elsewhere: null },
+  { elsewhere: 7 },
+  { elsewhere: { withinMs: 5 } },
+  { elsewhere: { withinMs: -1, others: [] } },
+  { elsewhere: { withinMs: 5, others: [{ window: 5 }] } },
+  { elsewhere: { withinMs: 5, others: [null] } },
+  { elsewhere: { withinMs: Number.NaN, others: [] } },
+])('safe threshold: %j, which says nothing → no view is enough', (meta) => {
+  expect(weak(meta)).toBe(Infinity);
+});

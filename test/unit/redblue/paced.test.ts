@@ -1,0 +1,161 @@
+/** Paced operations: so many of a site under way, each place once in a turn, and previews that say what that bounds. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/correctable/client.ts';
+import { safeThreshold } from '../../../src/operations/index.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import type { Embedded } from '../../../src/server/embedded.ts';
+import { defineService } from '../../../src/server/redblue/service.ts';
+import type { Service } from '../../../src/server/redblue/service.ts';
+import { red } from '../../../src/server/redblue/shadow-operation.ts';
+import { queue, table } from '../../../src/server/redblue/tables.ts';
+import { withMeta } from '../../../src/server/redblue/reply.ts';
+import { tickets } from './services.ts';
+import { Sites } from './sites.ts';
+import type { Outcome } from './sites.ts';
+
+const PACE = { window: 2, turnMs: 30 };
+
+/** The ticket queue; each item taken once, at this pace. */
+function shop(pace = PACE): Service {
+  return defineService(tickets, {
+    tables: { queues: table({ items: queue<unknown>() }) },
+    shadowOperations: ({ queues }) => ({
+      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
+      pop: red(
+        (args: { queue: string }) => [queues.row(args.queue).items.pop()],
+        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
+      ),
+    }),
+    alwaysRed: ['dequeue'],
+    paced: { operations: ['dequeue'], ...pace },
+    generators: {
+      enqueue: (args, { shadow }) => shadow.push(args, undefined),
+      dequeue: (args, { shadow }) => shadow.pop(args),
+      peek: ({ queue: name }, { tables }) => {
+        const { items } = tables.queues.row(name);
+        return items.size === 0 ? null : { item: items.at(0) };
+      },
+    },
+  });
+}
+
+const dequeue = { name: 'dequeue', args: { queue: 'q' } };
+const enqueue = (item: string) => ({ name: 'enqueue', args: { queue: 'q', item } });
+const items = (outcomes: readonly Outcome[]): unknown[] =>
+  outcomes.map(({ value }) => (value as { item: unknown } | undefined)?.item);
+
+function stocked(): Sites {
+  const sites = new Sites(shop());
+  for (const item of ['a', 'b', 'c', 'd', 'e']) sites.submit(0, enqueue(item));
+  sites.settle();
+  return sites;
+}
+
+describe('places', () => {
+  test('window full → the next waits until one has ended and its turn is over', () => {
+    const sites = stocked();
+    const sales = [1, 2, 3].map(() => sites.submit(1, dequeue));
+    expect(sites.sent.filter(({ message }) => message.kind === 'log.propose')).toHaveLength(2);
+    sites.settle();
+    expect(items(sales)).toEqual(['a', 'b', undefined]);
+    expect(sites.machines[1]?.wakeAtMs).toBe(30);
+    sites.pass(20);
+    expect(items(sales)).toEqual(['a', 'b', undefined]);
+    sites.pass(10);
+    expect(items(sales)).toEqual(['a', 'b', 'c']);
+    expect(sites.machines[1]?.wakeAtMs).toBeUndefined();
+  });
+
+  test('turn over before the end → the next begins at the end', () => {
+    const sites = stocked();
+    const sales = [1, 2, 3].map(() => sites.submit(1, dequeue));
+    sites.nowMs += 40;
+    expect(sites.machines[1]?.wakeAtMs).toBeUndefined();
+    sites.settle();
+    expect(items(sales)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('each site has its own; what is not paced needs none', () => {
+    const sites = stocked();
+    const sales = [0, 1].flatMap((site) => [sites.submit(site, dequeue), sites.submit(site, dequeue)]);
+    const put = sites.submit(1, enqueue('f'));
+    sites.settle();
+    expect(items(sales).toSorted()).toEqual(['a', 'b', 'c', 'd']);
+    expect(put).toHaveProperty('seen');
+  });
+
+  test('asked again while it waits → one answer for both, one item taken', () => {
+    const sites = stocked();
+    for (const id of ['x:1', 'x:2']) sites.ask(1, dequeue, { id });
+    const [first, again] = [sites.ask(1, dequeue, { id: 'x:3' }), sites.ask(1, dequeue, { id: 'x:3' })];
+    sites.settle();
+    sites.pass(30);
+    expect(items([first, again])).toEqual(['c', 'c']);
+    expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toEqual({ item: 'd' });
+  });
+
+  test('ended by another site while it waits → answered, and its turn goes to the next', () => {
+    const sites = stocked();
+    for (const id of ['x:1', 'x:2']) sites.ask(1, dequeue, { id });
+    const [here, there] = [sites.ask(1, dequeue, { id: 'x:3' }), sites.ask(2, dequeue, { id: 'x:3', home: 1, hop: 1 })];
+    const next = sites.ask(1, dequeue, { id: 'x:4' });
+    sites.settle();
+    expect(here.value).toEqual(there.value);
+    sites.pass(30);
+    expect(items([next])).toEqual(['d']);
+    expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toEqual({ item: 'e' });
+  });
+});
+
+describe('previews', () => {
+  const deployments: Embedded[] = [];
+  afterEach(async () => {
+    for (const deployment of deployments.splice(0)) await deployment.close();
+  });
+
+  async function guesses(service: Service, sites: readonly [string, ...string[]]): Promise<number[]> {
+    const deployment = createEmbedded(service, { sites });
+    deployments.push(deployment);
+    const client = createClient(deployment.site(sites[0]));
+    const thresholds: number[] = [];
+    for (const item of ['a', 'b']) await client.invoke(tickets.enqueue({ queue: 'q', item }));
+    for (let n = 0; n < 2; n += 1) {
+      await client
+        .invoke(tickets.dequeue({ queue: 'q' }))
+        .onUpdate((_item, view) => thresholds.push(safeThreshold(view)));
+    }
+    return thresholds;
+  }
+
+  test('the first → cannot say yet; the next → what the other sites may take within the time that it took', async () => {
+    const [first, second] = await guesses(shop(), ['irl', 'frk', 'vrg']);
+    expect(first).toBe(Infinity);
+    expect(second).toBeGreaterThanOrEqual(8);
+    expect((second as number) % 4).toBe(0);
+  });
+
+  test('a site alone → nothing is unknown', async () => {
+    expect(await guesses(shop(), ['irl'])).toEqual([0, 0]);
+  });
+});
+
+test.each([
+  { window: 0, turnMs: 30 },
+  { window: 1.5, turnMs: 30 },
+  { window: 2, turnMs: 0 },
+  { window: 2, turnMs: Infinity },
+])('pace %j → INVALID_ARGUMENT', (pace) => {
+  expect(() => shop(pace)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'paced' }));
+});
+
+test('paced: a read, or no operation at all → INVALID_ARGUMENT', () => {
+  const { tables, generators } = shop();
+  const define = (operation: string): unknown =>
+    defineService(tickets, {
+      tables,
+      generators: generators as never,
+      shadowOperations: () => ({}),
+      paced: { operations: [operation as 'dequeue'], ...PACE },
+    });
+  for (const name of ['peek', 'toString']) expect(() => define(name)).toThrow(/paced.operations/);
+});
