@@ -135,7 +135,8 @@ export class Pair {
     this.#network.carried(text);
     if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
-    if (!this.#network.weather.losesRequests) this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
+    if (!this.#network.weather.losesRequests)
+      this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
   }
 
   toClient(data: Data): void {
