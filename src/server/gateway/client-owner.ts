@@ -2,7 +2,7 @@
 import type { Codec } from '../../protocol/codec.ts';
 import type { ClientRecord } from './client-record.ts';
 import type { GatewayHost } from './host.ts';
-import type { Remembered, SubmissionOwner } from './submission-parts.ts';
+import type { Ended, Remembered, SubmissionOwner } from './submission-parts.ts';
 
 /** A class, since a literal with a getter would be of another shape for each connection. */
 export class ClientOwner implements SubmissionOwner {
@@ -38,7 +38,7 @@ export class ClientOwner implements SubmissionOwner {
     this.#record.give(bytes);
   }
 
-  ended(update: Remembered & { readonly id: number }, as: Remembered): void {
+  ended(update: Remembered & { readonly id: number }, as: Ended): void {
     this.#record.ended(update, as);
   }
 

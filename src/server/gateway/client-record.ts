@@ -1,7 +1,7 @@
 /** What a gateway keeps of one client, over all its connections: the replies of its updates, and their size. */
 import { NumberedTable } from '../../protocol/numbered-table.ts';
-import { lodge, type Lodger } from './lodgers.ts';
-import type { Remembered } from './submission-parts.ts';
+import { lodge } from './lodgers.ts';
+import type { Ended, Remembered } from './submission-parts.ts';
 
 /** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
@@ -34,7 +34,7 @@ export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
 }
 
 /** One client, over all its connections. */
-export class ClientRecord implements Lodger {
+export class ClientRecord {
   readonly #entries = new NumberedTable<Remembered>();
   readonly #budget: ReplyBudget;
   /** Unique among all clients: principal and client id. */
@@ -51,8 +51,6 @@ export class ClientRecord implements Lodger {
   bytes = 0;
   /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
   isForgotten = false;
-  /** Where replies lie that have to be set apart. */
-  #lodgesIn: Uint8Array | undefined;
   #acked = 0;
   /** Those that have been charged. */
   #pages = 0;
@@ -86,18 +84,11 @@ export class ClientRecord implements Lodger {
   }
 
   /** The update has ended, unless another one has taken its place. */
-  ended(update: Remembered & { readonly id: number }, as: Remembered): void {
+  ended(update: Remembered & { readonly id: number }, as: Ended): void {
     if (this.#entries.get(update.id) !== update) return this.give(as.forget());
     this.#entries.set(update.id, as);
     const { sharedBlock } = as;
-    if (sharedBlock === undefined || sharedBlock === this.#lodgesIn) return undefined;
-    this.#lodgesIn = sharedBlock;
-    return lodge(this, sharedBlock);
-  }
-
-  setApart(): void {
-    this.#lodgesIn = undefined;
-    this.#entries.forEach((update) => update.setApart());
+    if (sharedBlock !== undefined) lodge(as, sharedBlock);
   }
 
   acknowledge(upTo: number): void {

@@ -5,7 +5,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import { apart, blockOf, bytesOf, type Reply } from './reply.ts';
-import type { Outlet, Remembered } from './submission-parts.ts';
+import type { Ended, Outlet } from './submission-parts.ts';
 import { viewRow } from './view-rows.ts';
 
 /** What is told of an update whose result there was no room to keep. */
@@ -13,7 +13,7 @@ export const NOT_KEPT =
   'the update took effect; its result is not kept, since too much waits for an ack of this client';
 
 /** An update that ended with a view or a failure. */
-export class EndedUpdate implements Remembered {
+export class EndedUpdate implements Ended {
   readonly #id: number;
   readonly #hop: number;
   /** What was taken for it; none where it ended with a view for which there was no room. */
@@ -50,6 +50,8 @@ export class EndedUpdate implements Remembered {
   }
 
   forget(): number {
-    return bytesOf(this.#reply);
+    const bytes = bytesOf(this.#reply);
+    this.#reply = undefined;
+    return bytes;
   }
 }

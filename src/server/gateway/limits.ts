@@ -37,7 +37,7 @@ export interface GatewayLimits {
   readonly connectionsMax: number;
   /** Malformed rows or frames of one connection before it is closed. Default 8. */
   readonly malformedMax: number;
-  /** How long a connection may take to say `hello` and be let in. Default 5000 ms. */
+  /** How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`. Default 5000 ms. */
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorise` may take. Default 5000 ms. */
   readonly hookTimeoutMs: number;

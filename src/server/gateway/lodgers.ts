@@ -1,19 +1,18 @@
 /**
- * Clients with replies that lie among other rows in the block of memory that is being written. Most replies are
- * acknowledged before it is full. The others are set apart once the next block is begun: a row of 20 bytes would keep
- * all of the one before.
+ * Replies that lie among other rows in the block of memory that is being written. Most are acknowledged before it is full.
+ * The others are set apart once the next block is begun: a row of 20 bytes would keep all of the one before.
  */
 
-/** Who has such replies. */
+/** A reply that may lie there. */
 export interface Lodger {
-  /** Gives the replies that are still kept memory of their own. */
+  /** Gives it memory of its own, if it is still kept. */
   setApart(): void;
 }
 
 let block: Uint8Array | undefined;
 let lodgers: Lodger[] = [];
 
-/** Sets those apart later that were written in this block. */
+/** Sets it apart later, with all that were written in this block. */
 export function lodge(lodger: Lodger, writtenIn: Uint8Array): void {
   if (writtenIn !== block) {
     for (const earlier of lodgers) earlier.setApart();

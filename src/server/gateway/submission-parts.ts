@@ -34,7 +34,7 @@ export interface SubmissionOwner {
   /** Gives back what was taken. */
   give(bytes: number): void;
   /** What is remembered of an update from now on: that it has ended, and how. */
-  ended(update: Remembered & { readonly id: number }, as: Remembered): void;
+  ended(update: Remembered & { readonly id: number }, as: Ended): void;
   /** Told of failures, and of what a binding does against its interface. */
   onAnomaly(operation: string, what: string, error?: unknown): void;
 }
@@ -43,16 +43,20 @@ export interface SubmissionOwner {
 export interface Remembered {
   /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
   isSuperseded(hop: number): boolean;
-  /** The block of memory that its reply lies in among other rows, if it does. */
-  readonly sharedBlock: Uint8Array | undefined;
-  /** Gives its reply memory of its own. */
-  setApart(): void;
   /** Sends the rows to a new connection, beginning with what is known already, in full. */
   repeat(outlet: Outlet, load: Load): void;
   /** The connection is gone, but its client may come back. */
   detach(): void;
   /** Nobody will ask for the reply again. Returns what was taken to keep it, in bytes: to be given back. */
   forget(): number;
+}
+
+/** An update that has ended, as it is remembered. */
+export interface Ended extends Remembered {
+  /** The block of memory that its reply lies in among other rows, if it does. */
+  readonly sharedBlock: Uint8Array | undefined;
+  /** Gives its reply memory of its own. */
+  setApart(): void;
 }
 
 /** What a submission is made from. */

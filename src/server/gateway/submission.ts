@@ -176,13 +176,6 @@ export class Submission implements Sink, InvocationContext, Remembered {
     this.#mayHaveStopped();
   }
 
-  get sharedBlock(): undefined {
-    return undefined;
-  }
-
-  /** Those that are held while it is under way are set apart as soon as they are many, or nobody is there. */
-  setApart(): void {}
-
   /** What is held meanwhile is given back at the end. */
   forget(): number {
     this.#isForgotten = true;

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { costOf } from '../../../src/server/gateway/client-record.ts';
 import { ClientTable } from '../../../src/server/gateway/client-table.ts';
 import { limitsFrom, type GatewayLimits } from '../../../src/server/gateway/limits.ts';
-import type { Remembered } from '../../../src/server/gateway/submission-parts.ts';
+import type { Ended } from '../../../src/server/gateway/submission-parts.ts';
 
-const submission = (id: number): Remembered & { id: number } => ({
+const submission = (id: number): Ended & { id: number } => ({
   id,
   isSuperseded: () => false,
   repeat: () => {},

@@ -1,5 +1,5 @@
 /** Replies that lie beside others, and are kept for longer than those. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { msgpackCodec } from '../../../src/protocol/msgpack-codec.ts';
 import { ClientTable } from '../../../src/server/gateway/client-table.ts';
 import { EndedUpdate } from '../../../src/server/gateway/ended-update.ts';
@@ -50,4 +50,26 @@ test('again in the next block → set apart once more', () => {
     for (const page of [1, 2, 3, 4]) ann(10 * id + page, PAGE);
     expect(reply.sharedBlock).toBeUndefined();
   }
+});
+
+test('a block is full → only what was written in it is looked at, however much is kept', () => {
+  const { clientOf } = clients();
+  const ann = clientOf('ann');
+  const looks = Array.from({ length: 20 }, (_, block) => {
+    const reply = ann(10 * block + 1, 'seat');
+    const setApart = vi.spyOn(reply, 'setApart');
+    for (const page of [2, 3, 4, 5]) ann(10 * block + page, PAGE);
+    return setApart;
+  });
+  expect(looks.slice(0, -1).map(({ mock }) => mock.calls.length)).toEqual(Array.from({ length: 19 }, () => 1));
+});
+
+test('acknowledged before its block is full → not copied any more', () => {
+  const { table, clientOf } = clients();
+  const ann = clientOf('ann');
+  const reply = ann(1, 'seat');
+  table.open('', 'ann', msgpackCodec.subprotocol).acknowledge(1);
+  for (const id of [2, 3, 4, 5]) ann(id, PAGE);
+  expect(reply.sharedBlock).toBeUndefined();
+  expect(reply.forget()).toBe(0);
 });

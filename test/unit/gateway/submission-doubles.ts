@@ -7,7 +7,7 @@ import type { ServerRow } from '../../../src/protocol/rows.ts';
 import { limitsFrom } from '../../../src/server/gateway/limits.ts';
 import { Load, Place, ReceivedFrame, TotalLoad } from '../../../src/server/gateway/load.ts';
 import { Submission } from '../../../src/server/gateway/submission.ts';
-import type { Outlet, Remembered } from '../../../src/server/gateway/submission-parts.ts';
+import type { Ended, Outlet, Remembered } from '../../../src/server/gateway/submission-parts.ts';
 
 export class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -51,6 +51,8 @@ export class BudgetDouble {
 /** What is remembered of the update. */
 export class Memory {
   entry: Remembered | undefined;
+  /** The entry, once the update has ended. */
+  reply: Ended | undefined;
   readonly #budget: BudgetDouble;
 
   constructor(budget: BudgetDouble) {
@@ -96,7 +98,7 @@ export function start(
     take: (bytes: number) => budget.take(bytes),
     charge: (bytes: number) => budget.charge(bytes),
     give: (bytes: number) => budget.give(bytes),
-    ended: (_: unknown, as: Remembered) => void (memory.entry = as),
+    ended: (_: unknown, as: Ended) => void (memory.entry = memory.reply = as),
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
   };
   const parts = {
