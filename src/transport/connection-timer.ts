@@ -47,9 +47,7 @@ export class ConnectionTimer {
   /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
   expectAnswer(isLarge: boolean): void {
     if (isLarge) this.#silence.sends(this.#awaiting().awaitedBytes, this.#settings.scheduling.now());
-    if (!this.#silence.isShortened || this.#state !== 'open') return;
-    this.#silence.shorten(this.#settings.scheduling.now());
-    this.#check();
+    if (this.#state === 'open' && this.#silence.ask(this.#settings.scheduling.now())) this.#check();
   }
 
   /** The connection entered `state`; `backoffMs` is how long to stay in `waiting`. */
@@ -75,9 +73,7 @@ export class ConnectionTimer {
   #check(): void {
     const { awaited, awaitedBytes, frameBytesMax } = this.#awaiting();
     if (awaited === 0) this.#silence.relax();
-    // Of more than one message may have, some must be answered meanwhile.
-    const bytes = Math.min(awaitedBytes, frameBytesMax);
-    const leftMs = this.#silence.leftMs(this.#settings.scheduling.now(), bytes);
+    const leftMs = this.#silence.leftMs(this.#settings.scheduling.now(), awaitedBytes, frameBytesMax);
     // Looked at again after the limit: by then what was large may have come.
     if (leftMs > 0) this.#set(() => this.#check(), Math.min(leftMs, this.#silence.limitMs));
     else this.#onElapsed();

@@ -30,8 +30,11 @@ export class Silence {
   #since = 0;
   /** For large messages of the server that are on their way. */
   #allowanceMs = 0;
-  /** When those of the client have been taken, even by a slow link. */
+  /** When those of the client have been taken, even by a slow link, and how many bytes those were. */
   #takenAt = 0;
+  #sentBytes = 0;
+  /** Whether an answer was asked for since the server was last heard. Who asked may have given up meanwhile. */
+  #isAsked = false;
 
   constructor(heartbeatMs: number, patience: number) {
     this.#heartbeatMs = heartbeatMs;
@@ -49,6 +52,8 @@ export class Silence {
   heard(nowMs: number): void {
     this.#since = nowMs;
     this.#allowanceMs = 0;
+    this.#sentBytes = 0;
+    this.#isAsked = false;
   }
 
   /** A message of so many bytes is on its way from the server: nothing else can be heard meanwhile. */
@@ -59,33 +64,39 @@ export class Silence {
   /** So many bytes of large messages are on their way to the server, which answers none before it has come. */
   sends(bytes: number, nowMs: number): void {
     this.#takenAt = nowMs + bytes * this.#byteMs;
+    this.#sentBytes = bytes;
   }
 
   /** The server answered when it was asked. */
   answered(nowMs: number): void {
     this.#since = nowMs;
+    this.#sentBytes = 0;
+    this.#isAsked = false;
     this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatMs);
   }
 
-  /** Nothing is awaited. */
+  /** Nothing is awaited. What was asked for and given up does not make the silence a better one. */
   relax(): void {
-    this.#limitMs = this.#heartbeatMs;
+    if (!this.#isAsked) this.#limitMs = this.#heartbeatMs;
   }
 
-  /** Whether an answer that is awaited from now on makes the time shorter. */
-  get isShortened(): boolean {
-    return this.#limitMs > this.#awaitedMs;
-  }
-
-  /** An answer is awaited from now on. */
-  shorten(nowMs: number): void {
+  /** An answer is awaited from now on; returns whether that makes the time shorter. */
+  ask(nowMs: number): boolean {
+    this.#isAsked = true;
+    if (this.#limitMs <= this.#awaitedMs) return false;
     this.#limitMs = this.#awaitedMs;
     this.#since = nowMs;
+    return true;
   }
 
-  /** How long it may still last, where so many bytes of large messages are not answered. */
-  leftMs(nowMs: number, bytes: number): number {
-    const uploadMs = Math.max(0, Math.min(this.#takenAt - this.#since, bytes * this.#byteMs));
+  /**
+   * How long it may still last, where so many bytes of large messages are not answered. Of more than one message may have,
+   * some must be answered meanwhile.
+   */
+  leftMs(nowMs: number, bytes: number, bytesMax: number): number {
+    // Also what was given up is on its way.
+    const uploadBytes = Math.min(bytesMax, Math.max(bytes, this.#sentBytes));
+    const uploadMs = Math.max(0, Math.min(this.#takenAt - this.#since, uploadBytes * this.#byteMs));
     return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#since);
   }
 

@@ -1,7 +1,7 @@
 /** Sites that fall silent, with sockets and time driven by hand. */
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../../src/correctable/operation.ts';
-import { readX, writeX } from '../../support/wire.ts';
+import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome, type Fixture } from './set-up.ts';
 
@@ -38,6 +38,42 @@ describe('a site that falls silent', () => {
     }
     expect(platform.now() - from).toBeLessThanOrEqual(10_000);
     expect(platform.socket.url).toBe('ws://two.test/');
+  });
+
+  test.each([
+    [1_000, 900, 0],
+    [2_000, 1_500, 0],
+    [4_000, 2_000, 0],
+    [5_000, 2_900, 0],
+    [10_000, 2_000, 0],
+    [8_000, 5_000, 128],
+    [14_000, 10_000, 256],
+  ])('a read every %d ms, given up after %d ms, of %d KiB → left all the same', async (everyMs, limitMs, kib) => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    const from = platform.now();
+    while (platform.sockets.length === 1 && platform.now() - from < 100_000) {
+      const abort = new AbortController();
+      const read: Operation = { ...readX, args: { text: 'x'.repeat(kib * 1024) } };
+      submit(connection, read, { ...quietContext(), signal: abort.signal });
+      platform.advance(limitMs);
+      abort.abort();
+      platform.advance(everyMs - limitMs);
+    }
+    expect(platform.sockets[1]?.url).toBe('ws://two.test/');
+    expect(platform.now() - from).toBeLessThanOrEqual(10_000 + everyMs + kib * 32);
+  });
+
+  test('a read was given up, and the next one is answered → left in peace again', async () => {
+    const { platform, connection } = await startOpen();
+    const abort = new AbortController();
+    submit(connection, readX, { ...quietContext(), signal: abort.signal });
+    platform.advance(100);
+    abort.abort();
+    submit(connection, readX);
+    platform.advance(100);
+    platform.socket.receive([2, 'view', 1, 0, 'here']);
+    platform.advance(14_900);
+    expect(platform.socket.rows('ping')).toEqual([]);
   });
 
   test('heard late in the period of the heartbeat → asked a heartbeat after that, not two periods later', async () => {
