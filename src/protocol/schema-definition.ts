@@ -1,7 +1,6 @@
 /**
  * What schemas are, read off their own definitions. What functions do cannot be seen: that there is one can.
  */
-import { computedDefault } from './computed-default.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isSchemaPart, lazyInner, type SchemaPart } from './schema-parts.ts';
 
@@ -27,9 +26,6 @@ const LAZY_DEPTH_MAX = 16;
 
 /** No list begins with nothing else. */
 const GAP: readonly unknown[] = [];
-
-/** Values that are no schemas; of those, only that they are there. */
-const VALUES: Walk = { gap: () => GAP, mayLook: () => false };
 
 /**
  * What there is to say of a schema, or of none: the same of schemas that are defined alike, however many objects they are
@@ -121,7 +117,11 @@ function describeSchema(schema: SchemaPart, walk: Walk): unknown {
   return checks.length === 0 ? own : { ...own, checks };
 }
 
-/** Not a part of what is checked: what is said of a misfit. What begins with `_` is kept there while parsing. */
+/**
+ * Not a part of what is checked: what is said of a misfit. What begins with `_` is kept there while parsing. Which value a
+ * default has cannot be told without running what makes it, which may count, remember or look at the time: the type of the
+ * schema says that there is one.
+ */
 const UNSEEN = /^(error|abort|params|path|checks|defaultValue|_.*)$/;
 
 function describeDef(schema: SchemaPart, walk: Walk): Record<string, unknown> {
@@ -130,12 +130,7 @@ function describeDef(schema: SchemaPart, walk: Walk): Record<string, unknown> {
   return {
     ...describeFields(def, keys, walk),
     ...(def['type'] === 'lazy' && walk.mayLook() && { inner: describe(lazyInner(schema), walk) }),
-    ...('defaultValue' in def && { defaultValue: describeDefault(def) }),
   };
-}
-
-function describeDefault(def: Record<string, unknown>): unknown {
-  return computedDefault(def, (value) => describe(value, VALUES)) ?? ['computed'];
 }
 
 /** In one order, and `__proto__` a key like any other. */
