@@ -2,10 +2,14 @@
 import { unseenMax, type Elsewhere } from '../correctable/pace/unseen.ts';
 import type { AnyView } from '../correctable/view.ts';
 
+/** The level of a store's one order. */
+const CERTAIN = 'strong';
+
 /**
  * How many items a view of a `dequeue` must show as left (`meta.remaining`) for its item to be there in the end: as many
- * as others may take before, unknown to this view. 0 for a final view, and for the view of a store that nobody else takes
- * from; `Infinity` where the store does not say, so that whoever compares with it waits for the final view.
+ * as others may take before, unknown to this view. 0 for a final view at level `strong`, and for the view of a store that
+ * nobody else takes from; `Infinity` where the store does not say, so that whoever compares with it waits for the final
+ * view. A view that is final since nothing stronger was asked for is no better than it was.
  *
  * It is as good as the time that the store expects to need for agreement: likely, not certain.
  *
@@ -14,8 +18,8 @@ import type { AnyView } from '../correctable/view.ts';
  *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= Math.max(20, safeThreshold(view)),
  * });
  */
-export function safeThreshold(view: Pick<AnyView, 'final' | 'meta'>): number {
-  if (view.final) return 0;
+export function safeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
+  if (view.final && view.level === CERTAIN) return 0;
   const elsewhere = view.meta?.['elsewhere'];
   return isElsewhere(elsewhere) ? unseenMax(elsewhere) : Infinity;
 }

@@ -28,7 +28,9 @@ export class AgreementTime {
   /** The update has been ordered. */
   end(awaited: Awaited, nowMs: number): void {
     this.drop(awaited);
-    const tookMs = Math.max(0, nowMs - awaited.sinceMs);
+    const tookMs = nowMs - awaited.sinceMs;
+    // The clock was set back meanwhile: nobody knows.
+    if (tookMs < 0) return;
     const fading = 0.5 ** (Math.max(0, nowMs - this.#seenAtMs) / HALF_LIFE_MS);
     this.#slowestMs = Math.max(tookMs, (this.#slowestMs ?? 0) * fading);
     this.#seenAtMs = nowMs;

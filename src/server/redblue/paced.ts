@@ -4,14 +4,19 @@
  */
 import { AgreementTime } from '../../correctable/pace/agreement-time.ts';
 import type { Awaited } from '../../correctable/pace/agreement-time.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import { Places } from '../../correctable/pace/places.ts';
 import type { Elsewhere, Pace } from '../../correctable/pace/unseen.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { Service, ServicePace } from './service.ts';
 
+/** So many turns of a whole window may be waited for; who comes then is refused at once. */
+const TURNS_WAITED_MAX = 8;
+
 export class PacedRequests {
   readonly #operations: ReadonlySet<string>;
   readonly #places: Places;
+  readonly #waitingMax: number;
   /** The other sites. */
   readonly #others: readonly Pace[];
   readonly #agreement = new AgreementTime();
@@ -22,13 +27,19 @@ export class PacedRequests {
     const { operations, window, turnMs } = paced ?? UNPACED;
     this.#operations = operations;
     this.#places = new Places({ window, turnMs });
+    this.#waitingMax = TURNS_WAITED_MAX * window;
     this.#others = Array.from({ length: siteCount - 1 }, () => ({ window, turnMs }));
   }
 
-  /** Whether the request may begin: it has a place, or needs none. Otherwise it waits for its turn. */
+  /**
+   * Whether the request may begin: it has a place, or needs none. Otherwise it waits for its turn.
+   *
+   * @throws CorrectableError `OVERLOADED` where too many wait already
+   */
   enter(request: RedRequest, nowMs: number): boolean {
     if (!this.#operations.has(request.submission.operation)) return true;
     if (this.#waiting.size === 0 && this.#take(request, nowMs)) return true;
+    if (this.#waiting.size >= this.#waitingMax) throw this.#overloadedError();
     this.#waiting.add(request);
     return false;
   }
@@ -41,13 +52,14 @@ export class PacedRequests {
     return first;
   }
 
-  /** The request has ended. */
-  leave(request: RedRequest, nowMs: number): void {
+  /** The request has ended; `isOwn`: by what this site has proposed for it, which tells how long agreement takes. */
+  leave(request: RedRequest, nowMs: number, isOwn: boolean): void {
     this.#waiting.delete(request);
     const awaited = this.#inside.get(request);
     if (awaited === undefined) return;
     this.#inside.delete(request);
-    this.#agreement.end(awaited, nowMs);
+    if (isOwn) this.#agreement.end(awaited, nowMs);
+    else this.#agreement.drop(awaited);
     this.#places.leave(awaited.sinceMs, nowMs);
   }
 
@@ -61,6 +73,11 @@ export class PacedRequests {
     if (!this.#inside.has(request)) return undefined;
     const withinMs = this.#others.length === 0 ? 0 : this.#agreement.withinMs(nowMs);
     return withinMs === undefined ? undefined : { withinMs, others: this.#others };
+  }
+
+  #overloadedError(): CorrectableError {
+    const message = `${this.#waitingMax} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
+    return new CorrectableError('OVERLOADED', message);
   }
 
   #take(request: RedRequest, nowMs: number): boolean {

@@ -118,7 +118,11 @@ export class RedPath {
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
     const request = this.#requests.begin(id, submission);
     request.holds = isHeld ? 2 : 1;
-    if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+    try {
+      if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+    } catch (error) {
+      this.#giveUp(request, error);
+    }
   }
 
   /** Begins what has waited for a place, as far as there are places now. */
@@ -355,7 +359,7 @@ export class RedPath {
     if (request !== undefined) this.#uncover(request);
     const answer = this.#core.state.applyRed(operation, stamp);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
-    this.end(id, answer);
+    this.end(id, answer, operation.site);
   }
 
   #onReject(operation: RedOperation): void {
@@ -396,7 +400,8 @@ export class RedPath {
     request.previewed = NO_EFFECTS;
   }
 
-  protected end(id: OperationId, answer: Answer): void {
+  /** @param site where the record comes from that ended it, if it was proposed by a site */
+  protected end(id: OperationId, answer: Answer, site?: number): void {
     this.#answers.set(id, answer);
     if (this.#askers.size > 0) {
       for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
@@ -405,7 +410,7 @@ export class RedPath {
     const request = this.#requests.get(id);
     if (request === undefined) return;
     this.#uncover(request);
-    this.#paced.leave(request, this.#core.nowMs);
+    this.#paced.leave(request, this.#core.nowMs, site === this.#core.options.site);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
   }

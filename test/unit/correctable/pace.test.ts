@@ -42,6 +42,15 @@ test('agreement: nothing seen yet → not known', () => {
   expect(agreement.withinMs(1000)).toBeUndefined();
 });
 
+test('agreement: the clock is set back meanwhile → nothing is learnt of that one', () => {
+  const agreement = new AgreementTime();
+  agreement.end(agreement.begin(60_000), 10);
+  expect(agreement.withinMs(10)).toBeUndefined();
+  agreement.end(agreement.begin(10), 110);
+  agreement.end(agreement.begin(110), 50);
+  expect(agreement.withinMs(110)).toBeGreaterThan(100);
+});
+
 test('agreement: as long as the slowest lately, and longer than the oldest one has waited', () => {
   const agreement = new AgreementTime();
   agreement.end(agreement.begin(0), 100);

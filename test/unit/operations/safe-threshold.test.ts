@@ -3,16 +3,24 @@ import { expect, test } from 'vitest';
 import { safeThreshold } from '../../../src/operations/index.ts';
 
 const weak = (meta?: Readonly<Record<string, unknown>>): number =>
-  safeThreshold({ final: false, ...(meta && { meta }) });
+  safeThreshold({ final: false, level: 'weak', ...(meta && { meta }) });
 
 test('safe threshold: what others may take before → that many', () => {
   const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
   expect(weak({ remaining: 7, elsewhere })).toBe(30);
 });
 
-test('safe threshold: nobody else takes → 0; a final view → 0', () => {
+test('safe threshold: nobody else takes → 0; a final view at strong → 0, whatever an earlier one said', () => {
+  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
   expect(weak({ elsewhere: { withinMs: 0, others: [] } })).toBe(0);
-  expect(safeThreshold({ final: true })).toBe(0);
+  expect(safeThreshold({ final: true, level: 'strong' })).toBe(0);
+  expect(safeThreshold({ final: true, level: 'strong', meta: { elsewhere } })).toBe(0);
+});
+
+test('safe threshold: a weak view that is final, since nothing else was asked for → as if it were not', () => {
+  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
+  expect(safeThreshold({ final: true, level: 'weak', meta: { elsewhere } })).toBe(30);
+  expect(safeThreshold({ final: true, level: 'weak' })).toBe(Infinity);
 });
 
 test.each([

@@ -9,6 +9,8 @@ import type { Service } from '../../../src/server/redblue/service.ts';
 import { red } from '../../../src/server/redblue/shadow-operation.ts';
 import { queue, table } from '../../../src/server/redblue/tables.ts';
 import { withMeta } from '../../../src/server/redblue/reply.ts';
+import { PacedRequests } from '../../../src/server/redblue/paced.ts';
+import type { RedRequest } from '../../../src/server/redblue/red-requests.ts';
 import { tickets } from './services.ts';
 import { Sites } from './sites.ts';
 import type { Outcome } from './sites.ts';
@@ -86,8 +88,8 @@ describe('places', () => {
 
   test('asked again while it waits → one answer for both, one item taken', () => {
     const sites = stocked();
-    for (const id of ['x:1', 'x:2']) sites.ask(1, dequeue, { id });
-    const [first, again] = [sites.ask(1, dequeue, { id: 'x:3' }), sites.ask(1, dequeue, { id: 'x:3' })];
+    for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });
+    const [first, again] = [sites.ask(1, dequeue, { id: 'x/3' }), sites.ask(1, dequeue, { id: 'x/3' })];
     sites.settle();
     sites.pass(30);
     expect(items([first, again])).toEqual(['c', 'c']);
@@ -96,14 +98,45 @@ describe('places', () => {
 
   test('ended by another site while it waits → answered, and its turn goes to the next', () => {
     const sites = stocked();
-    for (const id of ['x:1', 'x:2']) sites.ask(1, dequeue, { id });
-    const [here, there] = [sites.ask(1, dequeue, { id: 'x:3' }), sites.ask(2, dequeue, { id: 'x:3', home: 1, hop: 1 })];
-    const next = sites.ask(1, dequeue, { id: 'x:4' });
+    for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });
+    const [here, there] = [sites.ask(1, dequeue, { id: 'x/3' }), sites.ask(2, dequeue, { id: 'x/3', home: 1, hop: 1 })];
+    const next = sites.ask(1, dequeue, { id: 'x/4' });
     sites.settle();
     expect(here.value).toEqual(there.value);
     sites.pass(30);
     expect(items([next])).toEqual(['d']);
     expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toEqual({ item: 'e' });
+  });
+});
+
+test('so many wait that those who come had to wait for long → refused at once, and nothing is done', () => {
+  const sites = stocked();
+  const waiting = Array.from({ length: 2 + 8 * 2 }, (_, n) => sites.ask(1, dequeue, { id: `x/${n + 1}` }));
+  const late = sites.ask(1, dequeue, { id: 'x/99' });
+  sites.settle();
+  expect(late.code).toBe('OVERLOADED');
+  const again = sites.ask(2, dequeue, { id: 'x/99', home: 1, hop: 1 });
+  sites.settle();
+  expect(again.code).toBe('OVERLOADED');
+  expect(items(waiting.slice(0, 2))).toEqual(['a', 'b']);
+  for (let turn = 0; turn < 9; turn += 1) sites.pass(30);
+  expect(waiting.every((outcome) => 'seen' in outcome)).toBe(true);
+  expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toBeNull();
+});
+
+describe('agreement time', () => {
+  const paced = (): PacedRequests => new PacedRequests(shop(), 3);
+  const request = { submission: { operation: 'dequeue' } } as RedRequest;
+
+  test('ended by what this site proposed → learnt; by what another one did → not', () => {
+    const requests = paced();
+    requests.enter(request, 0);
+    requests.leave(request, 3, false);
+    requests.enter(request, 100);
+    expect(requests.elsewhereOf(request, 100)).toBeUndefined();
+    requests.leave(request, 180, true);
+    requests.enter(request, 200);
+    expect(requests.elsewhereOf(request, 200)?.withinMs).toBeGreaterThan(80);
   });
 });
 
