@@ -25,6 +25,7 @@ export interface Row extends Readonly<Record<string, unknown>> {
   /** Customers above the threshold who had to wait all the same. */
   readonly heldBackMedian: number;
   readonly revokedMax: number;
+  readonly contradictedMax: number;
   readonly oversoldMax: number;
   readonly duplicatesMax: number;
   readonly lostMax: number;
@@ -38,7 +39,7 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly speedupMax: number | null;
 }
 
-type Fault = 'revoked' | 'oversold' | 'duplicates' | 'lost';
+type Fault = 'revoked' | 'contradicted' | 'oversold' | 'duplicates' | 'lost';
 
 /** One setting over all its sales: medians of the rounds, and the worst sale of each fault. */
 export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
@@ -62,6 +63,7 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     confirmedEarlyMedian: medianOf(({ confirmedEarly }) => confirmedEarly) ?? 0,
     heldBackMedian: threshold === null ? 0 : (medianOf(({ heldBack }) => heldBack) ?? 0),
     revokedMax: worst('revoked'),
+    contradictedMax: worst('contradicted'),
     oversoldMax: worst('oversold'),
     duplicatesMax: worst('duplicates'),
     lostMax: worst('lost'),
@@ -113,6 +115,7 @@ export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
     atMost('revoked-at-20', worst('revokedMax', at('paper', 20)), aims.revokedAt20, 'customers'),
     atMost('revoked-at-0', worst('revokedMax', at('paper', 0)), aims.revokedAt0, 'customers'),
     atMost('revoked-spread', worst('revokedMax', spread), aims.faults, 'customers'),
+    atMost('contradicted', worst('contradictedMax', rows), aims.faults, 'customers'),
     atMost('oversold', worst('oversoldMax', rows), aims.faults, 'tickets'),
     atMost('sold-twice', worst('duplicatesMax', rows), aims.faults, 'tickets'),
     atMost('lost', worst('lostMax', rows), aims.faults, 'tickets'),

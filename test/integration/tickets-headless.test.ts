@@ -9,7 +9,7 @@ import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SHOP = ['--import', 'tsx', 'demo/tickets/cli.ts'];
-const CLEAN = { revoked: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
+const CLEAN = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
 
 interface Ran {
   readonly figures: Figures;

@@ -13,17 +13,22 @@ export interface Verdict {
   readonly confirmedEarly: number;
   /** Customers told yes on the final view only, although the preliminary one showed more tickets than the threshold. */
   readonly heldBack: number;
-  /** Customers told yes whose final view is empty. */
+  /** Customers told yes whose final view is empty, or whose purchase has failed and taken nothing. */
   readonly revoked: number;
+  /**
+   * Customers whose ends do not fit: a ticket was handed out, and they were told no, or nothing; several answers, or several
+   * final views; a final view that neither names a ticket nor says that there is none.
+   */
+  readonly contradicted: number;
   /** Tickets handed out by final views, beyond those put on sale. */
   readonly oversold: number;
   /** Tickets handed out to more than one customer, counted once for each customer too many. */
   readonly duplicates: number;
   /** Tickets handed out that were never on sale. */
   readonly unknown: number;
-  /** Tickets that nobody got although the sale says that it is sold out; those of purchases without an end not counted. */
+  /** Tickets that nobody got although the sale says that it is sold out; as many not counted as are unanswered. */
   readonly lost: number;
-  /** Purchases without a final view: whether they took a ticket is not known. */
+  /** Purchases without a final view that were not told either that nothing was taken. */
   readonly unanswered: number;
   readonly latencyMs: Latencies;
 }
@@ -49,7 +54,13 @@ interface Customer {
   preliminary: Line | undefined;
   told: Line | undefined;
   final: Line | undefined;
+  failed: Line | undefined;
+  answers: number;
+  finals: number;
 }
+
+/** The failure after which nobody knows whether a ticket was taken; after all others none was. */
+const UNKNOWN = 'UNKNOWN';
 
 /** @param history the lines of one sale, parsed, in order */
 export function judge(history: Iterable<unknown>, { threshold = 0 }: { readonly threshold?: number } = {}): Verdict {
@@ -62,17 +73,18 @@ export function judge(history: Iterable<unknown>, { threshold = 0 }: { readonly 
   }
   const all = [...customers.values()];
   const yes = all.filter(({ told }) => told?.['told'] === 'yes');
-  const handedOut = all.flatMap(({ final }) => (typeof final?.['item'] === 'string' ? [final['item']] : []));
+  const handedOut = all.flatMap((customer) => (hasTicket(customer) ? [customer.final?.['item']] : []));
   const different = new Set(handedOut);
-  const unanswered = all.filter(({ final }) => final === undefined).length;
+  const unanswered = all.filter(isUnanswered).length;
   const isSoldOut = all.some(({ final }) => final !== undefined && final['item'] === null);
-  const missing = [...stock].filter((ticket) => !different.has(ticket as string)).length;
+  const missing = [...stock].filter((ticket) => !different.has(ticket)).length;
   return {
     tickets: stock.size,
     confirmed: yes.length,
     confirmedEarly: yes.filter(({ told }) => told?.['early'] === true).length,
     heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
-    revoked: yes.filter(({ final }) => final?.['item'] === null).length,
+    revoked: yes.filter((customer) => !hasTicket(customer) && !isUnanswered(customer)).length,
+    contradicted: all.filter(isContradicted).length,
     oversold: Math.max(0, handedOut.length - stock.size),
     duplicates: handedOut.length - different.size,
     unknown: handedOut.filter((ticket) => !stock.has(ticket)).length,
@@ -86,7 +98,8 @@ function note(line: Line, customers: Map<unknown, Customer>): void {
   const operation = line['operation'];
   let customer = customers.get(operation);
   if (customer === undefined) {
-    customer = { begunAtMs: atMs(line), preliminary: undefined, told: undefined, final: undefined };
+    const none = { preliminary: undefined, told: undefined, final: undefined, failed: undefined };
+    customer = { begunAtMs: atMs(line), ...none, answers: 0, finals: 0 };
     customers.set(operation, customer);
   }
   switch (line['kind']) {
@@ -95,12 +108,32 @@ function note(line: Line, customers: Map<unknown, Customer>): void {
       break;
     case 'told':
       customer.told ??= line;
+      customer.answers += 1;
       break;
     case 'final':
-      customer.final = line;
+      customer.final ??= line;
+      customer.finals += 1;
+      break;
+    case 'failed':
+      customer.failed = line;
       break;
     default:
   }
+}
+
+function hasTicket({ final }: Customer): boolean {
+  return final !== undefined && final['item'] !== null && final['item'] !== undefined;
+}
+
+function isUnanswered({ final, failed }: Customer): boolean {
+  return final === undefined && (failed === undefined || failed['code'] === UNKNOWN);
+}
+
+function isContradicted(customer: Customer): boolean {
+  const { final, told, answers, finals } = customer;
+  if (answers > 1 || finals > 1) return true;
+  if (final !== undefined && final['item'] === undefined) return true;
+  return hasTicket(customer) && told?.['told'] !== 'yes';
 }
 
 function isHeldBack({ preliminary, told }: Customer, threshold: number): boolean {

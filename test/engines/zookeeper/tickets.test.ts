@@ -34,7 +34,8 @@ async function sell(shops: readonly Shop[], policy: SalePolicy): Promise<Verdict
   return judge(history, policy);
 }
 
-const FAULTLESS = { tickets: TICKETS, confirmed: TICKETS, revoked: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0 };
+const NO_FAULT = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0 };
+const FAULTLESS = { tickets: TICKETS, confirmed: TICKETS, ...NO_FAULT };
 
 test.each([20, 0])(
   'tickets: retailers of one process, threshold %d → nobody revoked, most told early',

@@ -59,6 +59,7 @@ test('bars: clean sales → all met, the speed-up from the same round', () => {
     'revoked-at-20': [0, true],
     'revoked-at-0': [0, true],
     'revoked-spread': [0, true],
+    contradicted: [0, true],
     oversold: [0, true],
     'sold-twice': [0, true],
     lost: [0, true],

@@ -28,12 +28,16 @@ function history(tickets: number, customers: readonly Customer[]): object[] {
   return [...stock, ...lines];
 }
 
-function faults(tickets: number, customers: readonly Customer[]): Partial<Verdict> {
-  const { revoked, oversold, duplicates, unknown, lost, unanswered } = judge(history(tickets, customers));
-  return { revoked, oversold, duplicates, unknown, lost, unanswered };
+function faultsOf(lines: readonly object[]): Partial<Verdict> {
+  const { revoked, contradicted, oversold, duplicates, unknown, lost, unanswered } = judge(lines);
+  return { revoked, contradicted, oversold, duplicates, unknown, lost, unanswered };
 }
 
-const NO_FAULTS = { revoked: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
+function faults(tickets: number, customers: readonly Customer[]): Partial<Verdict> {
+  return faultsOf(history(tickets, customers));
+}
+
+const NO_FAULTS = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
 const last: Customer = { told: 'no', final: null };
 
 test('judge: a clean sale → confirmed and early counted, no faults', () => {
@@ -63,6 +67,41 @@ test('judge: one ticket handed out to two → a duplicate, and the one that nobo
 test('judge: sold out with tickets that nobody got → lost, unless a purchase without an end may have them', () => {
   expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...NO_FAULTS, lost: 2 });
   expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...NO_FAULTS, lost: 1, unanswered: 1 });
+});
+
+/** The steps of one customer. */
+const steps = (operation: string, ...lines: object[]): object[] =>
+  lines.map((line) => ({ operation, atMs: 1, ...line }));
+const stock = (...items: unknown[]): object[] => items.map((item) => ({ kind: 'stocked', item, atMs: 0 }));
+const told = (answer: string): object => ({ kind: 'told', told: answer, early: true });
+const final = (item?: unknown): object => ({ kind: 'final', item });
+const failed = (code: string): object => ({ kind: 'failed', code });
+const soldOut = steps('last', final(null), told('no'));
+
+test.each<[what: string, lines: object[], found: Partial<Verdict>]>([
+  ['yes, then refused', steps('a', told('yes'), failed('UNAVAILABLE')), { revoked: 1 }],
+  ['yes, then nobody knows', steps('a', told('yes'), failed('UNKNOWN')), { unanswered: 1 }],
+  ['no, and a ticket', steps('a', told('no'), final('#1')), { contradicted: 1 }],
+  ['a ticket, and not a word', steps('a', final('#1')), { contradicted: 1 }],
+  ['an end that says nothing', steps('a', told('yes'), final()), { contradicted: 1, revoked: 1 }],
+  [
+    'nothing, then a ticket',
+    steps('a', told('yes'), final(null), final('#1')),
+    { contradicted: 1, revoked: 1, lost: 1 },
+  ],
+  ['two answers', steps('a', told('no'), told('yes'), final('#1')), { contradicted: 1 }],
+])('judge: %s → a fault', (_, lines, found) => {
+  expect(faultsOf([...stock('#1'), ...lines])).toEqual({ ...NO_FAULTS, ...found });
+});
+
+test('judge: a purchase that was refused took nothing → it does not excuse a ticket that is lost', () => {
+  const lines = [...stock('#1'), ...steps('a', failed('OVERLOADED')), ...soldOut];
+  expect(faultsOf(lines)).toEqual({ ...NO_FAULTS, lost: 1 });
+});
+
+test('judge: items that are not texts → told apart all the same', () => {
+  const lines = [...stock(1, 2), ...['a', 'b'].flatMap((who) => steps(who, told('yes'), final(1))), ...soldOut];
+  expect(faultsOf(lines)).toEqual({ ...NO_FAULTS, duplicates: 1, lost: 1 });
 });
 
 test('judge: a sale that was stopped → what is left is not lost', () => {

@@ -34,7 +34,15 @@ async function sell(shop: Shop, options: Partial<SaleOptions> = {}): Promise<Sal
   return runSale([shop], { event: EVENT, stock, policy: { threshold: 0, isFixed: true }, ...options });
 }
 
-const CLEAN = { tickets: TICKETS, confirmed: TICKETS, revoked: 0, oversold: 0, duplicates: 0, lost: 0 };
+const CLEAN = {
+  tickets: TICKETS,
+  confirmed: TICKETS,
+  revoked: 0,
+  contradicted: 0,
+  oversold: 0,
+  duplicates: 0,
+  lost: 0,
+};
 
 test('sale: the store is too busy for some → they try again, and every ticket is sold once', async () => {
   const { history, purchases } = await sell(failingShop('OVERLOADED', [1, 2, 5]));
