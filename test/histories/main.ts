@@ -5,12 +5,13 @@
  */
 import { UsageError } from '../../demo/usage-error.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
+import { cassandraHistories } from './cassandra/index.ts';
 import type { Histories, HistoriesReport } from './histories.ts';
 import { History } from './history.ts';
 import { parseOptions, type Options } from './options.ts';
 import { zookeeperHistories } from './zookeeper/index.ts';
 
-const ALL: readonly Histories[] = [zookeeperHistories];
+const ALL: readonly Histories[] = [cassandraHistories, zookeeperHistories];
 
 const EXIT_FOUND = 1;
 const EXIT_USAGE = 2;

@@ -1,0 +1,66 @@
+/** Callers at work: each does one thing after the other, some in sessions, until it is time; then they read what they knew. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../../../src/testing/simulator/random.ts';
+import type { History } from '../history.ts';
+import { Actor } from './actor.ts';
+import type { Board } from './board.ts';
+import { inputOf } from './inputs.ts';
+import type { Seat } from './seat.ts';
+import { drawStep, readOne } from './steps.ts';
+
+const CALLERS_PER_SEAT = 3;
+/** Between two things that a caller does, on the average. */
+const PAUSE_MS = 120;
+const LAST_KEYS = 5;
+const TRIES = 4;
+const TRY_AGAIN_MS = 300;
+
+/** The callers of all seats: the first of each keeps a session. */
+export function actorsAt(seats: readonly Seat[], history: History, seed: number): Actor[] {
+  return seats.flatMap((seat, place) =>
+    Array.from({ length: CALLERS_PER_SEAT }, (_, n) => {
+      const random = new Random(seed * 1_000 + place * CALLERS_PER_SEAT + n);
+      return new Actor(seat, history, { name: `caller-${n}`, random, isKept: n === 0 });
+    }),
+  );
+}
+
+export async function work(actors: readonly Actor[], board: Board, untilMs: number): Promise<void> {
+  await Promise.all(
+    actors.map(async (actor) => {
+      while (performance.now() < untilMs) {
+        await drawStep(actor.seat.place.profile, actor.random)({ actor, board });
+        await sleep(actor.random.exponential(PAUSE_MS));
+      }
+    }),
+  );
+}
+
+/** After all was healed: each session reads the keys that it has used last. */
+export async function readAgain(actors: readonly Actor[], board: Board, history: History): Promise<void> {
+  const keysOf = new Map<string, Set<string>>();
+  for (const call of history.calls) {
+    const { writes = [], reads = [], isKept } = inputOf(call);
+    if (isKept !== true || call.key.includes('/typed')) continue;
+    const keys = keysOf.get(call.session) ?? new Set();
+    for (const key of [...writes.map((write) => write.key), ...reads]) {
+      keys.delete(key); // To the end: those used last count.
+      keys.add(key);
+    }
+    keysOf.set(call.session, keys);
+  }
+  await Promise.all(
+    actors.map(async (actor) => {
+      for (const key of [...(keysOf.get(actor.session) ?? [])].slice(-LAST_KEYS))
+        await readPatiently(actor, board, key);
+    }),
+  );
+}
+
+async function readPatiently(actor: Actor, board: Board, key: string): Promise<void> {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const { outcome } = await readOne({ actor, board }, key, 'invokeStrong', { isAfterwards: true });
+    if (outcome === 'success') return;
+    await sleep(TRY_AGAIN_MS);
+  }
+}
