@@ -29,6 +29,8 @@ try {
     ALL.map(({ name }) => name),
   );
   if (options !== undefined) await main(options);
+  // Nothing that may be left of clients or engines is worth waiting for.
+  process.exit();
 } catch (error) {
   const isExplained = error instanceof UsageError || error instanceof EngineUnavailable;
   process.stderr.write(`histories: ${isExplained ? error.message : String((error as Error)?.stack)}\n`);

@@ -3,7 +3,7 @@ import { isCorrectableError, type AnyClient, type Operation } from '../../src/in
 import type { Call, History, ToldView } from './history.ts';
 
 /** Far longer than any fault lasts: what is not answered by then would never be. */
-export const CALL_MS = 60_000;
+export const CALL_MS = 45_000;
 
 export interface Step {
   readonly session: string;

@@ -24,6 +24,16 @@ export class CuttableRoute implements AsyncDisposable {
     return new CuttableRoute(await openRoute({ listenPort, targetHost, targetPort, oneWayMs }), listenPort);
   }
 
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Cuts the connection with this place among those that there are; new ones are possible. */
+  cutOne(at: number): void {
+    [...this.#sockets][at]?.destroy();
+  }
+
   /** Cuts all connections; new ones are possible. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
