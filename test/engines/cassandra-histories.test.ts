@@ -5,7 +5,7 @@ import { History } from '../histories/history.ts';
 import { withCassandra } from './support/cassandra.ts';
 
 const SEED = Number(process.env['HISTORIES_SEED'] ?? 24);
-const LOAD_MS = 25_000;
+const LOAD_MS = 20_000;
 
 const it = withCassandra();
 

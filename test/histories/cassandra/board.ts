@@ -23,6 +23,11 @@ export class Board {
     return `${profile}/own${this.#generation()}-${caller}`;
   }
 
+  /** A key that is written once. */
+  fresh(profile: string): string {
+    return `${profile}/once${this.number()}`;
+  }
+
   number(): number {
     this.#values += 1;
     return this.#values;

@@ -6,7 +6,7 @@ import { Actor } from './actor.ts';
 import type { Board } from './board.ts';
 import { inputOf } from './inputs.ts';
 import type { Seat } from './seat.ts';
-import { drawStep, readOne } from './steps.ts';
+import { drawStep, readOne, writeOne } from './steps.ts';
 
 const CALLERS_PER_SEAT = 3;
 /** Between two things that a caller does, on the average. */
@@ -34,6 +34,13 @@ export async function work(actors: readonly Actor[], board: Board, untilMs: numb
       }
     }),
   );
+}
+
+/** Updates of keys that nobody else writes, under way when this returns: whoever is told what became of them is held to it. */
+export function beginUpdates(actor: Actor, board: Board): void {
+  for (const kind of ['put', 'insert', 'update', 'put', 'insert', 'update'] as const) {
+    void writeOne({ actor, board }, kind, board.fresh(actor.seat.place.profile.name));
+  }
 }
 
 /** After all was healed: each session reads the keys that it has used last. */

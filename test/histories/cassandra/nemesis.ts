@@ -17,6 +17,8 @@ export interface NemesisParts {
   /** Of the table with the changing column. */
   readonly keyspace: string;
   readonly seats: readonly Seat[];
+  /** Has a client begin some updates. */
+  readonly beginUpdates: (seat: Seat, random: Random) => void;
   readonly history: History;
   readonly seed: number;
   readonly untilMs: number;
@@ -27,11 +29,13 @@ export interface NemesisParts {
 const GONE_MS = 22_000;
 /** A node needs so long to start, and more. */
 const RESTART_LEAST_MS = 90_000;
-const CALM_MS = [3_000, 9_000] as const;
+const CALM_MS = [5_000, 14_000] as const;
 const FREEZE_MS = [500, 7_000] as const;
 const FREEZE_TWO_MS = [500, 3_000] as const;
 const DOWN_MS = [200, 3_000] as const;
 const BETWEEN_CUTS_MS = [500, 3_000] as const;
+/** About as long as an update takes. */
+const CLOSE_AFTER_MS = 60;
 const BETWEEN_SHAPES_MS = [1_500, 5_000] as const;
 
 type Range = readonly [leastMs: number, mostMs: number];
@@ -79,7 +83,7 @@ export class Nemesis {
       const what = random.pick(['cut', 'cut', 'refuse', 'close client']);
       await this.#harm(what, seat.name, async () => {
         if (what === 'cut') seat.links.cut();
-        else if (what === 'close client') seat.retake();
+        else if (what === 'close client') await this.#close(seat, random);
         else await this.#refuse(seat, random.between(...DOWN_MS));
       });
     }
@@ -133,6 +137,13 @@ export class Nemesis {
     await cluster.restart(site);
     this.#restartedMs = performance.now();
     progress(`${site} is back`);
+  }
+
+  /** With updates under way, some of which are answered by then, or have not left. */
+  async #close(seat: Seat, random: Random): Promise<void> {
+    this.#parts.beginUpdates(seat, random);
+    await sleep(random.between(0, CLOSE_AFTER_MS));
+    seat.retake();
   }
 
   async #refuse(seat: Seat, forMs: number): Promise<void> {

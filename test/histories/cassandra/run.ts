@@ -4,7 +4,8 @@ import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { HistoriesOptions, HistoriesReport } from '../histories.ts';
 import { countBy } from '../outcomes.ts';
 import { Board } from './board.ts';
-import { actorsAt, readAgain, work } from './callers.ts';
+import { Actor } from './actor.ts';
+import { actorsAt, beginUpdates, readAgain, work } from './callers.ts';
 import { faultsIn } from './checks/index.ts';
 import { readFinalState } from './final-state.ts';
 import { INDEPENDENT, NEMESIS } from './inputs.ts';
@@ -25,8 +26,18 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
   try {
     for (const [number, place] of PLACES.entries()) seats.push(await Seat.take(cluster, keyspaces, place, number));
     const untilMs = Math.max(options.untilMs, performance.now() + LOAD_LEAST_MS);
-    const nemesis = new Nemesis({ ...options, untilMs, cluster, driver, keyspace: keyspaces.quorum, seats });
     const board = new Board();
+    const nemesis = new Nemesis({
+      ...options,
+      untilMs,
+      cluster,
+      driver,
+      keyspace: keyspaces.quorum,
+      seats,
+      beginUpdates: (seat, random) => {
+        beginUpdates(new Actor(seat, history, { name: 'leaving', random, isKept: false }), board);
+      },
+    });
     const actors = actorsAt(seats, history, seed);
     const reporting = setInterval(() => progress(`${history.calls.length} calls`), REPORT_MS);
     progress(`${actors.length} callers at ${seats.length} clients`);
