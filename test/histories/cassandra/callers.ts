@@ -6,11 +6,16 @@ import { Actor } from './actor.ts';
 import type { Board } from './board.ts';
 import { inputOf } from './inputs.ts';
 import type { Seat } from './seat.ts';
-import { drawStep, readOne, writeOne } from './steps.ts';
+import { drawStep, putAndGet, readMany, readOne, writeOne } from './steps.ts';
+import { promised } from './tables.ts';
 
 const CALLERS_PER_SEAT = 3;
 /** Between two things that a caller does, on the average. */
 const PAUSE_MS = 120;
+const PUTS_IN_PEACE = 6;
+/** More than it takes to learn what a coordinator does with such reads. */
+const READS_IN_PEACE = 16;
+const SEVERAL = 4;
 const LAST_KEYS = 5;
 const TRIES = 4;
 const TRY_AGAIN_MS = 300;
@@ -41,6 +46,24 @@ export function beginUpdates(actor: Actor, board: Board): void {
   for (const kind of ['put', 'insert', 'update', 'put', 'insert', 'update'] as const) {
     void writeOne({ actor, board }, kind, board.fresh(actor.seat.place.profile.name));
   }
+}
+
+/**
+ * While nobody does harm: reads begun together with a put, in sessions; reads of many keys without, after one of a single key,
+ * which is another kind of read.
+ */
+export async function workInPeace(actors: readonly Actor[], board: Board): Promise<void> {
+  await Promise.all(
+    actors.map(async (actor) => {
+      const { name } = actor.seat.place.profile;
+      if (name === 'thin') return;
+      const caller = { actor, board };
+      if (actor.isKept) for (let n = 0; n < PUTS_IN_PEACE; n += 1) await putAndGet(caller);
+      if (actor.isKept || !promised.hasEarlyViews(board.own(name, actor.session))) return;
+      await readMany(caller, 1);
+      for (let n = 0; n < READS_IN_PEACE; n += 1) await readMany(caller, SEVERAL);
+    }),
+  );
 }
 
 /** After all was healed: each session reads the keys that it has used last. */

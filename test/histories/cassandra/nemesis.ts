@@ -27,8 +27,9 @@ export interface NemesisParts {
 
 /** Peers take a node that is gone for alive about so long. */
 const GONE_MS = 22_000;
-/** A node needs so long to start, and more. */
-const RESTART_LEAST_MS = 90_000;
+/** With less time left there would be nothing after it. */
+const RESTART_LEAST_MS = 60_000;
+const BETWEEN_RESTARTS_MS = 60_000;
 const CALM_MS = [5_000, 14_000] as const;
 const FREEZE_MS = [500, 7_000] as const;
 const FREEZE_TWO_MS = [500, 3_000] as const;
@@ -43,7 +44,7 @@ type Range = readonly [leastMs: number, mostMs: number];
 export class Nemesis {
   readonly #parts: NemesisParts;
   #areNodesWell = true;
-  #restartedMs = performance.now();
+  #restartedMs = -Infinity;
 
   constructor(parts: NemesisParts) {
     this.#parts = parts;
@@ -135,7 +136,7 @@ export class Nemesis {
     await cluster.kill(site);
     await sleep(GONE_MS);
     await cluster.restart(site);
-    this.#restartedMs = performance.now();
+    this.#restartedMs = -Infinity;
     progress(`${site} is back`);
   }
 
@@ -165,7 +166,7 @@ export class Nemesis {
 
   #isTimeToRestart(): boolean {
     const now = performance.now();
-    return now - this.#restartedMs > RESTART_LEAST_MS / 3 && this.#parts.untilMs - now > RESTART_LEAST_MS;
+    return now - this.#restartedMs > BETWEEN_RESTARTS_MS && this.#parts.untilMs - now > RESTART_LEAST_MS;
   }
 
   /** Whether there is still time after a pause. */

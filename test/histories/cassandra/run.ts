@@ -1,11 +1,13 @@
 /** One run on a cluster that is there: callers, harm, healing, and what the history says in the end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { HistoriesOptions, HistoriesReport } from '../histories.ts';
 import { countBy } from '../outcomes.ts';
 import { Board } from './board.ts';
 import { Actor } from './actor.ts';
-import { actorsAt, beginUpdates, readAgain, work } from './callers.ts';
+import { actorsAt, beginUpdates, readAgain, work, workInPeace } from './callers.ts';
+import { SETTLED_MS } from './checks/calm.ts';
 import { faultsIn } from './checks/index.ts';
 import { readFinalState } from './final-state.ts';
 import { INDEPENDENT, NEMESIS } from './inputs.ts';
@@ -45,7 +47,9 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
     clearInterval(reporting);
     const dead = cluster.sites.filter((site) => !cluster.isRunning(site));
     await nemesis.heal();
-    progress('all healed: reads what is there');
+    await sleep(SETTLED_MS);
+    progress('all healed: works in peace, then reads what is there');
+    await workInPeace(actors, board);
     await readAgain(actors, board, history);
     await Promise.all(seats.splice(0).map((seat) => seat[Symbol.asyncDispose]()));
     await readFinalState(cluster, keyspaces, history);

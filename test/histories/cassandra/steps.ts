@@ -117,12 +117,15 @@ export function readOne(caller: Caller, key: string, how: Asked['how'] = 'invoke
 /** One key or several: to Cassandra these are two kinds of read. */
 const gettingMany: Step = (caller) => {
   const { random } = caller.actor;
-  const count = random.chance(0.25) ? 1 : random.between(2, 4);
+  return readMany(caller, random.chance(0.25) ? 1 : random.between(2, 4));
+};
+
+export function readMany(caller: Caller, count: number): Promise<Call> {
   const reads = [...new Set(Array.from({ length: count }, () => registerKey(caller)))];
   const plain = (values: unknown): unknown => (values as unknown[]).map(plainValue);
   const [key = ''] = reads;
   return ask(caller, { kind: 'getMany', key, input: { reads }, operation: getMany(reads), plain });
-};
+}
 
 const readingRow: Step = (caller) => {
   const key = registerKey(caller);
@@ -133,10 +136,11 @@ const readingRow: Step = (caller) => {
   return ask(caller, { kind: 'row', key, input: { reads: [key] }, operation: statements.row({ key }), how, plain });
 };
 
-/** Begun together: what the read may show is decided by what the session had seen before. */
-const putAndGet: Step = (caller) => {
+/** Begun together: what the reads may show is decided by what the session had seen before. */
+export const putAndGet: Step = (caller) => {
   const key = registerKey(caller);
-  return Promise.all([writeOne(caller, 'put', key), readOne(caller, key)]);
+  const read = (): Promise<Call> => readOne(caller, key);
+  return Promise.all([read(), writeOne(caller, 'put', key), read(), read()]);
 };
 
 /** Several writes of one key without waiting for any: their order is that of their stamps. */

@@ -7,7 +7,7 @@ import { inputOf, NEMESIS } from '../inputs.ts';
 import type { Promised } from './promised.ts';
 
 /** Servers and connections come back to themselves within it. */
-const SETTLED_MS = 4_000;
+export const SETTLED_MS = 4_000;
 const SESSION_BEHIND_SHARE_MAX = 0.02;
 const SESSION_BEHIND_MIN = 3;
 /** Fewer reads say nothing. */
@@ -43,19 +43,15 @@ function sessionsBehind(calm: readonly Call[]): string[] {
 }
 
 function withoutEarlyViews(calm: readonly Call[]): string[] {
-  const groups = new Map<string, Call[]>();
-  for (const call of calm) {
-    const { isKept = false, reads = [] } = inputOf(call);
-    const wantsBoth = call.levels === undefined && !isKept && call.outcome === 'success';
-    if (!wantsBoth) continue;
-    const name = `${call.kind}${call.kind === 'getMany' ? (reads.length > 1 ? ' of several keys' : ' of one key') : ''} by ${clientOf(call)}`;
-    groups.set(name, [...(groups.get(name) ?? []), call]);
-  }
-  return [...groups].flatMap(([name, reads]) => {
-    const counted = reads.slice(LEARNING);
+  const reads = calm.filter((call) => {
+    return call.levels === undefined && inputOf(call).isKept !== true && call.outcome === 'success';
+  });
+  return [...groupsOf(reads, kindOf)].flatMap(([kind, ofKind]) => {
+    // Each client that takes a seat learns anew.
+    const counted = [...groupsOf(ofKind, takeOf).values()].flatMap((ofClient) => ofClient.slice(LEARNING));
     const early = counted.filter(({ views = [] }) => views.length > 1).length;
     if (counted.length < READS_MIN || early >= EARLY_SHARE_MIN * counted.length) return [];
-    return [`${name}: ${early} of ${counted.length} had an early view`];
+    return [`${kind}: ${early} of ${counted.length} had an early view`];
   });
 }
 
@@ -68,6 +64,28 @@ function unreadable(calls: readonly Call[]): string[] {
   return [...last.values()]
     .filter(({ outcome }) => outcome !== 'success')
     .map(({ session, key, outcome }) => `${key}: ${session} cannot read it after all was healed: ${outcome}`);
+}
+
+/** What to a coordinator are reads of one kind, by one way. */
+function kindOf(call: Call): string {
+  const way = /(one|two)-reads?/.exec(call.session)?.[0] ?? '';
+  const isSeveral = (inputOf(call).reads ?? []).length > 1;
+  return `${call.kind} of ${isSeveral ? 'several keys' : 'one key'} by ${way}`;
+}
+
+/** A client at its seat. */
+function takeOf({ session }: Call): string {
+  return `${session.split('/')[0]} ${session.split('.').at(-1)}`;
+}
+
+function groupsOf(calls: readonly Call[], nameOf: (call: Call) => string): ReadonlyMap<string, readonly Call[]> {
+  const groups = new Map<string, Call[]>();
+  for (const call of calls) {
+    const group = groups.get(nameOf(call)) ?? [];
+    groups.set(nameOf(call), group);
+    group.push(call);
+  }
+  return groups;
 }
 
 /** Sessions are named after their clients. */

@@ -26,12 +26,16 @@ test('calm: sessions told to be behind while nobody does harm → a fault; under
 });
 
 test('calm: a kind of read without early views → a fault; reads of one level, or of a client that learns, none', () => {
-  const none = many(50, (at) => read([at, at + 9], 'a'));
-  expect(faults(none)).toEqual(['get by quorum-frk-0: 0 of 40 had an early view']);
+  const session = 'quorum-frk-one-read-0/a.1';
+  const none = many(50, (at) => read([at, at + 9], 'a', { session }));
+  expect(faults(none)).toEqual(['get of one key by one-read: 0 of 40 had an early view']);
   expect(faults(many(50, (at) => read([at, at + 9], 'a', { weak: 'a' })))).toEqual([]);
   expect(faults(many(50, (at) => read([at, at + 9], 'a', { levels: ['strong'] })))).toEqual([]);
   expect(calmFaults(none, { hasEarlyViews: () => false })).toEqual([]);
   expect(faults(none.slice(0, 25))).toEqual([]);
+  // Another client at the same seat learns anew.
+  const takes = many(50, (at) => read([at, at + 9], 'a', { session: `quorum-frk-one-read-0/a.${(at / 10) % 5}` }));
+  expect(faults(takes)).toEqual([]);
 });
 
 test('calm: a key that cannot be read after all was healed → a fault, unless another try could', () => {
