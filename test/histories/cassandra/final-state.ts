@@ -4,6 +4,7 @@ import { clientOf } from '../../../engines/cassandra/ask.ts';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { History } from '../history.ts';
 import { INDEPENDENT, inputOf, type Input } from './inputs.ts';
+import { patiently } from './patiently.ts';
 import { PROFILES, TABLE, type Keyspaces, type Profile } from './tables.ts';
 
 const { consistencies } = cassandra.types;
@@ -82,7 +83,8 @@ async function rowsOf(driver: cassandra.Client, cql: string): Promise<cassandra.
   let pageState: string | undefined;
   do {
     const options = { prepare: true, consistency: consistencies.all, fetchSize: FETCH };
-    const page = await driver.execute(cql, [], { ...options, ...(pageState !== undefined && { pageState }) });
+    const from = pageState === undefined ? {} : { pageState };
+    const page = await patiently(() => driver.execute(cql, [], { ...options, ...from }));
     rows.push(...page.rows);
     pageState = page.pageState ?? undefined;
   } while (pageState !== undefined);

@@ -4,6 +4,7 @@ import type cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Consistency } from '../../../src/bindings/cassandra/index.ts';
 import type { Promised } from './checks/promised.ts';
+import { patiently } from './patiently.ts';
 
 export const TABLE = 'things';
 
@@ -33,16 +34,17 @@ export type Keyspaces = Readonly<Record<Profile['name'], string>>;
 export async function createTables(cluster: Cluster, driver: cassandra.Client): Promise<Keyspaces> {
   const prefix = `h_${randomBytes(4).toString('hex')}`;
   const keyspaces: Record<string, string> = {};
+  const make = (what: string): Promise<unknown> => patiently(() => driver.execute(`CREATE ${what}`));
   for (const { name, isEverywhere } of Object.values(PROFILES)) {
     const keyspace = `${prefix}_${name}`;
     const replication = isEverywhere ? cluster.replication : "{'class': 'NetworkTopologyStrategy', 'eu': 1}";
-    await driver.execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${replication}`);
+    await make(`KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = ${replication}`);
     const columns = 'key text PRIMARY KEY, value text, items list<text>, d decimal, m map<timestamp, text>';
-    await driver.execute(`CREATE TABLE ${keyspace}.${TABLE} (${columns}) WITH read_repair = 'BLOCKING'`);
+    await make(`TABLE IF NOT EXISTS ${keyspace}.${TABLE} (${columns}) WITH read_repair = 'BLOCKING'`);
     keyspaces[name] = keyspace;
   }
-  await driver.execute(`CREATE TABLE ${keyspaces['thin']}.counters (key text PRIMARY KEY, n counter)`);
-  await driver.execute(`CREATE TABLE ${keyspaces['quorum']}.shapes (key text PRIMARY KEY, w bigint)`);
+  await make(`TABLE IF NOT EXISTS ${keyspaces['thin']}.counters (key text PRIMARY KEY, n counter)`);
+  await make(`TABLE IF NOT EXISTS ${keyspaces['quorum']}.shapes (key text PRIMARY KEY, w bigint)`);
   return keyspaces as Keyspaces;
 }
 
