@@ -18,7 +18,7 @@ export const zookeeperHistories: Histories = { name: 'zookeeper', run };
 
 const ROUND_MS = 20_000;
 /** Less is not worth a round. */
-const ROUND_MIN_MS = 5_000;
+const ROUND_MIN_MS = 8_000;
 
 async function run(options: HistoriesOptions): Promise<HistoriesReport> {
   const rounds = new Rounds(options);
@@ -76,10 +76,9 @@ class Rounds {
     this.#next = planOf(plan.seed + 1);
     const { untilMs, history, progress } = this.#options;
     progress(`round ${plan.seed}: ${inWords(plan)}`);
-    const now = performance.now();
-    const endMs = Math.max(now + ROUND_MIN_MS, Math.min(untilMs, now + ROUND_MS));
+    const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
     const scene = new Scene({ ensemble, plan, history, injected: this.injected, progress });
-    this.faults.push(...(await playRound(scene, endMs, () => history.calls)));
+    this.faults.push(...(await playRound(scene, lastsMs, () => history.calls)));
     const dead = deadServers(ensemble);
     if (dead.length > 0) this.areServersAlive = false;
     this.faults.push(
