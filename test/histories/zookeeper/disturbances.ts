@@ -90,9 +90,10 @@ export class Connections {
   async #flap(shop: Shop): Promise<void> {
     shop.cut();
     this.#trade(shop);
-    const giveUpAtMs = performance.now() + CONNECTED_MS;
-    while (!shop.isConnected && performance.now() < giveUpAtMs) await pause(2, this.#signal);
-    await pause(this.#random.between(0, 60), this.#signal);
+    // It learns of the loss.
+    await pause(2);
+    await Promise.race([shop.binding.connected(), pause(CONNECTED_MS, this.#signal)]);
+    await pause(this.#random.between(5, 60), this.#signal);
     const used = shop.routes.filter(({ connections }) => connections > 0);
     for (const route of used) route.down();
     this.#trade(shop);

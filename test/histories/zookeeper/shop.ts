@@ -38,10 +38,6 @@ export class Shop {
     return new Shop(name, options, await Promise.all(routes));
   }
 
-  get isConnected(): boolean {
-    return this.routes.some(({ connections }) => connections > 0);
-  }
-
   /** A text that no other call has. */
   newItem(): string {
     this.#items += 1;
