@@ -20,5 +20,6 @@ test('histories: shops, cuts, moves, deaths, a seed → what they were told can 
   for (const kind of ['enqueue', 'dequeue', 'get', 'put', 'length', 'delete queue']) {
     expect(report.operations[kind], kind).toBeGreaterThan(0);
   }
-  for (const kind of ['moves', 'deaths', 'closings', 'sell-outs']) expect(report.injected[kind], kind).toBeGreaterThan(0);
+  for (const kind of ['moves', 'deaths', 'closings', 'sell-outs'])
+    expect(report.injected[kind], kind).toBeGreaterThan(0);
 });

@@ -74,7 +74,9 @@ function misnumbered(queue: QueueCalls): string[] {
     if (number === undefined) continue;
     const same = known.get(number);
     const last = lastOf.get(call.session);
-    const isSameQueue = (other: Put): boolean => !queue.mayBeDeleted(other.call.beginMs, call.endMs);
+    // It was handed in before.
+    const isSameQueue = ({ call: other }: Put): boolean =>
+      !queue.mayBeDeleted(other.beginMs, Math.max(other.endMs, call.endMs));
     if (same !== undefined && isSameQueue(same)) {
       faults.push(`"${same.item}" and "${item}" were both told number ${number}, the second one by ${at(call)}`);
     } else if (last !== undefined && isSameQueue(last) && (numberOf(last) ?? 0) > number) {

@@ -3,7 +3,7 @@ import { SITES, type Site } from '../../../engines/wan.ts';
 import type { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
 import type { Random } from '../../../src/testing/simulator/random.ts';
 import { pause } from '../pause.ts';
-import { repeat, type Scene } from './scene.ts';
+import { QUEUE, repeat, times, type Scene } from './scene.ts';
 import type { Shop } from './shop.ts';
 
 /** How often something happens to some connection, and to some server. */
@@ -11,6 +11,7 @@ const CONNECTIONS_EVERY_MS = [100, 500] as const;
 const SERVERS_EVERY_MS = [1_500, 4_000] as const;
 /** Longer than the sessions of rounds in which they expire. */
 const OUTAGE_MS = [6_500, 8_000] as const;
+const CONNECTED_MS = 1_000;
 
 type Act = (shop: Shop) => Promise<void>;
 
@@ -19,6 +20,7 @@ export class Connections {
   readonly #scene: Scene;
   readonly #random: Random;
   readonly #signal: AbortSignal;
+  readonly #trades: Promise<unknown>[] = [];
   #outage: Promise<void> | undefined;
 
   constructor(scene: Scene, signal: AbortSignal) {
@@ -33,6 +35,8 @@ export class Connections {
       (shop) => this.#cutTwice(shop),
       (shop) => this.#move(shop),
       (shop) => this.#moveTwice(shop),
+      (shop) => this.#flap(shop),
+      (shop) => this.#flap(shop),
       () => this.#cutAll(),
     ];
     if (this.#scene.plan.delivery === undefined) acts.push((shop) => this.#outageOf(shop));
@@ -41,6 +45,7 @@ export class Connections {
     );
     await this.#outage;
     for (const shop of this.#scene.shops) shop.up();
+    await Promise.all(this.#trades);
   }
 
   async #cutOne({ routes }: Shop): Promise<void> {
@@ -76,6 +81,33 @@ export class Connections {
     await this.#move(shop);
     await pause(this.#random.between(0, 60), this.#signal);
     await this.#move(shop);
+  }
+
+  /**
+   * Lost, and lost again just after requests have gone out over the new connection: what is being agreed on then was sent
+   * over one, and those of the next are waited for at another server.
+   */
+  async #flap(shop: Shop): Promise<void> {
+    shop.cut();
+    this.#trade(shop);
+    // It learns of the loss.
+    await pause(2);
+    await Promise.race([shop.binding.connected(), pause(CONNECTED_MS, this.#signal)]);
+    await pause(this.#random.between(5, 60), this.#signal);
+    const used = shop.routes.filter(({ connections }) => connections > 0);
+    for (const route of used) route.down();
+    this.#trade(shop);
+    this.#scene.injected.add('losses, twice');
+    await pause(this.#random.between(100, 300), this.#signal);
+    for (const route of used) route.up();
+  }
+
+  /** All kinds of updates at once; they go out with the next connection. */
+  #trade(shop: Shop): void {
+    const queue = this.#random.pick([QUEUE.sale, QUEUE.weakly]);
+    const calls = [() => this.#scene.dequeue(shop, queue), () => this.#scene.enqueue(shop, queue)] as const;
+    const trade = (): Promise<unknown> => this.#random.pick(calls)();
+    this.#trades.push(times(this.#random.between(2, 8), trade));
   }
 
   /** Goes on beside what happens to others. */

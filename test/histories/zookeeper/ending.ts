@@ -31,7 +31,9 @@ export async function recoverAll(scene: Scene, delivery: Delivery): Promise<stri
 
 async function claimsLeft(zk: ZooKeeper, queues: string): Promise<string[]> {
   const { children: names } = await zk.children(queues);
-  const claims = names.map(async (name) => (await childrenOf(zk, `${queues}/${name}/c`)).map((each) => `${name}/${each}`));
+  const claims = names.map(async (name) =>
+    (await childrenOf(zk, `${queues}/${name}/c`)).map((each) => `${name}/${each}`),
+  );
   return (await Promise.all(claims)).flat();
 }
 

@@ -84,15 +84,8 @@ export class Episodes {
     if (isQuiet) await scene.again.shut();
     try {
       await using zk = new ZooKeeper(scene.ensemble.connectString('irl'));
-      const call = scene.record({
-        session: 'operator',
-        kind: 'delete queue',
-        key: scene.key(QUEUE.again),
-        beginMs: performance.now(),
-      });
-      await deleteQueue(zk, `${scene.root}/queues/${QUEUE.again}`);
-      call.outcome = 'success';
-      call.endMs = performance.now();
+      const base = `${scene.root}/queues/${QUEUE.again}`;
+      await scene.note('delete queue', QUEUE.again, () => deleteQueue(zk, base));
       scene.injected.add(isQuiet ? 'deletions' : 'deletions under way');
     } finally {
       scene.again.open();

@@ -18,62 +18,79 @@ export const zookeeperHistories: Histories = { name: 'zookeeper', run };
 
 const ROUND_MS = 20_000;
 /** Less is not worth a round. */
-const ROUND_MIN_MS = 5_000;
+const ROUND_MIN_MS = 8_000;
 
-async function run({ untilMs, seed, history, progress }: HistoriesOptions): Promise<HistoriesReport> {
-  const injected = new Tally();
-  const faults: string[] = [];
-  let serversAlive = true;
-  const isOver = (): boolean => faults.length > 0 || untilMs - performance.now() < ROUND_MIN_MS;
-  const playOn = async (ensemble: Ensemble, plan: Plan): Promise<void> => {
-    const endMs = Math.max(performance.now() + ROUND_MIN_MS, Math.min(untilMs, performance.now() + ROUND_MS));
-    progress(`round ${plan.seed}: ${inWords(plan)}`);
-    const scene = new Scene({ ensemble, plan, history, injected, progress });
-    faults.push(...(await playRound(scene, endMs, () => history.calls)));
-    const dead = deadServers(ensemble);
-    serversAlive &&= dead.length === 0;
-    faults.push(...dead.map((site) => `${plan.seed}/: the server of ${site} has ended`), ...severe(ensemble, plan));
-  };
-  for (let next = seed, isFirst = true; isFirst || !isOver(); ) {
-    const { hasObserver } = planOf(next);
-    await withEnsemble(hasObserver, progress, async (ensemble) => {
-      for (let plan = planOf(next); isFirst || (!isOver() && plan.hasObserver === hasObserver); plan = planOf(next)) {
-        isFirst = false;
-        next += 1;
-        await playOn(ensemble, plan);
-      }
-    });
-  }
-  const { calls } = history;
+async function run(options: HistoriesOptions): Promise<HistoriesReport> {
+  const rounds = new Rounds(options);
+  await rounds.play();
+  const { calls } = options.history;
   return {
     operations: countBy(calls, ({ kind }) => kind),
     outcomes: countBy(calls, ({ outcome = 'none' }) => outcome),
-    injected: injected.counts,
-    faults,
-    serversAlive,
+    injected: rounds.injected.counts,
+    faults: rounds.faults,
+    serversAlive: rounds.areServersAlive,
   };
+}
+
+class Rounds {
+  readonly injected = new Tally();
+  readonly faults: string[] = [];
+  areServersAlive = true;
+  readonly #options: HistoriesOptions;
+  #next: Plan;
+
+  constructor(options: HistoriesOptions) {
+    this.#options = options;
+    this.#next = planOf(options.seed);
+  }
+
+  /** One round at least. Those that follow one another on servers of the same kind share them. */
+  async play(): Promise<void> {
+    do await this.#onOneEnsemble();
+    while (!this.#isOver);
+  }
+
+  get #isOver(): boolean {
+    return this.faults.length > 0 || this.#options.untilMs - performance.now() < ROUND_MIN_MS;
+  }
+
+  async #onOneEnsemble(): Promise<void> {
+    const { hasObserver } = this.#next;
+    const folder = join(runFolder('zookeeper'), `histories-${process.pid}`);
+    const observer = hasObserver ? ({ observer: 'frk' } as const) : {};
+    const { progress } = this.#options;
+    const ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan: 'paper', folder, progress, ...observer });
+    const forget = whenInterrupted(() => ensemble.stop());
+    try {
+      do await this.#round(ensemble);
+      while (!this.#isOver && this.#next.hasObserver === hasObserver);
+    } finally {
+      forget();
+      await ensemble.stop();
+    }
+  }
+
+  async #round(ensemble: Ensemble): Promise<void> {
+    const plan = this.#next;
+    this.#next = planOf(plan.seed + 1);
+    const { untilMs, history, progress } = this.#options;
+    progress(`round ${plan.seed}: ${inWords(plan)}`);
+    const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
+    const scene = new Scene({ ensemble, plan, history, injected: this.injected, progress });
+    this.faults.push(...(await playRound(scene, lastsMs, () => history.calls)));
+    const dead = deadServers(ensemble);
+    if (dead.length > 0) this.areServersAlive = false;
+    this.faults.push(
+      ...dead.map((site) => `${plan.seed}/: the server of ${site} has ended`),
+      ...severe(ensemble, plan),
+    );
+  }
 }
 
 function inWords({ delivery, hasObserver }: Plan): string {
   const servers = hasObserver ? 'Frankfurt without a vote' : 'three votes';
   return `${servers}, ${delivery === undefined ? 'sessions expire' : `consumers die, janitor ${delivery}`}`;
-}
-
-async function withEnsemble(
-  hasObserver: boolean,
-  progress: (line: string) => void,
-  use: (ensemble: Ensemble) => Promise<void>,
-): Promise<void> {
-  const folder = join(runFolder('zookeeper'), `histories-${process.pid}`);
-  const observer = hasObserver ? ({ observer: 'frk' } as const) : {};
-  const ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan: 'paper', folder, progress, ...observer });
-  const forget = whenInterrupted(() => ensemble.stop());
-  try {
-    await use(ensemble);
-  } finally {
-    forget();
-    await ensemble.stop();
-  }
 }
 
 /** What servers say before they give themselves up. */

@@ -50,12 +50,16 @@ function misread(calls: readonly Call[], { items, itemsEver, claimsEver }: Queue
   for (let n = 0; n < Math.max(left.length, handedOut.length); n += 1) {
     const [there, handed] = [left[n]?.item, handedOut[n]];
     if (there === handed) continue;
-    faults.push(`of what was left, number ${n + 1} is ${there ?? 'none'}, and a new client was handed ${handed ?? 'none'}`);
+    faults.push(
+      `of what was left, number ${n + 1} is ${there ?? 'none'}, and a new client was handed ${handed ?? 'none'}`,
+    );
     break;
   }
   const told = last.find(({ kind }) => kind === 'length')?.output;
   const length = Math.max(0, itemsEver - claimsEver);
-  if (told !== length) faults.push(`its length is ${length}, and a new client was told ${String(told)}`);
+  // Nobody asks a queue that nobody made.
+  if (told !== length && itemsEver + claimsEver > 0)
+    faults.push(`its length is ${length}, and a new client was told ${String(told)}`);
   return faults;
 }
 
@@ -82,7 +86,8 @@ function wasted(calls: readonly Call[], { itemsEver }: QueueTree): string[] {
 function leftBehind({ items, claims }: QueueTree, claimsMax: number): string[] {
   const claimed = new Set(claims);
   const free = items.filter(({ number }) => !claimed.has(number)).map(({ item }) => item);
-  const faults = free.length === 0 ? [] : [`${free.length} items are left that nobody takes: ${free.slice(0, 3).join(', ')}`];
+  const faults =
+    free.length === 0 ? [] : [`${free.length} items are left that nobody takes: ${free.slice(0, 3).join(', ')}`];
   if (claims.length > claimsMax) faults.push(`${claims.length} claims are left, at most ${claimsMax} may be`);
   return faults;
 }

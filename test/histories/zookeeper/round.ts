@@ -1,4 +1,5 @@
 /** One round: shops work and suffer; then all is healed, they close, what is left is read and taken, and it is judged. */
+import { setMaxListeners } from 'node:events';
 import type { Site } from '../../../engines/wan.ts';
 import type { Random } from '../../../src/testing/simulator/random.ts';
 import { callFaults } from '../checks/calls.ts';
@@ -23,14 +24,14 @@ const JANITORS = 2;
 const RUSHES_EVERY_MS = [1_000, 4_000] as const;
 const OTHERS_EVERY_MS = [1_000, 3_000] as const;
 
-/**
- * Plays a round until `untilMs`, by `performance.now()`, and says what it found. `calls` gives those of the history so far.
- */
-export async function playRound(scene: Scene, untilMs: number, calls: () => readonly Call[]): Promise<string[]> {
+/** Plays a round and says what it found. `calls` gives those of the history so far. */
+export async function playRound(scene: Scene, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
   const { ensemble, root, plan } = scene;
   const from = calls().length;
   for (const [n, site] of SHOP_SITES.entries()) scene.shops.push(await openShop(scene, n, site));
-  await playUntil(scene, untilMs);
+  await Promise.all(scene.shops.map(({ binding }) => binding.connected()));
+  await play(scene, lastsMs);
+  scene.progress('healed, and all calls have ended');
   await Promise.all(scene.shops.map((shop) => shop.close()));
   // Without all servers there may be no majority, and nobody to ask: this is fault enough.
   if (deadServers(ensemble).length > 0) return callFaults(calls().slice(from)).slice(0, 1);
@@ -44,9 +45,10 @@ export async function playRound(scene: Scene, untilMs: number, calls: () => read
 }
 
 /** All actors are made in this order, so that each draws the same whatever the others do. */
-async function playUntil(scene: Scene, untilMs: number): Promise<void> {
+async function play(scene: Scene, lastsMs: number): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
+  setMaxListeners(Infinity, signal);
   const episodes = new Episodes(scene);
   const nowAndThen = (everyMs: readonly [number, number], play: (random: Random) => Promise<void>): Promise<void> => {
     const random = scene.random();
@@ -64,7 +66,7 @@ async function playUntil(scene: Scene, untilMs: number): Promise<void> {
       Array.from({ length: WORKERS }, () => work({ scene, shop, random: scene.random() }, signal)),
     ),
   ];
-  await pause(untilMs - performance.now());
+  await pause(lastsMs);
   ending.abort();
   await Promise.all(disturbing);
   await Promise.all(working);

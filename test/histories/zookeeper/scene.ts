@@ -86,8 +86,13 @@ export class Scene {
     return `${this.plan.seed}/${name}`;
   }
 
-  record(call: Call): Call {
-    return this.#history.record(call);
+  /** Does what is no operation of the binding, and records when. */
+  async note(kind: string, key: string, act: () => Promise<void>): Promise<void> {
+    const beginMs = performance.now();
+    const call = this.#history.record({ session: 'operator', kind, key: this.key(key), beginMs });
+    await act();
+    Object.assign(call, { outcome: 'success', endMs: performance.now() });
+    this.#history.ended(call);
   }
 
   enqueue(shop: Shop, queue: string, how: How = 'invoke'): Promise<Call> {

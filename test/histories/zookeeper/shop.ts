@@ -22,7 +22,7 @@ export class Shop {
   readonly client: Client<ZooKeeperLevels>;
   #items = 0;
 
-  private constructor({ name, site: _, ...options }: ShopOptions, routes: readonly CuttableRoute[]) {
+  private constructor(name: string, options: Omit<ZooKeeperBindingOptions, 'servers'>, routes: CuttableRoute[]) {
     this.name = name;
     this.routes = routes;
     const servers = routes.map(({ address }) => address).join(',');
@@ -30,12 +30,12 @@ export class Shop {
     this.client = createClient(this.binding);
   }
 
-  static async open(ensemble: Ensemble, options: ShopOptions): Promise<Shop> {
+  static async open(ensemble: Ensemble, { name, site, ...options }: ShopOptions): Promise<Shop> {
     const { wan } = ensemble.state.layout;
-    const distanceMs = (to: Site): number => roundTripMs(wan, options.site, to);
+    const distanceMs = (to: Site): number => roundTripMs(wan, site, to);
     const nearestFirst = [...SITES].sort((a, b) => distanceMs(a) - distanceMs(b));
     const routes = nearestFirst.map((to) => CuttableRoute.open(ensemble.address(to), distanceMs(to) / 2));
-    return new Shop(options, await Promise.all(routes));
+    return new Shop(name, options, await Promise.all(routes));
   }
 
   /** A text that no other call has. */

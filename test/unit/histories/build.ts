@@ -37,5 +37,9 @@ export const NOT_MADE = { outcome: 'UNAVAILABLE', isRetryable: true, views: [] }
 /** A preliminary view was all that was asked for, and all that was told. */
 export function guessed(item: string | null, atMs: number): Call {
   const output = item === null ? null : { item };
-  return { ...dequeued(item, atMs), levels: ['weak'], views: [{ level: 'weak', value: output, atMs: atMs + LASTS_MS }] };
+  return {
+    ...dequeued(item, atMs),
+    levels: ['weak'],
+    views: [{ level: 'weak', value: output, atMs: atMs + LASTS_MS }],
+  };
 }

@@ -39,7 +39,12 @@ test('an operation → its views and outcome', async () => {
   expect(found.views?.map(({ level }) => level)).toEqual(client.levels);
   const weak = { session: 's', kind: 'get', key: 'k', operation: get('k'), how: 'invokeWeak' } as const;
   expect(await observe(history, client, weak)).toMatchObject({ levels: [client.levels[0]], outcome: 'success' });
-  const wrong = await observe(history, client, { session: 's', kind: 'x', key: 'k', operation: { ...dequeue('q'), name: 'x' } });
+  const wrong = await observe(history, client, {
+    session: 's',
+    kind: 'x',
+    key: 'k',
+    operation: { ...dequeue('q'), name: 'x' },
+  });
   expect(wrong).toMatchObject({ outcome: 'UNSUPPORTED', isRetryable: false });
   expect(history.calls).toHaveLength(3);
 });

@@ -17,7 +17,10 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** One queue, by default one that was used and emptied in the end. */
 function judged(calls: readonly Call[], before: Partial<QueueTree>, after: Partial<QueueTree> = {}, plan = NO_JANITOR) {
-  const [first, last] = [{ ...EMPTY, ...before }, { ...EMPTY, ...after }];
+  const [first, last] = [
+    { ...EMPTY, ...before },
+    { ...EMPTY, ...after },
+  ];
   return judgeQueue({ plan, key: '7/sale', name: 'sale', calls, before: first, after: last });
 }
 
