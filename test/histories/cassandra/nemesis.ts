@@ -6,6 +6,7 @@ import type { Site } from '../../../engines/wan.ts';
 import { Random } from '../../../src/testing/simulator/random.ts';
 import type { Call, History } from '../history.ts';
 import { NEMESIS } from './inputs.ts';
+import { patiently } from './patiently.ts';
 import { SHAPES, shapeOf } from './plain.ts';
 import type { Seat } from './seat.ts';
 import { SHAPE_KEY } from './steps.ts';
@@ -60,7 +61,7 @@ export class Nemesis {
     const { cluster } = this.#parts;
     for (const site of cluster.sites) cluster.resume(site);
     for (const site of cluster.sites) if (!cluster.isRunning(site)) await cluster.restart(site);
-    await cluster.untilReady();
+    await patiently(() => cluster.untilReady());
   }
 
   async #harmNodes(): Promise<void> {
@@ -135,9 +136,13 @@ export class Nemesis {
     progress(`kills ${site}`);
     await cluster.kill(site);
     await sleep(GONE_MS);
-    await cluster.restart(site);
-    this.#restartedMs = -Infinity;
-    progress(`${site} is back`);
+    // On a busy machine it may take long: healing waits for it.
+    const isBack = await cluster.restart(site).then(
+      () => true,
+      () => false,
+    );
+    this.#restartedMs = performance.now();
+    progress(`${site} ${isBack ? 'is back' : 'takes its time'}`);
   }
 
   /** With updates under way, some of which are answered by then, or have not left. */
