@@ -45,6 +45,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   };
 }
 
+/** What a flag takes. */
 interface Range {
   readonly min: number;
   readonly max: number;
@@ -52,7 +53,8 @@ interface Range {
   readonly whole?: boolean;
 }
 
-function numberOf(options: Readonly<Record<string, unknown>>, name: string, range: Range): number | undefined {
+/** The number that was given for a flag, if one was. */
+export function numberOf(options: Readonly<Record<string, unknown>>, name: string, range: Range): number | undefined {
   const value = options[name];
   if (value === undefined) return undefined;
   const { min, max, what, whole = false } = range;

@@ -19,8 +19,19 @@ export class CuttableRoute implements AsyncDisposable {
   /** Opens a way to `host:port` with a delay in each direction. */
   static async open(target: string, oneWayMs: number): Promise<CuttableRoute> {
     const [listenPort] = (await freePorts(1)) as [number];
-    const targetPort = Number(target.slice(target.lastIndexOf(':') + 1));
-    return new CuttableRoute(await openRoute({ listenPort, targetPort, oneWayMs }), listenPort);
+    const at = target.lastIndexOf(':');
+    const [targetHost, targetPort] = [target.slice(0, at), Number(target.slice(at + 1))];
+    return new CuttableRoute(await openRoute({ listenPort, targetHost, targetPort, oneWayMs }), listenPort);
+  }
+
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Cuts the connection with this place among those that there are; new ones are possible. */
+  cutOne(at: number): void {
+    [...this.#sockets][at]?.destroy();
   }
 
   /** Cuts all connections; new ones are possible. */

@@ -6,6 +6,15 @@ import { runFolder } from '../../../engines/folders.ts';
 import { requireCommand } from '../../../engines/maven.ts';
 import { Ensemble, type EnsembleOptions } from '../../../engines/zookeeper/ensemble.ts';
 
+/** Skips the tests of the file, with the reason, where Java or Maven is missing; with REQUIRE_ENGINES=1 they fail. */
+export function withZooKeeperTools(): void {
+  let missing: string | undefined;
+  beforeAll(() => {
+    missing = whatIsMissing();
+  });
+  beforeEach((context) => context.skip(missing !== undefined, missing));
+}
+
 /**
  * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is missing the tests are
  * skipped, with the reason; with REQUIRE_ENGINES=1 they fail.

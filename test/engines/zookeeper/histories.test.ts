@@ -1,0 +1,25 @@
+/** A short run of `npm run histories -- zookeeper`: every kind of fault, and nothing that cannot be. */
+import { expect, test } from 'vitest';
+import { History } from '../../histories/history.ts';
+import { zookeeperHistories } from '../../histories/zookeeper/index.ts';
+import { withZooKeeperTools } from '../support/zookeeper.ts';
+
+withZooKeeperTools();
+
+const RUN_MS = 15_000;
+const SEED = 24;
+
+test('histories: shops, cuts, moves, deaths, a seed → what they were told can be', async () => {
+  using history = new History();
+  const told: string[] = [];
+  const progress = (line: string): void => void told.push(line);
+  const untilMs = performance.now() + RUN_MS;
+  const report = await zookeeperHistories.run({ untilMs, seed: SEED, history, progress });
+  expect(report.faults, told.join('\n')).toEqual([]);
+  expect(report.serversAlive).toBe(true);
+  for (const kind of ['enqueue', 'dequeue', 'get', 'put', 'length', 'delete queue']) {
+    expect(report.operations[kind], kind).toBeGreaterThan(0);
+  }
+  for (const kind of ['moves', 'deaths', 'closings', 'sell-outs'])
+    expect(report.injected[kind], kind).toBeGreaterThan(0);
+});

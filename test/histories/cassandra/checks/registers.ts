@@ -1,0 +1,98 @@
+/**
+ * Per key: what was acknowledged is read, or something later; what was told not to be made is nowhere; what one strong view has
+ * shown no later one takes back. Since one clock stamps the writes of a history, the order in which Cassandra keeps them is
+ * known, and no search is needed to say that the key is linearizable.
+ */
+import type { Call } from '../../history.ts';
+import type { Promised } from './promised.ts';
+import { INITIALLY, registersOf, surelyBefore, type Register, type Sight, type Write } from './registers-of.ts';
+
+export function registerFaults(calls: readonly Call[], { isRepaired }: Pick<Promised, 'isRepaired'>): string[] {
+  return [...registersOf(calls).values()].flatMap((register) => [
+    ...untrueSights(register),
+    ...lostWrites(register),
+    ...(isRepaired(register.key) ? stepsBack(register) : []),
+  ]);
+}
+
+/** Values that nobody wrote, that were not written yet, or that somebody was told not to be made. */
+function untrueSights(register: Register): string[] {
+  return register.sights.flatMap((sight) => {
+    if (sight.value === null) return [];
+    const write = writeOf(register, sight);
+    if (write === undefined) return [`${said(register, sight)}, which nobody wrote`];
+    if (write.told === 'not made') return [`${said(register, sight)}, told "${told(write)}" to ${by(write)}`];
+    return write.fromMs > sight.atMs ? [`${said(register, sight)}, before ${by(write)} began`] : [];
+  });
+}
+
+/** Strong views without what was acknowledged before they were asked for. */
+function lostWrites(register: Register): string[] {
+  return strong(register).flatMap((sight) => {
+    const missing = explanationsOf(register, sight).map((write) =>
+      register.writes.find((other) => other.doneMs <= sight.beginMs && surelyBefore(write, other)),
+    );
+    const [one] = missing;
+    if (one === undefined || missing.includes(undefined)) return [];
+    return [`${said(register, sight)}, without ${by(one)}`];
+  });
+}
+
+/** Strong views behind an earlier one. */
+function stepsBack(register: Register): string[] {
+  const sights = strong(register);
+  return sights.flatMap((later) => {
+    const shownNow = explanationsOf(register, later);
+    const before = sights.find((earlier) => earlier.atMs <= later.beginMs && isBack(register, earlier, shownNow));
+    return before === undefined ? [] : [`${said(register, later)}, after ${shown(before)} at ${ms(before.atMs)} ms`];
+  });
+}
+
+function isBack(register: Register, earlier: Sight, shownNow: readonly Write[]): boolean {
+  const seen = writeOf(register, earlier);
+  // It was gone: whatever was there before that has been deleted.
+  if (earlier.value === null) return shownNow.some(({ value, doneMs }) => value !== null && doneMs <= earlier.beginMs);
+  return seen !== undefined && shownNow.length > 0 && shownNow.every((write) => surelyBefore(write, seen));
+}
+
+/** Whose write a view may show: of a value its only one; of nothing any deletion, or that there was nothing at first. */
+export function explanationsOf(register: Register, sight: Sight): Write[] {
+  if (sight.value !== null) {
+    const write = writeOf(register, sight);
+    return write === undefined ? [] : [write];
+  }
+  const gone = register.writes.filter(
+    ({ value, told: fate, fromMs }) => value === null && fate !== 'not made' && fromMs <= sight.atMs,
+  );
+  return [INITIALLY, ...gone];
+}
+
+export function writeOf({ writes }: Register, { value }: Sight): Write | undefined {
+  return value === null ? undefined : writes.find((write) => write.value === value);
+}
+
+export function said({ key }: Register, sight: Sight): string {
+  return `${key}: ${sight.call.session} was shown ${shown(sight)} at ${ms(sight.atMs)} ms, ${sight.level}`;
+}
+
+function strong({ sights }: Register): Sight[] {
+  return sights.filter(({ level }) => level === 'strong');
+}
+
+function shown({ value }: Sight): string {
+  return value === null ? 'nothing' : `"${value}"`;
+}
+
+function told({ call }: Write): string {
+  return call.outcome === 'success' ? 'not applied' : (call.outcome ?? '');
+}
+
+function by({ call, value }: Write): string {
+  const what = value === null ? '' : ` "${value}"`;
+  const until = call.endMs === undefined ? '' : ` to ${ms(call.endMs)}`;
+  return `${call.kind}${what} of ${call.session} (${ms(call.beginMs)}${until} ms: ${call.outcome ?? 'under way'})`;
+}
+
+function ms(time: number): string {
+  return time.toFixed(1);
+}

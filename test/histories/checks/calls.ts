@@ -1,0 +1,13 @@
+/** What holds of every call, whatever it was for. */
+import type { Call } from '../history.ts';
+
+/** Calls that nobody answered, or in words that no binding may use. Everything has been healed for long. */
+export function callFaults(calls: readonly Call[]): string[] {
+  return calls.flatMap((call) => {
+    const { session, kind, key, beginMs, outcome } = call;
+    const what = `${key}: ${kind} of ${session} at ${Math.round(beginMs)} ms`;
+    if (outcome === undefined) return [`${what} was never answered`];
+    if (outcome === 'TIMEOUT') return [`${what} was not answered in time`];
+    return outcome.startsWith('not translated') ? [`${what}: ${outcome}`] : [];
+  });
+}

@@ -1,0 +1,68 @@
+/** The calls on one queue, sorted out by what they say about it. */
+import type { Call } from '../history.ts';
+import { told } from '../outcomes.ts';
+
+export type Ended = Call & { readonly endMs: number };
+
+export interface Taken {
+  readonly item: string;
+  readonly call: Ended;
+}
+
+/** An enqueue that was acknowledged. `order`: its place among all. */
+export interface Put {
+  readonly item: string;
+  readonly call: Ended;
+  readonly order: number;
+}
+
+export class QueueCalls {
+  /** All enqueues, those that failed too, by item. */
+  readonly enqueues: ReadonlyMap<string, Call>;
+  readonly puts: readonly Put[];
+  readonly takes: readonly Taken[];
+  /** Who was handed an item first. */
+  readonly takenBy: ReadonlyMap<string, Ended>;
+  /** Dequeues that were told that nothing is left. */
+  readonly empties: readonly Ended[];
+  readonly deletions: readonly Call[];
+  /** How many may have taken an item and were not told which: of unknown outcome, or told no more than a guess. */
+  readonly unseen: number;
+
+  /**
+   * @param calls of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made
+   * @param comesBack whether what somebody had in hand at the end was put back
+   */
+  constructor(calls: readonly Call[], comesBack: (session: string) => boolean) {
+    const enqueues = calls.filter(({ kind }) => kind === 'enqueue');
+    const dequeues = calls.filter(({ kind }) => kind === 'dequeue');
+    const final = dequeues.filter(isFinal);
+    this.enqueues = new Map(enqueues.map((call) => [String(call.input), call]));
+    this.puts = enqueues.flatMap((call, order) => (isFinal(call) ? [{ item: String(call.input), call, order }] : []));
+    this.takes = final.flatMap((call) => (call.output === null ? [] : [{ item: itemOf(call), call }]));
+    this.takenBy = new Map(this.takes.toReversed().map(({ item, call }) => [item, call]));
+    this.empties = final.filter(({ output }) => output === null);
+    this.deletions = calls.filter(({ kind }) => kind === 'delete queue');
+    const unseen = dequeues.filter((call) => told(call) === 'unknown' || isGuess(call));
+    this.unseen = unseen.filter(({ session }) => !comesBack(session)).length;
+  }
+
+  /** Whether the queue may have been deleted between two moments. */
+  mayBeDeleted(fromMs: number, toMs: number): boolean {
+    return this.deletions.some(({ beginMs, endMs = Infinity }) => beginMs <= toMs && fromMs <= endMs);
+  }
+}
+
+/** Whether it was told how it is, not how it seemed. */
+function isFinal(call: Call): call is Ended {
+  return call.outcome === 'success' && call.views?.at(-1)?.level !== 'weak';
+}
+
+/** Whether a guess was all that was told, and the guess was an item. */
+function isGuess(call: Call): boolean {
+  return call.outcome === 'success' && !isFinal(call) && call.output !== null;
+}
+
+function itemOf({ output }: Call): string {
+  return String((output as { readonly item: unknown }).item);
+}

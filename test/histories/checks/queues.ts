@@ -1,0 +1,133 @@
+/** Whether what was told about one queue can be told of a queue. Items are texts, each handed in once. */
+import type { Call } from '../history.ts';
+import { told } from '../outcomes.ts';
+import { QueueCalls, type Put } from './queue-calls.ts';
+
+/** One queue, up to when somebody has taken all that was left, with nothing else under way. */
+export interface QueueEvidence {
+  readonly name: string;
+  /** Of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made. */
+  readonly calls: readonly Call[];
+  /** First in, first out, and nothing is put back: not where consumers die or close with items in hand. */
+  readonly isOrdered: boolean;
+  /** Whose items are put back in the end: they may come again, and none of them may be missing. Nobody's unless given. */
+  readonly comesBack?: (session: string) => boolean;
+}
+
+export function queueFaults({ name, calls, isOrdered, comesBack = () => false }: QueueEvidence): string[] {
+  const queue = new QueueCalls(calls, comesBack);
+  const faults = [...handedOutTwice(queue, comesBack), ...neverThere(queue), ...ghosts(queue), ...lost(queue)];
+  faults.push(...misnumbered(queue));
+  if (isOrdered) faults.push(...disordered(queue), ...falseEmpties(queue));
+  return faults.map((fault) => `${name}: ${fault}`);
+}
+
+function handedOutTwice({ takes }: QueueCalls, comesBack: (session: string) => boolean): string[] {
+  const last = new Map<string, Call>();
+  return takes.flatMap(({ item, call }) => {
+    const before = last.get(item);
+    last.set(item, call);
+    if (before === undefined || comesBack(before.session)) return [];
+    return [`"${item}" was handed out twice: to ${at(before)} and to ${at(call)}`];
+  });
+}
+
+/** Items that nobody had put in when they came out, or whose enqueue was told not to be made. */
+function neverThere({ takes, enqueues }: QueueCalls): string[] {
+  return takes.flatMap(({ item, call }) => {
+    const put = enqueues.get(item);
+    const taken = `"${item}" was handed to ${at(call)}`;
+    if (put === undefined) return [`${taken}, and nobody put it in`];
+    if (put.beginMs > call.endMs) return [`${taken}, before it was put in`];
+    return told(put) === 'not made' ? [`${taken}, though its enqueue was told not to be made (${put.outcome})`] : [];
+  });
+}
+
+/** Items of a queue that was deleted before somebody asked for them. */
+function ghosts({ takes, enqueues, deletions }: QueueCalls): string[] {
+  return takes.flatMap(({ item, call }) => {
+    const putMs = enqueues.get(item)?.endMs ?? Infinity;
+    const isGone = deletions.some(({ beginMs, endMs = Infinity }) => putMs < beginMs && endMs < call.beginMs);
+    return isGone ? [`"${item}" was handed to ${at(call)}, after the queue that had it was deleted`] : [];
+  });
+}
+
+/** Acknowledged items that nobody got, more of them than may be with those who were not told what they took. */
+function lost(queue: QueueCalls): string[] {
+  const { puts, takenBy, unseen } = queue;
+  const missing = puts.filter(
+    ({ item, call }) => !takenBy.has(item) && !queue.mayBeDeleted(call.beginMs, Number.MAX_VALUE),
+  );
+  if (missing.length <= unseen) return [];
+  const excuse = unseen === 0 ? '' : ` (${missing.length} are, and ${unseen} may have gone unseen)`;
+  return missing.map(({ item, call }) => `"${item}" is lost: put in by ${at(call)}, handed to nobody${excuse}`);
+}
+
+/** Numbers that were told: none twice, and those of one session in its order. */
+function misnumbered(queue: QueueCalls): string[] {
+  const faults: string[] = [];
+  const known = new Map<number, Put>();
+  const lastOf = new Map<string, Put>();
+  for (const put of queue.puts) {
+    const { item, call } = put;
+    const number = numberOf(put);
+    if (number === undefined) continue;
+    const same = known.get(number);
+    const last = lastOf.get(call.session);
+    // It was handed in before.
+    const isSameQueue = ({ call: other }: Put): boolean =>
+      !queue.mayBeDeleted(other.beginMs, Math.max(other.endMs, call.endMs));
+    if (same !== undefined && isSameQueue(same)) {
+      faults.push(`"${same.item}" and "${item}" were both told number ${number}, the second one by ${at(call)}`);
+    } else if (last !== undefined && isSameQueue(last) && (numberOf(last) ?? 0) > number) {
+      faults.push(`"${item}" got number ${number}, "${last.item}" before it ${numberOf(last)}: ${at(call)}`);
+    }
+    known.set(number, put);
+    lastOf.set(call.session, put);
+  }
+  return faults;
+}
+
+function numberOf({ call }: Put): number | undefined {
+  const meta = call.views?.at(-1)?.meta as { readonly number?: number } | undefined;
+  return meta?.number;
+}
+
+/** Of two enqueues one after the other, or one behind the other in one session: the second item came out first. */
+function disordered(queue: QueueCalls): string[] {
+  const late = new Map<string, string>();
+  const moves = queue.puts.flatMap((put) => {
+    const taken = queue.takenBy.get(put.item);
+    return taken === undefined ? [] : [{ ...put, taken }];
+  });
+  for (const first of moves) {
+    for (const second of moves) {
+      const isBefore =
+        first.call.endMs < second.call.beginMs ||
+        (first.call.session === second.call.session && first.order < second.order);
+      if (!isBefore || second.taken.endMs >= first.taken.beginMs) continue;
+      if (queue.mayBeDeleted(first.call.beginMs, first.taken.endMs)) continue;
+      late.set(first.item, `"${second.item}" came out before "${first.item}": ${at(second.taken)}`);
+      break;
+    }
+  }
+  return late.size > queue.unseen ? [...late.values()] : [];
+}
+
+/** Items that were there all the time while somebody was told that nothing is left. */
+function falseEmpties(queue: QueueCalls): string[] {
+  const missed = new Map<string, string>();
+  for (const empty of queue.empties) {
+    for (const { item, call } of queue.puts) {
+      const taken = queue.takenBy.get(item);
+      const wasThere = call.endMs < empty.beginMs && taken !== undefined && taken.beginMs > empty.endMs;
+      if (!wasThere || queue.mayBeDeleted(call.beginMs, empty.endMs)) continue;
+      missed.set(item, `${at(empty)} was told that nothing is left, and "${item}" was`);
+    }
+  }
+  return missed.size > queue.unseen ? [...missed.values()] : [];
+}
+
+function at({ session, endMs = NaN }: Call): string {
+  return `${session} at ${Math.round(endMs)} ms`;
+}

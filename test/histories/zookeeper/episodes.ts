@@ -1,0 +1,119 @@
+/** What happens now and then: a rush on a new queue, clients that close or die at work, a queue that is deleted. */
+import { SITES } from '../../../engines/wan.ts';
+import { isZooKeeperError, ZooKeeper, type MultiPart } from '../../../src/bindings/zookeeper/index.ts';
+import type { Random } from '../../../src/testing/simulator/random.ts';
+import { pause } from '../pause.ts';
+import { QUEUE, RUSH, times, type Scene } from './scene.ts';
+import { Shop } from './shop.ts';
+
+/** The session of a client that will die: the sooner it expires, the sooner the janitor may act. */
+const MORTAL_SESSION_MS = 4_000;
+const CLOSING_WINDOW = 3;
+/** A deletion that met others' calls so often is left alone. */
+const DELETIONS_MAX = 50;
+
+/** Plays each kind of episode, with draws of its own, and knows how many there were. */
+export class Episodes {
+  readonly #scene: Scene;
+  #rushes = 0;
+  #closings = 0;
+  #deaths = 0;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** A queue that nobody has used is stocked in one go, sold out by all at once, restocked meanwhile, and sold out again. */
+  async rush(random: Random): Promise<void> {
+    const scene = this.#scene;
+    this.#rushes += 1;
+    const queue = `${RUSH}-${this.#rushes}`;
+    scene.injected.add('sell-outs');
+    const stock = (): Promise<unknown> => {
+      const shop = random.pick(scene.shops as [Shop, ...Shop[]]);
+      return times(random.between(6, 12), () => scene.enqueue(shop, queue));
+    };
+    const sellOut = (): Promise<unknown> =>
+      Promise.all(scene.shops.map((shop) => times(random.between(5, 15), () => scene.dequeue(shop, queue))));
+    await stock();
+    await Promise.all([sellOut(), pause(random.between(0, 200)).then(stock)]);
+    await stock();
+    await sellOut();
+  }
+
+  /** A shop closes while its customers wait. */
+  async closing(random: Random): Promise<void> {
+    const scene = this.#scene;
+    this.#closings += 1;
+    const [stocker, site] = [random.pick(scene.shops as [Shop, ...Shop[]]), random.pick(SITES)];
+    const [waitMs, window] = [random.between(0, 250), CLOSING_WINDOW];
+    await times(12, () => scene.enqueue(stocker, QUEUE.closing));
+    const shop = await this.#open(`closing-${this.#closings}`, { site, window, sessionTimeoutMs: 15_000 });
+    const sales = times(20, () => scene.dequeue(shop, QUEUE.closing));
+    await pause(waitMs);
+    scene.injected.add('closings');
+    await shop.close();
+    await sales;
+  }
+
+  /** A shop dies with dequeues under way, some of which may be late. What it was told until then counts. */
+  async death(random: Random): Promise<void> {
+    const scene = this.#scene;
+    this.#deaths += 1;
+    const [stocker, site] = [random.pick(scene.shops as [Shop, ...Shop[]]), random.pick(SITES)];
+    const [stock, wanted, lifeMs] = [random.between(2, 8), random.between(1, 6), random.between(20, 500)];
+    const shop = await this.#open(`mortal-${this.#deaths}`, { site, sessionTimeoutMs: MORTAL_SESSION_MS });
+    await times(stock, () => scene.enqueue(stocker, QUEUE.mortal));
+    const dying = new AbortController();
+    const take = async (): Promise<void> => {
+      while (!dying.signal.aborted) await scene.dequeue(shop, QUEUE.mortal);
+    };
+    const taking = times(wanted, take);
+    await pause(lifeMs);
+    dying.abort();
+    shop.down();
+    scene.injected.add('deaths');
+    await shop.close();
+    await taking;
+  }
+
+  /** The queue is deleted, sometimes under the hands of others, and made anew by whoever stocks it next. */
+  async deletion(random: Random): Promise<void> {
+    const scene = this.#scene;
+    const isQuiet = random.chance(0.5);
+    if (isQuiet) await scene.again.shut();
+    try {
+      await using zk = new ZooKeeper(scene.ensemble.connectString('irl'));
+      const base = `${scene.root}/queues/${QUEUE.again}`;
+      await scene.note('delete queue', QUEUE.again, () => deleteQueue(zk, base));
+      scene.injected.add(isQuiet ? 'deletions' : 'deletions under way');
+    } finally {
+      scene.again.open();
+    }
+  }
+
+  #open(name: string, options: Omit<Parameters<typeof Shop.open>[1], 'name' | 'root'>): Promise<Shop> {
+    const { ensemble, root, progress } = this.#scene;
+    const onBackgroundError = (error: unknown): void => progress(`${name}, beside: ${String(error)}`);
+    return Shop.open(ensemble, { ...options, name, root, onBackgroundError });
+  }
+}
+
+/** In one transaction, so that nobody meets half a queue. */
+async function deleteQueue(zk: ZooKeeper, base: string): Promise<void> {
+  for (let attempt = 1; attempt <= DELETIONS_MAX; attempt += 1) {
+    try {
+      const folders = [`${base}/i`, `${base}/c`];
+      const children = await Promise.all(
+        folders.map(async (path) => (await zk.children(path)).children.map((name) => `${path}/${name}`)),
+      );
+      const paths = [...children.flat(), ...folders, base];
+      await zk.multi(paths.map((path): MultiPart => ({ type: 'delete', path })));
+      return;
+    } catch (error) {
+      // Not there yet, somebody was quicker, or the connection was lost: what was deleted then is deleted again.
+      if (!isZooKeeperError(error)) throw error;
+      await pause(20);
+    }
+  }
+}

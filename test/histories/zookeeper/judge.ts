@@ -1,0 +1,68 @@
+/** Judges a round: by its calls, and by what the ensemble held before the last items were taken and after. */
+import { callFaults } from '../checks/calls.ts';
+import { backInTime, registerFaults, unreadable, type Read } from '../checks/registers.ts';
+import type { Call } from '../history.ts';
+import type { Plan } from './scene.ts';
+import { judgeQueue } from './judge-queue.ts';
+import type { Tree } from './tree.ts';
+
+export interface RoundEvidence {
+  readonly plan: Plan;
+  readonly calls: readonly Call[];
+  /** When all shops had closed. */
+  readonly before: Tree;
+  /** When all that was left had been taken. */
+  readonly after: Tree;
+}
+
+/** So many faults of one queue or key are told. */
+const TOLD_MAX = 5;
+
+export function judgeRound({ plan, calls, before, after }: RoundEvidence): string[] {
+  const byKey = new Map<string, Call[]>();
+  for (const call of calls) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call]);
+  const faults = some(callFaults(calls));
+  for (const [key, ofKey] of byKey) {
+    const name = key.slice(key.indexOf('/') + 1);
+    const isRegister = ofKey.some(({ kind }) => kind === 'get' || kind === 'put');
+    const found = isRegister
+      ? judgeKey(key, ofKey, { value: before.keys.get(name), atMs: before.atMs })
+      : judgeQueue({ plan, key, name, calls: ofKey, before: before.queues.get(name), after: after.queues.get(name) });
+    faults.push(...some(found));
+  }
+  return faults;
+}
+
+function some(faults: readonly string[]): string[] {
+  const more = faults.length - TOLD_MAX;
+  return more > 0 ? [...faults.slice(0, TOLD_MAX), `and ${more} more like this`] : [...faults];
+}
+
+/** Final views are linearizable, and so is what is there in the end; weak views of one shop do not go back in time. */
+export function judgeKey(
+  key: string,
+  calls: readonly Call[],
+  last: { readonly value: string | undefined; readonly atMs: number },
+): string[] {
+  const writes = calls.filter(({ kind }) => kind === 'put').map(asTold);
+  const gets = calls.filter(({ kind }) => kind === 'get');
+  const readsAt = (wanted: string): Read[] =>
+    gets.flatMap(({ session, beginMs, views = [] }) =>
+      views
+        .filter(({ level }) => level === wanted)
+        .map(({ value, atMs }) => ({ session, value: value as string | undefined, beginMs, endMs: atMs })),
+    );
+  const [weak, strong] = [readsAt('weak'), readsAt('strong')];
+  const inTheEnd: Read = { session: 'the reader', value: last.value, beginMs: last.atMs, endMs: last.atMs };
+  return [
+    ...registerFaults(key, writes, [...strong, inTheEnd]),
+    ...unreadable(key, writes, weak),
+    ...backInTime(key, writes, weak),
+  ];
+}
+
+/** The weak view of a write says that it was sent, no more. */
+function asTold(call: Call): Call {
+  const isSent = call.outcome === 'success' && call.views?.at(-1)?.level === 'weak';
+  return isSent ? { ...call, outcome: 'UNKNOWN' } : call;
+}

@@ -1,0 +1,106 @@
+/** What the end of a round of ZooKeeper is judged by: its nodes, and what a new client made of them. */
+import { expect, test } from 'vitest';
+import type { Call } from '../../histories/history.ts';
+import { judgeQueue } from '../../histories/zookeeper/judge-queue.ts';
+import { judgeKey } from '../../histories/zookeeper/judge.ts';
+import { planOf } from '../../histories/zookeeper/scene.ts';
+import { treeOf, type QueueTree } from '../../histories/zookeeper/tree.ts';
+import { dequeued, enqueued, UNKNOWN, written } from './build.ts';
+
+const JANITOR = planOf(0);
+const NO_JANITOR = planOf(1);
+const EMPTY: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
+const LAST = { session: 'last' } as const;
+
+const lengthTold = (output: number, atMs: number): Call => ({ ...dequeued(null, atMs, LAST), kind: 'length', output });
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** One queue, by default one that was used and emptied in the end. */
+function judged(calls: readonly Call[], before: Partial<QueueTree>, after: Partial<QueueTree> = {}, plan = NO_JANITOR) {
+  const [first, last] = [
+    { ...EMPTY, ...before },
+    { ...EMPTY, ...after },
+  ];
+  return judgeQueue({ plan, key: '7/sale', name: 'sale', calls, before: first, after: last });
+}
+
+test('a tree → items without fillers, claims, and how many there ever were; values of keys', () => {
+  const node = { cversion: 0, numChildren: 0, data: null };
+  const tree = treeOf(
+    '/r',
+    [
+      { ...node, path: '/r' },
+      { ...node, path: '/r/keys/a', data: base64('"one"') },
+      { ...node, path: '/r/queues/q' },
+      { ...node, path: '/r/queues/q/i', cversion: 8, numChildren: 2 },
+      { ...node, path: '/r/queues/q/i/-0000000003', data: base64('"x"') },
+      { ...node, path: '/r/queues/q/i/-0000000004', data: '' },
+      { ...node, path: '/r/queues/q/c', cversion: 5, numChildren: 1 },
+      { ...node, path: '/r/queues/q/c/me.1-0000000002' },
+    ],
+    0,
+  );
+  expect(tree.keys).toEqual(new Map([['a', 'one']]));
+  expect(tree.queues).toEqual(
+    new Map([['q', { items: [{ number: 3, item: 'x' }], claims: [2], itemsEver: 5, claimsEver: 3 }]]),
+  );
+});
+
+test('a queue whose rest was handed out as it was read → no fault', () => {
+  const calls = [
+    enqueued('a', 0, { number: 0 }),
+    enqueued('b', 20, { number: 1 }),
+    dequeued('a', 40),
+    lengthTold(1, 60),
+    dequeued('b', 80, LAST),
+    dequeued(null, 100, LAST),
+  ];
+  expect(judged(calls, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
+  expect(judged(calls, { items: [{ number: 0, item: 'b' }], itemsEver: 1, claimsEver: 0 })).toContain(
+    '7/sale: "b" was told number 1, and is number 0',
+  );
+});
+
+test('a rest that was not handed out, or in another order → a fault; a wrong length too', () => {
+  const items = ['a', 'b'].map((item, number) => ({ item, number }));
+  const puts = [enqueued('a', 0), enqueued('b', 0)];
+  const tree = { items, itemsEver: 2, claimsEver: 0 };
+  const rest = [lengthTold(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
+  expect(judged([...puts, ...rest], tree)).toContain(
+    '7/sale: of what was left, number 1 is a, and a new client was handed b',
+  );
+  expect(judged([...puts, lengthTold(0, 20), dequeued(null, 40, LAST)], tree)).toEqual(
+    expect.arrayContaining([
+      '7/sale: of what was left, number 1 is a, and a new client was handed none',
+      '7/sale: its length is 2, and a new client was told 0',
+    ]),
+  );
+});
+
+test('items that no claim takes → a fault; claims only where an outcome is not known, and no janitor was there', () => {
+  const rest = [lengthTold(0, 20)];
+  expect(judged(rest, {}, { items: [{ number: 0, item: 'a' }] })).toEqual([
+    '7/sale: 1 items are left that nobody takes: a',
+  ]);
+  const claimed = { items: [{ number: 0, item: 'a' }], claims: [0] };
+  expect(judged(rest, {}, claimed)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
+  const calls = [enqueued('a', 0), dequeued(null, 0, UNKNOWN), ...rest];
+  expect(judged(calls, {}, claimed)).toEqual([]);
+  expect(judged(calls, {}, claimed, JANITOR)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
+});
+
+test('more nodes than operations may cost → a fault', () => {
+  const rest = [lengthTold(0, 20)];
+  expect(judged(rest, { itemsEver: 20, claimsEver: 20 })).toEqual([]);
+  expect(judged(rest, { itemsEver: 4_493, claimsEver: 4_493 })).toEqual([
+    '7/sale: 4493 items and fillers were made for 0 enqueues and 0 dequeues',
+  ]);
+});
+
+test('a key: acknowledged and not there in the end → a fault; only sent → none', () => {
+  const put = written('v', 0);
+  expect(judgeKey('7/k', [put], { value: 'v', atMs: 100 })).toEqual([]);
+  expect(judgeKey('7/k', [put], { value: undefined, atMs: 100 })).toHaveLength(1);
+  const sent = { ...put, views: [{ level: 'weak', value: undefined, atMs: 1 }] };
+  expect(judgeKey('7/k', [sent], { value: undefined, atMs: 100 })).toEqual([]);
+});
