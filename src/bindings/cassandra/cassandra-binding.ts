@@ -120,7 +120,7 @@ class CassandraStore implements CassandraBinding {
   }
 
   openSession(): BindingSession {
-    return new ReadSession();
+    return new ReadSession({ isStrong: this.#levels[1] === 'strong' });
   }
 
   submitOperation<T>(

@@ -25,11 +25,22 @@ export function keyValuePlanners({ keyspace, table, codec }: KeyValueOptions): R
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `the table is made by what keyValueTable({ keyspace: '${keyspace}', table: '${table}' }) says, or by createTable: true`;
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
+  const idOf = (key: string): string => `${name} ${key}`;
   return new Map<string, Planner>([
-    ['get', (operation) => ({ ...getPlan(operation, `${select} = ?`, codec), hint })],
-    ['getMany', (operation) => ({ ...getManyPlan(operation, `${select} IN ? LIMIT ${MANY_MAX}`, codec), hint })],
-    ['put', (operation) => ({ ...putPlan(operation, insert, codec), hint })],
+    ['get', (operation) => ({ ...getPlan(operation, { cql: `${select} = ?`, codec, idOf }), hint })],
+    [
+      'getMany',
+      (operation) => ({ ...getManyPlan(operation, { cql: `${select} IN ? LIMIT ${MANY_MAX}`, codec, idOf }), hint }),
+    ],
+    ['put', (operation) => ({ ...putPlan(operation, { cql: insert, codec, idOf }), hint })],
   ]);
+}
+
+interface Statement {
+  readonly cql: string;
+  readonly codec: ValueCodec;
+  /** Names what a key stands for among the objects of all tables: what is known of their times is common to the process. */
+  readonly idOf: (key: string) => string;
 }
 
 const READ = {
@@ -42,24 +53,24 @@ const READ = {
 } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
-function getPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
+function getPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
   const key = keyOf((args as Partial<GetArgs> | undefined)?.key, 'args.key');
   return {
     ...READ,
     name: 'get',
     cql,
     params: [key],
-    ids: [key],
+    ids: [idOf(key)],
     pageSize: 2,
     meaningOf(page) {
       const { value, version, content } = entriesOf(page, codec).get(key) ?? ABSENT;
-      return { value, version, objects: [{ id: key, version, content }] };
+      return { value, version, objects: [{ id: idOf(key), version, content }] };
     },
   };
 }
 
 /** Each key for itself: Cassandra has no snapshot over several partitions. */
-function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
+function getManyPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
   const given: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
   if (!Array.isArray(given)) throw invalidArgument('args.keys', 'give a list of keys');
   if (given.length > MANY_MAX) throw invalidArgument('args.keys', `give at most ${MANY_MAX} keys, not ${given.length}`);
@@ -69,7 +80,7 @@ function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan 
     name: 'getMany',
     cql,
     params: [keys],
-    ids: keys,
+    ids: keys.map(idOf),
     // A page that holds whatever the statement can give: to fill pages, Cassandra reads one partition after the other.
     pageSize: MANY_MAX,
     meaningOf(page): Meaning {
@@ -77,30 +88,34 @@ function getManyPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan 
       return {
         value: keys.map((key) => entries.get(key)?.value),
         version: undefined,
-        objects: keys.map((id) => ({ id, version: entries.get(id)?.version, content: entries.get(id)?.content })),
+        objects: keys.map((key) => {
+          const { version, content } = entries.get(key) ?? ABSENT;
+          return { id: idOf(key), version, content };
+        }),
       };
     },
   };
 }
 
 /** Repeated with the same time of writing it is the same write. */
-function putPlan({ args }: Operation, cql: string, codec: ValueCodec): Plan {
+function putPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
   const { key: given, value } = (args ?? {}) as Partial<PutArgs>;
   const key = keyOf(given, 'args.key');
   const text = requireWholeText(codec.encode(value), 'args.value');
-  const timestamp = writeClock.next();
+  const id = idOf(key);
+  const timestamp = writeClock.next(id);
   const content = fingerprintOf(text);
   const written: Meaning = {
     value: undefined,
     version: timestamp,
-    objects: [{ id: key, version: timestamp, content }],
+    objects: [{ id, version: timestamp, content }],
   };
   return {
     name: 'put',
     effect: 'update',
     cql,
     params: [key, text],
-    ids: [key],
+    ids: [id],
     isIdempotent: true,
     pageSize: 1,
     pageState: undefined,

@@ -6,7 +6,7 @@ import { closedError, correctableError } from './failures.ts';
 import type { Level } from './levels.ts';
 import type { Meaning, Plan } from './plan.ts';
 import type { Page, ReadPath, ReadSink } from './read-path.ts';
-import type { ReadSession, SessionRead } from './sessions/session.ts';
+import type { Knowledge, ReadSession, SessionRead } from './sessions/session.ts';
 import type { ReadTally } from './sessions/tally.ts';
 import { writeClock } from './sessions/write-clock.ts';
 
@@ -90,7 +90,7 @@ export class ReadRun implements ReadSink {
     if (meaning === undefined || seq === undefined) return this.final(page);
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
     if (!this.#end()) return;
-    this.#session?.ended(meaning.objects, this.#isSure);
+    this.#session?.ended(meaning.objects, this.#knowledge);
     this.#parts.tally.final(meaning);
     this.#parts.sink.confirm(this.#level, seq);
   }
@@ -111,7 +111,7 @@ export class ReadRun implements ReadSink {
     if (stronger !== undefined) return this.#goStronger(stronger);
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
     if (!this.#end()) return;
-    this.#session?.ended(meaning.objects, this.#isSure);
+    this.#session?.ended(meaning.objects, this.#knowledge);
     if (this.#level !== 'weak') tally.final(meaning);
     sink.update(meaning.value, this.#level, detailsOf(meaning));
   }
@@ -120,16 +120,17 @@ export class ReadRun implements ReadSink {
     if (this.#end()) this.#parts.sink.fail(this.#translated(error));
   }
 
-  /** Whether every write that was answered before the read began is in its final view. */
-  get #isSure(): boolean {
-    return this.#level === 'strong' || this.#consistency === 'ALL';
+  /** A quorum leaves what it shows with a quorum, by read repair: the next one finds it. */
+  get #knowledge(): Knowledge {
+    const isSure = this.#level === 'strong' || this.#consistency === 'ALL';
+    return { isSure, isSettled: isSure && /QUORUM$|^ALL$/.test(this.#consistency) };
   }
 
   /** Whoever writes after a read writes later than what was read. */
   #meaningOf(page: Page): Meaning {
     const meaning = this.#parts.plan.meaningOf(page);
-    writeClock.passed(meaning.version);
-    meaning.objects?.forEach(({ version }) => writeClock.passed(version));
+    if (meaning.objects === undefined) writeClock.passed(meaning.version);
+    meaning.objects?.forEach(({ id, version }) => writeClock.passed(version, id));
     return meaning;
   }
 
@@ -157,15 +158,12 @@ export class ReadRun implements ReadSink {
     return !isPaged && pageState !== undefined && fetched < pageSize;
   }
 
-  /**
-   * How many replicas are to be asked instead. One alone may be behind what the session has seen. So may a few, where what
-   * was seen is absent: it may have been deleted, and only all of them know.
-   */
+  /** How many replicas are to be asked instead, where one alone, or a few, cannot tell what the session must not see. */
   #strongerFor({ objects }: Meaning): Consistency | undefined {
     if (this.#session === undefined) return undefined;
     if (this.#level === 'weak') return this.#session.admits(objects) ? undefined : this.#parts.read;
-    const isUnsure = !this.#isSure && objects !== undefined && this.#session.isMissingSome(objects);
-    return isUnsure ? 'ALL' : undefined;
+    if (this.#consistency === 'ALL' || objects === undefined) return undefined;
+    return this.#session.wantsAll(objects, this.#knowledge) ? 'ALL' : undefined;
   }
 
   #goStronger(consistency: Consistency): void {
@@ -177,9 +175,7 @@ export class ReadRun implements ReadSink {
 
   /** The replicas that were asked may be behind what one alone has shown, by a write that is just being made. */
   #isBehindSession({ objects }: Meaning): boolean {
-    const session = this.#session;
-    if (session === undefined || objects === undefined) return false;
-    return this.#isSure ? session.isAhead(objects) : !session.admits(objects);
+    return objects !== undefined && this.#session?.isAhead(objects) === true;
   }
 
   /** Once more; after that an honest failure. Of two writes of one time only one is kept, for good: that is told once. */
@@ -189,7 +185,7 @@ export class ReadRun implements ReadSink {
       this.#fetched = [];
       return this.#askAgain(undefined);
     }
-    this.#session?.ended(objects, false);
+    this.#session?.ended(objects, { isSure: false, isSettled: false });
     const { name } = this.#parts.plan;
     const message = `${name}: the replicas that were asked show something else than what this session has seen last: ask again`;
     this.fail(new CorrectableError('SESSION_BEHIND', message));

@@ -3,37 +3,67 @@
  * answered last: who writes after an answer must not have an earlier time than that write, nor the same.
  *
  * A hybrid logical clock (Kulkarni et al., OPODIS 2014): the wall clock's time, above every time that it gave before and above
- * those that were read.
+ * those that were read. One that is far ahead it does not follow, lest all that is written next to it, also by the servers,
+ * be lost: only what is written to that object comes after it.
  */
+import { CorrectableError } from '../../../correctable/errors.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
-/** A time that is further ahead was not given by a clock that anybody looks after: who followed it would lead others astray. */
-const AHEAD_MAX_MICROSECONDS = 60_000_000;
+/** Clocks that are looked after are not further apart. */
+const AHEAD_MAX_MICROSECONDS = 1_000_000;
+/** Objects whose version was further ahead; of more those that were seen longest ago are forgotten. */
+const AHEAD_OBJECTS_MAX = 10_000;
 
 export class WriteClock {
   readonly #now: () => number;
   #last = 0;
+  readonly #ahead = new Map<string, number>();
 
   constructor(now: () => number = wallClock()) {
     this.#now = now;
   }
 
-  /** A time of writing: later than all before, also when the wall clock is set back. */
-  next(): number {
-    this.#last = Math.max(this.#now(), this.#last + 1);
-    return this.#last;
+  /**
+   * A time of writing: later than all before, also when the wall clock is set back. Given `id`, of the object that is
+   * written, also later than the versions of it that were read.
+   *
+   * @throws CorrectableError `CONFLICT` where there is no later one
+   */
+  next(id?: string): number {
+    const time = Math.max(this.#now(), this.#last + 1);
+    const ahead = id === undefined ? undefined : this.#ahead.get(id);
+    if (id === undefined || ahead === undefined || ahead < time) return (this.#last = time);
+    if (ahead >= Number.MAX_SAFE_INTEGER) throw noLaterTime(id, ahead);
+    this.#keep(id, ahead + 1);
+    return ahead + 1;
   }
 
-  /** The time as it is: what was written before, here or by whom one has heard from, is not later. */
+  /** The time as it is: what was written before, here or by whom one has heard from, is not later; what is to come is. */
   current(): number {
-    return Math.max(this.#now(), this.#last);
+    return (this.#last = Math.max(this.#now(), this.#last));
   }
 
-  /** A version was read: what is written from now on comes after it. */
-  passed(version: number | undefined): void {
+  /** A version was read, of the object `id` where that is known: what is written from now on comes after it. */
+  passed(version: number | undefined, id?: string): void {
     if (version === undefined || version <= this.#last) return;
     if (version <= this.#now() + AHEAD_MAX_MICROSECONDS) this.#last = version;
+    else if (id !== undefined) this.#keep(id, Math.max(version, this.#ahead.get(id) ?? 0));
   }
+
+  #keep(id: string, version: number): void {
+    this.#ahead.delete(id); // to the end: those seen last are kept
+    this.#ahead.set(id, version);
+    if (this.#ahead.size <= AHEAD_OBJECTS_MAX) return;
+    const [oldest] = this.#ahead.keys();
+    this.#ahead.delete(oldest as string);
+  }
+}
+
+function noLaterTime(id: string, version: number): CorrectableError {
+  const message =
+    `${id} was written with the time ${version}, after which nothing can be written: ` +
+    'delete it with USING TIMESTAMP, and see to the clock of who wrote it';
+  return new CorrectableError('CONFLICT', message, { retryable: false });
 }
 
 /**

@@ -110,7 +110,7 @@ test('an early view of a write that nobody has answered yet → no later final i
   expect(binding.counts).toMatchObject({ finals: 2, diverged: 1, regressed: 1, staleFinals: 0 });
 });
 
-test('versions: more objects than are kept → the ones seen longest ago are forgotten, and it is known', () => {
+test('versions: more objects than are kept → the ones seen longest ago are forgotten, which is known', () => {
   const seen = new VersionsSeen(2);
   for (const [id, version] of [
     ['a', 1],
@@ -119,16 +119,13 @@ test('versions: more objects than are kept → the ones seen longest ago are for
     ['c', 4],
   ] as const)
     seen.learn({ id, version });
-  expect([seen.of('a')?.version, seen.of('b'), seen.of('c')?.version, seen.hasForgotten]).toEqual([
-    3,
-    undefined,
-    4,
-    true,
-  ]);
+  expect(seen.of('a')).toMatchObject({ version: 3, isForgotten: false });
+  expect(seen.of('b')).toMatchObject({ version: undefined, isForgotten: true, doubtedUpTo: 2 });
+  expect(seen.of('c')).toMatchObject({ version: 4, isForgotten: false });
 });
 
 test('versions: older, the same with another value, absent → only the first two are behind', () => {
-  const seen = { version: 5, content: 'x', isGone: false };
+  const seen = { version: 5, content: 'x', isSettled: true, doubtedUpTo: -Infinity, isForgotten: false };
   const shown = (version: number | undefined, content?: string) => isOlder({ id: 'a', version, content }, seen);
   expect([shown(4), shown(5, 'y'), shown(5, 'x'), shown(5), shown(6), shown(undefined)]).toEqual([
     true,

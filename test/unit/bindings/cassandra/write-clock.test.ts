@@ -41,32 +41,67 @@ test('one process: put and statements, of any of its bindings, one after the oth
   expect(times).toEqual([...new Set(times)].sort((a, b) => a! - b!));
 });
 
-test('read: a version of a clock that is ahead → the next write comes after it', async () => {
+test('read: a version of a clock that is a little ahead → whatever is written next comes after it', async () => {
   const { fake, client } = open();
-  const ahead = (Date.now() + 5_000) * 1_000;
-  fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, ahead)] : [] }));
-  await client.invokeStrong(get('k'));
-  await client.invoke(put('k', 2));
-  expect(fake.executed.at(-1)?.options.timestamp).toBeGreaterThan(ahead);
-  const further = ahead + 1_000_000;
-  fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, further)] : [] }));
-  await client.invokeStrong(statements.written({ key: 'k' }));
-  await client.invoke(statements.remove({ key: 'k' }));
-  expect(fake.executed.at(-1)?.options.timestamp).toBeGreaterThan(further);
+  for (const [ahead, reading] of [
+    [300, get('k')],
+    [600, statements.written({ key: 'k' })],
+  ] as const) {
+    const version = (Date.now() + ahead) * 1_000;
+    fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, version)] : [] }));
+    await client.invokeStrong(reading);
+    await client.invoke(statements.remove({ key: 'other' }));
+    expect(fake.executed.at(-1)?.options.timestamp).toBeGreaterThan(version);
+  }
 });
 
-test('clock: set back, standing still → goes on; a version far ahead → not followed', () => {
+test('read: a version of a clock that is far ahead → all writes of that key come after it, and nothing else', async () => {
+  const [{ fake, client }, another] = [open(), open()];
+  const ahead = (Date.now() + 3_600_000) * 1_000;
+  fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, ahead)] : [] }));
+  await client.invokeStrong(get('k'));
+  await another.client.invoke(put('k', 2));
+  expect(another.fake.executed.at(-1)?.options.timestamp).toBe(ahead + 1);
+  await client.invoke(put('k', 3));
+  expect(fake.executed.at(-1)?.options.timestamp).toBe(ahead + 2);
+  for (const update of [put('other', 2), statements.remove({ key: 'other' })]) {
+    await client.invoke(update);
+    expect(fake.executed.at(-1)?.options.timestamp).toBeLessThan((Date.now() + 2_000) * 1_000);
+  }
+});
+
+test('read: a version after which there is none → put says that it would be lost', async () => {
+  const { fake, client } = open();
+  fake.answerAll(({ cql }) => ({
+    rows: cql.startsWith('SELECT') ? [valueRow('late', 1, Date.now() * 1_000_000)] : [],
+  }));
+  await client.invokeStrong(get('late'));
+  await expect(client.invoke(put('late', 2))).rejects.toMatchObject({ code: 'CONFLICT', retryable: false });
+});
+
+test('clock: set back, standing still → goes on; a version far ahead → not followed, but for its object', () => {
   let now = 1_000_000;
   const clock = new WriteClock(() => now);
   expect([clock.next(), clock.next()]).toEqual([1_000_000, 1_000_001]);
   now = 5;
   expect([clock.current(), clock.next()]).toEqual([1_000_001, 1_000_002]);
-  clock.passed(1_000_010);
-  expect(clock.next()).toBe(1_000_011);
+  clock.passed(1_000_004);
+  expect(clock.next()).toBe(1_000_005);
   clock.passed(3);
   clock.passed(undefined);
-  clock.passed(2 ** 52);
-  expect(clock.next()).toBe(1_000_012);
+  clock.passed(2 ** 52, 'far');
+  expect([clock.next(), clock.next('near'), clock.next('far')]).toEqual([1_000_006, 1_000_007, 2 ** 52 + 1]);
+});
+
+test('clock: what was written before a moment is not later, what is written after it is', () => {
+  const clock = new WriteClock(() => 7);
+  expect([clock.current(), clock.next(), clock.current(), clock.next()]).toEqual([7, 8, 8, 9]);
+});
+
+test('clock: more objects far ahead than are kept → those seen longest ago are forgotten', () => {
+  const clock = new WriteClock(() => 7);
+  for (let n = 0; n <= 10_000; n += 1) clock.passed(2 ** 40, `object ${n}`);
+  expect([clock.next('object 0'), clock.next('object 1')]).toEqual([7, 2 ** 40 + 1]);
 });
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));

@@ -1,0 +1,149 @@
+/**
+ * Sessions on Cassandra, against three replicas whose order is known: no view is of before what the session saw or wrote
+ * when it asked, its writes come after what it saw, and once all replicas have everything nothing stands in its way.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cassandra } from '../../src/bindings/cassandra/index.ts';
+import { ReadSession } from '../../src/bindings/cassandra/sessions/session.ts';
+import { writeClock } from '../../src/bindings/cassandra/sessions/write-clock.ts';
+import { createClient, isCorrectableError } from '../../src/index.ts';
+import { get, getMany, put } from '../../src/operations/index.ts';
+import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
+import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';
+
+const KEYS = ['a', 'b', 'c', 'd'];
+const ACTIONS = 60;
+const HOUR_MICROSECONDS = 3_600_000_000;
+
+interface World {
+  readonly seed: number;
+  readonly write: 'QUORUM' | 'ONE';
+  /** Keys that a session remembers. */
+  readonly keysMax: number;
+  /** Whether some writers have a clock that is an hour ahead. */
+  readonly isSkewed: boolean;
+}
+
+const worlds: fc.Arbitrary<World> = fc.record({
+  seed: fc.integer(),
+  write: fc.constantFrom('QUORUM', 'ONE'),
+  keysMax: fc.constantFrom(2, 100),
+  isSkewed: fc.boolean(),
+});
+
+test(
+  'Cassandra: sessions, writers, deletions, replicas behind → never back, never stuck',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(fc.asyncProperty(worlds, runs), { numRuns: 200 });
+  },
+);
+
+async function runs(world: World): Promise<void> {
+  const draw = drawing(world.seed);
+  const fake = fakeDriver();
+  const replicas = new LwwReplicas(fake, draw);
+  const isStrong = world.write === 'QUORUM';
+  const binding = cassandra({
+    contactPoints: ['a'],
+    keyspace: 'shop',
+    driver: fake.driver,
+    correctable: 'never',
+    write: world.write,
+  });
+  binding.openSession = () => new ReadSession({ isStrong, keysMax: world.keysMax });
+  const client = createClient(binding);
+  const users = [0, 1].map(() => ({ session: client.session(), seen: new Map<string, number>() }));
+  const faults: string[] = [];
+  type User = (typeof users)[number];
+
+  function read({ session, seen }: User, keys: readonly string[], levels?: readonly ['weak']): Promise<string[]> {
+    const before = new Map(seen);
+    const operation = keys.length === 1 ? get(keys[0] as string) : getMany([...keys]);
+    const reading =
+      levels === undefined ? client.invoke(operation, { session }) : client.invoke(operation, { session, levels });
+    const shown: string[] = [];
+    reading.subscribe(({ level }: { readonly level: string }) => {
+      shown.push(level);
+      for (const key of keys) {
+        const { at, text } = replicas.answered?.cellOf(key) ?? { at: NaN, text: undefined };
+        if (!(at >= (before.get(key) ?? -Infinity))) faults.push(`${level} of ${key} went back`);
+        // A deletion that one replica has heard of may not have been made yet, and nobody can tell from its answer.
+        const isSure = (level === 'strong' || replicas.answered?.consistency === 'ALL') && level !== 'weak';
+        if (text === undefined && !isSure) continue;
+        raise(before, key, at);
+        // Of keys that were forgotten, `strong` knows only what was answered.
+        if (isSure || !isStrong || world.keysMax > KEYS.length) raise(seen, key, at);
+      }
+    });
+    return reading.settle().then(
+      () => shown,
+      (error: unknown) => {
+        if (!isCorrectableError(error, 'SESSION_BEHIND')) faults.push(String(error));
+        return ['SESSION_BEHIND'];
+      },
+    );
+  }
+
+  function write({ session, seen }: User, key: string, value: number): void {
+    const before = seen.get(key) ?? -Infinity;
+    const writing = client.invoke(put(key, value), { session });
+    void writing.settle().then(({ version }) => {
+      if (!((version as number) > before)) faults.push(`put of ${key} was lost before it was made`);
+      raise(seen, key, version as number);
+    });
+  }
+
+  for (let n = 0; n < ACTIONS; n += 1) {
+    const user = users[draw(users.length)] as User;
+    const key = KEYS[draw(KEYS.length)] as string;
+    const action = draw(8);
+    if (action <= 1) void read(user, [key]);
+    else if (action === 2) void read(user, [key], ['weak']);
+    else if (action === 3) void read(user, [key, KEYS[(KEYS.indexOf(key) + 1) % KEYS.length] as string]);
+    else if (action <= 5) write(user, key, n);
+    else if (action === 6) replicas.write(key, { at: writeClock.next(), text: undefined });
+    else {
+      const ahead = world.isSkewed && draw(2) === 0 ? HOUR_MICROSECONDS : 0;
+      replicas.write(key, { at: writeClock.next() + ahead, text: String(n) });
+    }
+    for (let steps = draw(8); steps > 0; steps -= 1) await replicas.step();
+  }
+  while (await replicas.step());
+
+  async function finished<T>(reading: Promise<T>): Promise<T> {
+    while (await replicas.step());
+    return reading;
+  }
+  for (const user of users) {
+    for (const key of KEYS) {
+      await finished(read(user, [key]));
+      const shown = await finished(read(user, [key]));
+      if (shown.includes('SESSION_BEHIND')) faults.push(`${key} stays behind`);
+      const again = await finished(read(user, [key], ['weak']));
+      if (!again.includes('weak') && world.keysMax > KEYS.length) faults.push(`${key} has no weak view any more`);
+      const { text } = replicas.newest(key);
+      const value = client.invoke(get(key), { session: user.session }).settle();
+      if ((await finished(value)).value !== (text === undefined ? undefined : JSON.parse(text)))
+        faults.push(`${key} is wrong`);
+    }
+  }
+  await client.close();
+  expect(faults).toEqual([]);
+}
+
+function raise(seen: Map<string, number>, key: string, at: number): void {
+  seen.set(key, Math.max(seen.get(key) ?? -Infinity, at));
+}
+
+/** Numbers from a seed (mulberry32). */
+function drawing(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,164 @@
+/** What a session on Cassandra believes of absence, of keys that it has forgotten, and of writes that land late. */
+import { expect, test } from 'vitest';
+import { cassandra } from '../../../../src/bindings/cassandra/index.ts';
+import { ReadSession } from '../../../../src/bindings/cassandra/sessions/session.ts';
+import { createClient, type Session } from '../../../../src/index.ts';
+import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { fakeDriver, valueRow } from './fake-driver.ts';
+
+/** With `write: 'ONE'` the final level is `quorum`. */
+function open({ write = 'QUORUM', keysMax = 100 }: { write?: 'QUORUM' | 'ONE'; keysMax?: number } = {}) {
+  const fake = fakeDriver();
+  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, write });
+  binding.openSession = () => new ReadSession({ isStrong: write === 'QUORUM', keysMax });
+  const client = createClient(binding);
+  const session = client.session();
+  const isAsked = async (consistency: string, rows: readonly object[]) => {
+    const executed = await fake.next();
+    expect(executed.consistency).toBe(consistency);
+    executed.answer({ rows: [...rows] });
+  };
+  return {
+    fake,
+    client,
+    session,
+    isAsked,
+    /** The final level alone. */
+    final: (key: string) => client.invokeStrong(get(key), { session }),
+    weak: (key: string) => client.invoke(get(key), { session, levels: ['weak'] }).settle(),
+    wrote: async (key: string, value: unknown, own: Session = session) => {
+      const writing = client.invoke(put(key, value), { session: own });
+      const executed = await fake.next();
+      executed.answer();
+      await writing;
+      return executed.options.timestamp ?? 0;
+    },
+  };
+}
+
+test('quorum: a key that may be among the forgotten ones → all replicas are asked, and believed', async () => {
+  const { client, session, isAsked, final, wrote } = open({ write: 'ONE', keysMax: 1 });
+  const at = await wrote('a', 1);
+  await wrote('b', 2);
+  const read = final('a');
+  await isAsked('QUORUM', [valueRow('a', 0, at - 1)]);
+  await isAsked('ALL', [valueRow('a', 1, at)]);
+  expect(await read).toBe(1);
+  const many = client.invokeStrong(getMany(['c', 'd']), { session });
+  await isAsked('QUORUM', []);
+  await isAsked('ALL', []);
+  expect(await many).toEqual([undefined, undefined]);
+});
+
+test('forgotten keys: newer than all that was forgotten → fine', async () => {
+  const { isAsked, weak, wrote } = open({ write: 'ONE', keysMax: 1 });
+  await wrote('a', 1);
+  const at = await wrote('b', 2);
+  const read = weak('c');
+  await isAsked('ONE', [valueRow('c', 3, at)]);
+  expect(await read).toMatchObject({ level: 'weak', value: 3 });
+});
+
+test('strong: a key that may be among the forgotten ones → no weak view, and the strong one is believed', async () => {
+  const { isAsked, weak, wrote } = open({ keysMax: 1 });
+  const at = await wrote('a', 1);
+  await wrote('b', 2);
+  for (const rows of [[valueRow('a', 3, at)], []]) {
+    const read = weak('a');
+    await isAsked('ONE', [valueRow('a', 0, at - 1)]);
+    await isAsked('QUORUM', rows);
+    expect(await read).toMatchObject({ level: 'strong' });
+    await wrote('b', 2);
+  }
+});
+
+test.each(['QUORUM', 'ONE'] as const)(
+  'W = %s: written while a read of the session found it absent → the write stays known, and is shown',
+  async (write) => {
+    const { fake, isAsked, final, weak, wrote } = open({ write });
+    const reading = final('k');
+    const executed = await fake.next();
+    const at = await wrote('k', 'mine');
+    executed.answer({ rows: [] });
+    expect(await reading).toBeUndefined();
+    const later = final('k');
+    await isAsked('QUORUM', [valueRow('k', 'mine', at)]);
+    expect(await later).toBe('mine');
+    const early = weak('k');
+    await isAsked('ONE', [valueRow('k', 'mine', at)]);
+    expect(await early).toMatchObject({ level: 'weak', value: 'mine' });
+    const absent = weak('k');
+    await isAsked('ONE', []);
+    await isAsked('QUORUM', [valueRow('k', 'mine', at)]);
+    expect(await absent).toMatchObject({ value: 'mine' });
+  },
+);
+
+test('quorum: gone, then a write of before that lands → all replicas are asked, and believed', async () => {
+  const { isAsked, final, weak, wrote } = open({ write: 'ONE' });
+  const at = await wrote('k', 'old');
+  const gone = final('k');
+  await isAsked('QUORUM', []);
+  await isAsked('ALL', []);
+  expect(await gone).toBeUndefined();
+  const back = final('k');
+  await isAsked('QUORUM', [valueRow('k', 'new', at + 1)]);
+  await isAsked('ALL', [valueRow('k', 'new', at + 1)]);
+  expect(await back).toBe('new');
+  const early = weak('k');
+  await isAsked('ONE', [valueRow('k', 'new', at + 1)]);
+  expect(await early).toMatchObject({ level: 'weak', value: 'new' });
+});
+
+test('quorum: gone, and a replica that has not heard of it → still gone', async () => {
+  const { isAsked, final, wrote } = open({ write: 'ONE' });
+  const at = await wrote('k', 'old');
+  for (const rows of [[], [valueRow('k', 'old', at)]]) {
+    const gone = final('k');
+    await isAsked('QUORUM', rows);
+    await isAsked('ALL', []);
+    expect(await gone).toBeUndefined();
+  }
+});
+
+test('strong: gone before the late answer of our own write → no weak view of it', async () => {
+  const { fake, client, session, isAsked, final, weak } = open();
+  const writing = client.invoke(put('k', 'mine'), { session });
+  const written = await fake.next();
+  const gone = final('k');
+  await isAsked('QUORUM', []);
+  expect(await gone).toBeUndefined();
+  written.answer();
+  await writing;
+  const read = weak('k');
+  await isAsked('ONE', [valueRow('k', 'mine', written.options.timestamp ?? 0)]);
+  await isAsked('QUORUM', []);
+  expect(await read).toMatchObject({ level: 'strong', value: undefined });
+});
+
+test('strong: one replica alone has shown it, and a quorum has nothing → all replicas are asked, and believed', async () => {
+  const { isAsked, final, weak } = open();
+  const early = weak('k');
+  await isAsked('ONE', [valueRow('k', 'on its way', 9)]);
+  expect(await early).toMatchObject({ value: 'on its way' });
+  const read = final('k');
+  await isAsked('QUORUM', []);
+  await isAsked('ALL', [valueRow('k', 'on its way', 9)]);
+  expect(await read).toBe('on its way');
+  const gone = final('k');
+  await isAsked('QUORUM', []);
+  expect(await gone).toBeUndefined();
+});
+
+test('strong: written while a read of the session found it absent → no weak view of before the write', async () => {
+  const { fake, isAsked, final, weak, wrote } = open();
+  const reading = final('k');
+  const executed = await fake.next();
+  const at = await wrote('k', 'mine');
+  executed.answer({ rows: [] });
+  await reading;
+  const read = weak('k');
+  await isAsked('ONE', []);
+  await isAsked('QUORUM', [valueRow('k', 'mine', at)]);
+  expect(await read).toMatchObject({ level: 'strong', value: 'mine' });
+});
