@@ -37,6 +37,8 @@ export class ReadRun implements ReadSink {
   #early: { readonly page: Page; readonly meaning: Meaning | undefined; readonly seq: number | undefined } | undefined;
   /** Rows of the pages before. */
   #fetched: readonly Page['rows'][] = [];
+  /** What is true at `strong`, while all replicas are asked whether it is also what the session must be shown. */
+  #last: Meaning | undefined;
   /** Whether the replicas were asked once more because they were behind the session. */
   #isSecondTry = false;
   #isOver = false;
@@ -100,7 +102,6 @@ export class ReadRun implements ReadSink {
       this.#fetched = [...this.#fetched, page.rows];
       return this.#askAgain(page.pageState);
     }
-    const { sink, tally } = this.#parts;
     let meaning: Meaning;
     try {
       meaning = this.#meaningOf({ rows: [...this.#fetched.flat(), ...page.rows], pageState: page.pageState });
@@ -108,16 +109,25 @@ export class ReadRun implements ReadSink {
       return this.fail(error);
     }
     const stronger = this.#strongerFor(meaning);
-    if (stronger !== undefined) return this.#goStronger(stronger);
+    if (stronger !== undefined) {
+      if (this.#level === 'strong') this.#last = meaning;
+      return this.#goStronger(stronger);
+    }
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
-    if (!this.#end()) return;
-    this.#session?.ended(meaning.objects, this.#knowledge);
-    if (this.#level !== 'weak') tally.final(meaning);
-    sink.update(meaning.value, this.#level, detailsOf(meaning));
+    this.#tellFinal(meaning, this.#knowledge);
   }
 
+  /** Where not all replicas can be asked, what `strong` promises is kept by those that were. */
   fail(error: unknown): void {
-    if (this.#end()) this.#parts.sink.fail(this.#translated(error));
+    if (this.#last !== undefined) this.#tellFinal(this.#last, { isSure: true, isSettled: false });
+    else if (this.#end()) this.#parts.sink.fail(this.#translated(error));
+  }
+
+  #tellFinal(meaning: Meaning, knowledge: Knowledge): void {
+    if (!this.#end()) return;
+    this.#session?.ended(meaning.objects, knowledge);
+    if (this.#level !== 'weak') this.#parts.tally.final(meaning);
+    this.#parts.sink.update(meaning.value, this.#level, detailsOf(meaning));
   }
 
   /** A quorum leaves what it shows with a quorum, by read repair: the next one finds it. */

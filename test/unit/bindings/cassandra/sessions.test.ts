@@ -150,6 +150,17 @@ test('strong: one replica alone has shown it, and a quorum has nothing → all r
   expect(await gone).toBeUndefined();
 });
 
+test('strong: the same, and not all replicas can be asked → what the quorum said', async () => {
+  const { fake, client, session, isAsked } = open();
+  const read = client.invoke(get('k'), { session });
+  await isAsked('ONE', [valueRow('k', 'deleted', 9)]);
+  await isAsked('QUORUM', []);
+  const all = await fake.next();
+  expect(all.consistency).toBe('ALL');
+  all.fail(new Error('a node is down'));
+  expect(await read).toBeUndefined();
+});
+
 test('strong: written while a read of the session found it absent → no weak view of before the write', async () => {
   const { fake, isAsked, final, weak, wrote } = open();
   const reading = final('k');
