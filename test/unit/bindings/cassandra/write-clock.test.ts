@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
-import { WriteClock, wallClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
+import { WriteClock, wallClock, writeClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { fakeDriver, valueRow } from './fake-driver.ts';
@@ -53,6 +53,15 @@ test('read: a version of a clock that is ahead → the next write comes after it
   await client.invokeStrong(statements.written({ key: 'k' }));
   await client.invoke(statements.remove({ key: 'k' }));
   expect(fake.executed.at(-1)?.options.timestamp).toBeGreaterThan(further);
+});
+
+test('two copies of the package in one process → one clock', async () => {
+  vi.resetModules();
+  const copy = await import('../../../../src/bindings/cassandra/sessions/write-clock.ts');
+  expect(copy.WriteClock).not.toBe(WriteClock);
+  writeClock.passed((Date.now() + 30_000) * 1_000);
+  const written = writeClock.next();
+  expect(copy.writeClock.next()).toBeGreaterThan(written);
 });
 
 test('clock: set back, standing still → goes on; a version far ahead → not followed', () => {
