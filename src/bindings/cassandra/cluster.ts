@@ -5,7 +5,7 @@ import { loadDriver, type CassandraDriver, type DriverClient, type DriverStateme
 import { closedError, RepeatedFailure } from './failures.ts';
 import { keyValueTable } from './key-value-table.ts';
 import type { ResolvedOptions } from './options.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicies, type RetryPolicyClass } from './policies.ts';
+import { addressTranslator, coordinatorPolicy, hostAndPort, retryPolicies, type RetryPolicyClass } from './policies.ts';
 import type { Page } from './read-path.ts';
 import { serverIdentity } from './server-identity.ts';
 import { Values } from './values.ts';
@@ -122,12 +122,18 @@ export class Cluster {
   #clientOptions(driver: CassandraDriver, retry: object): object {
     const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, translateAddress, clientOptions } =
       this.#options;
-    const given = clientOptions as { policies?: object; pooling?: object; socketOptions?: object; encoding?: object };
+    const given = clientOptions as GivenOptions;
+    const { speculativeExecution } = driver.policies;
+    const hasTranslator = translateAddress === undefined && given.policies?.addressResolution !== undefined;
     return {
       // The schema is of use for routing by token only, and these requests are not.
       isMetadataSyncEnabled: false,
       ...given,
+      // One by the name of `default` would come before what is said here; and nothing here is executed by another.
+      profiles: undefined,
       contactPoints: [...contactPoints],
+      // That of the nodes which are listed by names, and of those which are not listed.
+      protocolOptions: { port: Number(hostAndPort(contactPoints[0] ?? '')[1]), ...given.protocolOptions },
       keyspace,
       ...(credentials !== undefined && { credentials }),
       // Left to itself the driver takes any certificate, and looks for the node's number in it, not for its name.
@@ -136,9 +142,11 @@ export class Cluster {
       }),
       policies: {
         ...given.policies,
-        ...(translateAddress !== undefined && { addressResolution: addressTranslator(driver, translateAddress) }),
+        ...(!hasTranslator && { addressResolution: addressTranslator(driver, contactPoints, translateAddress) }),
         loadBalancing: coordinatorPolicy(driver, contactPoints),
         retry,
+        // A second coordinator may refuse what the first one makes, and may show less than what the first one has shown.
+        speculativeExecution: new speculativeExecution.NoSpeculativeExecutionPolicy(),
       },
       pooling: { maxRequestsPerConnection: REQUESTS_MAX, ...given.pooling },
       socketOptions: { ...given.socketOptions, readTimeout: requestTimeoutMs },
@@ -146,6 +154,15 @@ export class Cluster {
       encoding: { ...given.encoding, map: Map },
     };
   }
+}
+
+/** What is said here beside something of the application's. */
+interface GivenOptions {
+  readonly policies?: { readonly addressResolution?: object };
+  readonly protocolOptions?: object;
+  readonly pooling?: object;
+  readonly socketOptions?: object;
+  readonly encoding?: object;
 }
 
 /**

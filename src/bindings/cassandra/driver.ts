@@ -77,6 +77,7 @@ export interface CassandraDriver {
     readonly loadBalancing: { readonly LoadBalancingPolicy: Class<object> };
     readonly retry: { readonly RetryPolicy: new () => object };
     readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
+    readonly speculativeExecution: { readonly NoSpeculativeExecutionPolicy: new () => object };
   };
   /** How values are written and read; without it a driver can only be used as a whole. */
   readonly Encoder?: new (protocolVersion: number, options: object) => DriverEncoder;
@@ -86,9 +87,13 @@ export interface CassandraDriver {
     readonly BigDecimal: Class<object> & { toBuffer(value: object): Buffer };
     /** Its `months`, `days` and `nanoseconds` are not in its types. */
     readonly Duration: Class<object>;
+    readonly InetAddress: Class<object>;
     readonly Integer: Class<object> & { toBuffer(value: object): Buffer };
+    readonly LocalDate: Class<object>;
+    readonly LocalTime: Class<object>;
     readonly Long: Class<object>;
     readonly Tuple: Class<{ readonly elements: unknown[] }>;
+    readonly Uuid: Class<object>;
     readonly Vector?: Class<{ readonly elements: unknown[] }>;
   };
 }

@@ -10,6 +10,7 @@ export interface CassandraOptions {
   /**
    * Nodes as `host` or `host:port`, the closest first: it coordinates all requests; the others, in their order, only while
    * it is down. These are the addresses by which the nodes know each other, or those that `translateAddress` makes of them.
+   * Nodes do not say on which port they listen: those that are listed by name, on the port of the first one.
    */
   readonly contactPoints: readonly string[];
   /**
@@ -51,7 +52,10 @@ export interface CassandraOptions {
   readonly tls?: object;
   /** The module `cassandra-driver`; the installed one unless given. */
   readonly driver?: CassandraDriver;
-  /** Further options for the driver's client, under its own names; those of this binding come before them. */
+  /**
+   * Further options for the driver's client, under its own names; those of this binding come before them, and it has no
+   * use for `profiles` and speculative executions.
+   */
   readonly clientOptions?: object;
 }
 

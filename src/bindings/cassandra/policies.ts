@@ -89,9 +89,15 @@ export function coordinatorPolicy(
 }
 
 async function addressOf(point: string, lookUp: LookUp): Promise<string> {
-  const [, host = point, port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(point) ?? [];
+  const [host, port] = hostAndPort(point);
   const { address } = await lookUp(host);
   return `${address}:${port}`;
+}
+
+/** The two parts of `host:port` or `[host]:port`. */
+export function hostAndPort(point: string): [host: string, port: string] {
+  const [, host = point, port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(point) ?? [];
+  return [host, port];
 }
 
 interface Decision {
@@ -150,14 +156,22 @@ export function retryPolicies(driver: CassandraDriver): RetryPolicyClass {
   };
 }
 
-/** Nodes know each other by addresses that clients may not reach. */
-export function addressTranslator(driver: CassandraDriver, translate: (address: string) => string): object {
+/** With a port: an address of IPv6 alone has colons too. */
+const ENDPOINT = /^(\[.*\]|[^:]*):\d+$/;
+
+/** Nodes know each other by addresses that clients may not reach, and do not say on which ports they listen for clients. */
+export function addressTranslator(
+  driver: CassandraDriver,
+  contactPoints: readonly string[],
+  translate: (address: string) => string = (address) => address,
+): object {
+  const ports = new Map(contactPoints.map(hostAndPort));
   // Any class of the driver's will do to be taken for a translator; the base class is not in its types.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
     translate(address: string, port: number, done: (endpoint: string) => void): void {
       const translated = translate(address);
-      done(/:\d+$/.test(translated) ? translated : `${translated}:${port}`);
+      done(ENDPOINT.test(translated) ? translated : `${translated}:${ports.get(translated) ?? port}`);
     }
   })();
 }

@@ -42,26 +42,25 @@ export class UpdateRun implements Whereabouts {
     const { plan, context, cluster, write } = this.#parts;
     context.whereabouts = this;
     try {
-      if (!cluster.isConnected) await this.#connected();
+      if (!cluster.isConnected) {
+        await cluster.connected();
+        // Who has gone while it waited was told that it was not made: from here on nobody can go before it is sent.
+        if (context.signal.aborted) this.#end();
+      }
       if (this.#isOver) return;
       this.#mayHaveLeft = true;
       this.#answered(await cluster.update({ ...plan, consistency: write }));
     } catch (error) {
       const { name: operation, hint, isOneMutation } = plan;
-      this.#fail(correctableError(error, { effect: 'update', operation, hint, isOneMutation }));
+      // What failed before it could leave was a connection: however that ended, the update was not made.
+      const effect = this.#mayHaveLeft ? 'update' : 'read';
+      this.#fail(correctableError(error, { effect, operation, hint, isOneMutation }));
     }
   }
 
   /** The binding closes. */
   close(): void {
     this.#fail(this.#mayHaveLeft ? abandonedError(this.#parts.plan.name) : closedError());
-  }
-
-  /** Who has gone while it waited was told that it was not made: then it is not. */
-  async #connected(): Promise<void> {
-    const { cluster, context } = this.#parts;
-    await cluster.connected();
-    if (context.signal.aborted) this.#end();
   }
 
   #answered(page: Parameters<Plan['meaningOf']>[0]): void {

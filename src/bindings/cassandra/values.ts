@@ -1,10 +1,10 @@
 /** Values between the driver's classes and plain ones (see `Row`), the same whichever way they go. */
 import { invalidArgument } from '../../correctable/errors.ts';
 import { jsonText } from '../../engine-client/json-text.ts';
-import { plainValue, setOwn } from './cql/reading.ts';
+import { plainValue, setOwn, standsFor } from './cql/reading.ts';
 import { Misfit } from './cql/scalars.ts';
 import type { CqlType } from './cql/types.ts';
-import { bytesOf, type WriteForeign } from './cql/writing.ts';
+import { bytesOf, type Foreign } from './cql/writing.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { Row } from './read-path.ts';
 
@@ -20,14 +20,17 @@ const VERSION = 4;
 /** Translates the values of one driver. */
 export class Values {
   readonly #types: CassandraDriver['types'];
-  readonly #foreign: WriteForeign;
+  readonly #foreign: Foreign;
 
   constructor({ types, Encoder }: CassandraDriver) {
     const encoder = Encoder && new Encoder(VERSION, {});
     this.#types = types;
-    this.#foreign = (value, type) => {
-      if (encoder === undefined) throw new TypeError('a plain value is due');
-      return encoder.encode(value, type) as Uint8Array;
+    this.#foreign = {
+      plain: (value) => standsFor(value, types),
+      write(value, type) {
+        if (encoder === undefined) throw new TypeError('a plain value is due');
+        return encoder.encode(value, type) as Uint8Array;
+      },
     };
   }
 

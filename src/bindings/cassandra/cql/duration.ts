@@ -41,6 +41,12 @@ export function durationText(duration: Duration): string {
   return text === '' ? '0s' : `${isNegative ? '-' : ''}${text}`;
 }
 
+/** Whether all parts go the same way. */
+export function hasOneSign({ months, days, nanoseconds }: Duration): boolean {
+  const parts = [months, days, nanoseconds];
+  return parts.every((part) => part >= 0n) || parts.every((part) => part <= 0n);
+}
+
 /** The bytes of a duration written as text; `undefined` for a text that is none. */
 export function durationBytes(text: string): Buffer | undefined {
   const [whole, minus, ...counts] = TEXT.exec(text) ?? [];

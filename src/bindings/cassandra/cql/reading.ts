@@ -3,12 +3,12 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import type { CassandraDriver } from '../driver.ts';
 import { resolved } from './class-names.ts';
 import { decimalText } from './decimal.ts';
-import { durationText } from './duration.ts';
+import { durationText, hasOneSign, type Duration } from './duration.ts';
 import { bigintOf } from './integers.ts';
 import { entryOf, isTextual, itemOf, itemsOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
 
 type DriverTypes = CassandraDriver['types'];
-type Duration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown };
+type DriverDuration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown };
 
 /** The plain form of a value; `given` is the type of its column, where it is known. */
 export function plainValue(value: unknown, given: CqlType | undefined, types: DriverTypes): unknown {
@@ -30,17 +30,31 @@ export function setOwn(object: Record<string, unknown>, name: string, value: unk
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
+/** The classes of single values that a driver has. */
+const SCALARS = ['BigDecimal', 'Duration', 'InetAddress', 'Integer', 'LocalDate', 'LocalTime', 'Long', 'Uuid'] as const;
+
+/** What an object of one of the driver's classes stands for: a plain single value, or items; `undefined` for any other. */
+export function standsFor(value: object, types: DriverTypes): unknown {
+  if (isItems(value, types)) return value.elements;
+  if (!SCALARS.some((name) => value instanceof types[name])) return undefined;
+  // Cassandra has none that goes both ways, and no text says it.
+  if (value instanceof types.Duration && !hasOneSign(partsOf(value as DriverDuration))) return undefined;
+  return plainInstance(value, types);
+}
+
 function plainInstance(value: object, types: DriverTypes): unknown {
   if (value instanceof types.Long) return BigInt(String(value));
   // Its own decimal text takes minutes for what a damaged answer may hold.
   if (value instanceof types.Integer) return bigintOf(types.Integer.toBuffer(value));
   if (value instanceof types.BigDecimal) return decimalText(types.BigDecimal.toBuffer(value));
-  if (value instanceof types.Duration) {
-    const part = (name: 'months' | 'days' | 'nanoseconds'): bigint => BigInt(String((value as Duration)[name]));
-    return durationText({ months: part('months'), days: part('days'), nanoseconds: part('nanoseconds') });
-  }
+  if (value instanceof types.Duration) return durationText(partsOf(value as DriverDuration));
   // Uuid, InetAddress, LocalDate, LocalTime: each is written as CQL writes it.
   return String(value);
+}
+
+function partsOf(duration: DriverDuration): Duration {
+  const part = (name: keyof Duration): bigint => BigInt(String(duration[name]));
+  return { months: part('months'), days: part('days'), nanoseconds: part('nanoseconds') };
 }
 
 /** Two that a Date cannot hold would look the same. */
@@ -50,10 +64,13 @@ function checkedDate(date: Date): Date {
   throw new CorrectableError('INVALID_VALUE', message);
 }
 
-function elementsOf(value: object, { Tuple, Vector }: DriverTypes): Iterable<unknown> | undefined {
+function elementsOf(value: object, types: DriverTypes): Iterable<unknown> | undefined {
   if (Array.isArray(value) || value instanceof Set) return value as Iterable<unknown>;
-  if (value instanceof Tuple || (Vector !== undefined && value instanceof Vector)) return value.elements;
-  return undefined;
+  return isItems(value, types) ? value.elements : undefined;
+}
+
+function isItems(value: object, { Tuple, Vector }: DriverTypes): value is { readonly elements: unknown[] } {
+  return value instanceof Tuple || (Vector !== undefined && value instanceof Vector);
 }
 
 function typeOfItem(type: CqlType | undefined, at: number): CqlType | undefined {

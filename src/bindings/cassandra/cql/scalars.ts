@@ -8,12 +8,15 @@ import { nameOf, TYPE, type CqlType } from './types.ts';
 /** A value that its type does not take. The message says which type, and what it takes. */
 export class Misfit extends TypeError {}
 
-const ISO = /^[+-]?\d{4,6}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
-const DATE = /^(-?)(\d{4,6})-(\d\d)-(\d\d)$/;
+/** Years of other than four digits have a sign and six: what else there is, a `Date` reads in its own way. */
+const ISO = /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const DATE = /^(-?\d{4,6})-(\d\d)-(\d\d)$/;
 const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const MS_PER_DAY = 86_400_000;
+/** The first day and the last that a `Date` holds are so many from the epoch. */
+const DATE_DAYS_MAX = 100_000_000;
 /** The day of the epoch, in the bytes of a date. */
 const DAY_ZERO = 2 ** 31;
 
@@ -108,7 +111,9 @@ function asBytes(value: unknown): Uint8Array | undefined {
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined;
-  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
+  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
+  // The text says a number, and what is too large for one would become an infinite one.
+  return Number.isFinite(number) ? number : undefined;
 }
 
 /** A number too large for 32 bits would become an infinite one. */
@@ -127,12 +132,17 @@ function isNumberLike(value: unknown): boolean {
 }
 
 function asTimestamp(value: unknown): Uint8Array | undefined {
-  const at = typeof value === 'string' && ISO.test(value) ? new Date(value) : value;
+  const at = typeof value === 'string' && isDay(ISO.exec(value)) ? new Date(value) : value;
   const ms = wholeNumberOf(at instanceof Date ? at.getTime() : typeof at === 'string' ? undefined : at);
   return ms === undefined ? undefined : fixedBytes(ms, 8);
 }
 
-/** Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold. */
+function isDay(parts: RegExpExecArray | null): boolean {
+  const [, year, month, day] = parts ?? [];
+  return year !== undefined && dayAt(year, month, day) !== undefined;
+}
+
+/** Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold, and only those. */
 function asDate(value: unknown): Uint8Array | undefined {
   const days = typeof value === 'string' ? daysOf(value) : undefined;
   if (days === undefined || days < -DAY_ZERO || days >= DAY_ZERO) return undefined;
@@ -142,12 +152,15 @@ function asDate(value: unknown): Uint8Array | undefined {
 }
 
 function daysOf(text: string): number | undefined {
-  if (/^-?\d{1,10}$/.test(text)) return Number(text);
-  const [, minus, year, month, day] = DATE.exec(text) ?? [];
-  if (year === undefined) return undefined;
+  if (/^-?\d{1,10}$/.test(text)) return Math.abs(Number(text)) > DATE_DAYS_MAX ? Number(text) : undefined;
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  return year === undefined ? undefined : dayAt(year, month, day);
+}
+
+/** The day, counted from the epoch. There is no 30 February: the day after the last is another month's. */
+function dayAt(year: string, month: string | undefined, day: string | undefined): number | undefined {
   const at = new Date(0);
-  at.setUTCFullYear(Number(minus + year), Number(month) - 1, Number(day));
-  // There is no 30 February: the day after the last is another month's.
+  at.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   const isThere = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
   return isThere ? at.getTime() / MS_PER_DAY : undefined;
 }
@@ -172,6 +185,10 @@ const SHOWN_MAX = 40;
 function shown(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value);
-  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${value?.constructor.name ?? 'null'}`;
+  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${classOf(value)}`;
   return String(value).slice(0, SHOWN_MAX);
+}
+
+function classOf(value: object | null): string {
+  return value === null ? 'null' : ((value.constructor as { readonly name: string } | undefined)?.name ?? 'Object');
 }

@@ -7,8 +7,13 @@ import { fixedBytes, unsignedVint } from './integers.ts';
 import { Misfit, misfit, scalarBytes } from './scalars.ts';
 import { entryOf, itemOf, itemsOf, nameOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
 
-/** Writes an object of one of the driver's classes. @throws where it is none of the type's */
-export type WriteForeign = (value: object, type: CqlType) => Uint8Array;
+/** What only the driver knows. */
+export interface Foreign {
+  /** The plain form of an object of one of its classes, `undefined` for any other; items stay what they are. */
+  plain(value: object): unknown;
+  /** Writes a value of a type of its own. @throws where it is none of the type's */
+  write(value: object, type: CqlType): Uint8Array;
+}
 
 const NULL = fixedBytes(-1n, 4)!;
 /**
@@ -16,13 +21,14 @@ const NULL = fixedBytes(-1n, 4)!;
  *
  * @throws Misfit
  */
-export function bytesOf(value: unknown, given: CqlType, foreign: WriteForeign): Uint8Array | null {
+export function bytesOf(value: unknown, given: CqlType, foreign: Foreign): Uint8Array | null {
   if (value === null) return null;
   const type = resolved(given);
   if (isForeign(value)) {
-    const items = elementsOf(value);
-    if (items === undefined) return written(value, type, foreign);
-    return bytesOf(items, type, foreign);
+    if (type.code === TYPE.custom) return written(value, type, foreign);
+    const plain = foreign.plain(value);
+    // A text is nothing that an object stands for, whatever it prints.
+    if (plain !== undefined && !TEXTS.has(type.code)) return bytesOf(plain, type, foreign);
   }
   switch (type.code) {
     case TYPE.list:
@@ -41,11 +47,13 @@ export function bytesOf(value: unknown, given: CqlType, foreign: WriteForeign): 
   }
 }
 
-function list(items: readonly unknown[], of: CqlType, foreign: WriteForeign): Uint8Array {
+const TEXTS: ReadonlySet<number> = new Set<number>([TYPE.ascii, TYPE.text, TYPE.varchar]);
+
+function list(items: readonly unknown[], of: CqlType, foreign: Foreign): Uint8Array {
   return Buffer.concat([length(items.length), ...items.map((item) => sized(bytesIn(item, of, foreign)))]);
 }
 
-function map(entries: readonly (readonly [unknown, unknown])[], type: CqlType, foreign: WriteForeign): Uint8Array {
+function map(entries: readonly (readonly [unknown, unknown])[], type: CqlType, foreign: Foreign): Uint8Array {
   const [keyType, valueType] = entryOf(type);
   const keys = new Set<string>();
   const parts = entries.flatMap(([key, value]) => {
@@ -57,24 +65,33 @@ function map(entries: readonly (readonly [unknown, unknown])[], type: CqlType, f
   return Buffer.concat([length(entries.length), ...parts]);
 }
 
-function tuple(items: readonly unknown[], type: CqlType, foreign: WriteForeign): Uint8Array {
+function tuple(items: readonly unknown[], type: CqlType, foreign: Foreign): Uint8Array {
   const types = itemsOf(type);
   if (items.length !== types.length) throw new Misfit(`tuple: ${types.length} items are due, not ${items.length}`);
   return Buffer.concat(types.map((each, at) => sizedOrNull(items[at], each, foreign)));
 }
 
-/** A field that is not given is null. One that the type does not have is a mistake, and would be left out in silence. */
-function userType(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+/**
+ * A field that is not given is null. One that the type does not have is a mistake, and would be left out in silence. What an
+ * object of a class has may be hidden in it: that has to give every field.
+ */
+function userType(value: unknown, type: CqlType, foreign: Foreign): Uint8Array {
   const { name, fields } = userTypeOf(type);
-  if (!isPlainObject(value)) throw misfit(value, type, 'an object is');
+  if (!isPlainObject(value) && !isForeign(value)) throw misfit(value, type, 'an object is');
   const names = new Set(fields.map((field) => field.name));
   const stranger = Object.keys(value).find((key) => !names.has(key));
   if (stranger !== undefined) throw new Misfit(`${name}: there is no field '${stranger}'`);
-  const given = (field: string): unknown => (Object.hasOwn(value, field) ? value[field] : null);
+  const isPlain = isPlainObject(value);
+  const given = (field: string): unknown => {
+    if (isPlain ? Object.hasOwn(value, field) : field in value)
+      return (value as Readonly<Record<string, unknown>>)[field];
+    if (isPlain) return null;
+    throw new Misfit(`${name}: the object has no field '${field}'`);
+  };
   return Buffer.concat(fields.map((field) => sizedOrNull(given(field.name), field.type, foreign)));
 }
 
-function vector(items: readonly unknown[], type: CqlType, foreign: WriteForeign): Uint8Array {
+function vector(items: readonly unknown[], type: CqlType, foreign: Foreign): Uint8Array {
   const { of, length: dimension } = vectorOf(type);
   if (items.length !== dimension) throw new Misfit(`vector: ${dimension} items are due, not ${items.length}`);
   const isFixed = hasFixedSize(of);
@@ -99,13 +116,13 @@ function hasFixedSize(type: CqlType): boolean {
 }
 
 /** What stands in a collection is never null. */
-function bytesIn(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+function bytesIn(value: unknown, type: CqlType, foreign: Foreign): Uint8Array {
   const bytes = value === undefined ? null : bytesOf(value, type, foreign);
   if (bytes === null) throw new Misfit(`${nameOf(resolved(type))}: a collection has no null in it`);
   return bytes;
 }
 
-function sizedOrNull(value: unknown, type: CqlType, foreign: WriteForeign): Uint8Array {
+function sizedOrNull(value: unknown, type: CqlType, foreign: Foreign): Uint8Array {
   const bytes = bytesOf(value ?? null, type, foreign);
   return bytes === null ? NULL : sized(bytes);
 }
@@ -119,7 +136,8 @@ function length(count: number): Uint8Array {
 }
 
 function itemsIn(value: unknown, type: CqlType): readonly unknown[] {
-  if (Array.isArray(value)) return value;
+  // Not as it is: what is to be done with each item would not be done with one that is left out.
+  if (Array.isArray(value)) return Array.from<unknown>(value);
   if (value instanceof Set) return [...(value as ReadonlySet<unknown>)];
   if (value instanceof Float32Array || value instanceof Float64Array) return [...value];
   throw misfit(value, type, 'an array is');
@@ -142,22 +160,15 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether a value is of a class that JavaScript does not have: the driver's own, mostly. */
+/** Whether a value is of a class that has no meaning here by itself: one of the driver's, or of the application's. */
 function isForeign(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value)) return false;
   return !(ArrayBuffer.isView(value) || value instanceof Date || value instanceof Map || value instanceof Set);
 }
 
-/** The items of the driver's tuples and vectors. */
-function elementsOf(value: object): readonly unknown[] | undefined {
-  const { elements } = value as { readonly elements?: unknown };
-  return Array.isArray(elements) ? elements : undefined;
-}
-
-function written(value: object, type: CqlType, foreign: WriteForeign): Uint8Array {
-  if (type.code === TYPE.boolean) throw misfit(value, type, 'true or false is');
+function written(value: object, type: CqlType, foreign: Foreign): Uint8Array {
   try {
-    return foreign(value, type);
+    return foreign.write(value, type);
   } catch (cause) {
     throw new Misfit(`${nameOf(type)}: ${(cause as Error).message}`, { cause });
   }

@@ -66,11 +66,14 @@ function noLaterTime(id: string, version: number): CorrectableError {
   return new CorrectableError('CONFLICT', message, { retryable: false });
 }
 
+/** All copies of the package find it under this name: npm may install several, and a bundle has one of its own. */
+const SHARED: unique symbol = Symbol.for('correctables.cassandra.writeClock');
+
 /**
  * The one of this process, for all its bindings and for all that they write: with two, a write could be earlier than one
- * that was answered before it began.
+ * that was answered before it began. Threads of a process have one each.
  */
-export const writeClock: WriteClock = new WriteClock();
+export const writeClock: WriteClock = ((globalThis as { [SHARED]?: WriteClock })[SHARED] ??= new WriteClock());
 
 /**
  * The wall clock with microseconds: those of the monotonic clock, held within the millisecond that the wall clock shows.

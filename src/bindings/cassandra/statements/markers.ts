@@ -2,7 +2,7 @@
 
 /** Text, quoted names and comments are passed over: a marker inside is none. Nor is the colon of a literal: `{id:now()}`. */
 const PARTS =
-  /'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|--[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\?|(?<![\w"'\]}]):([A-Za-z]\w*|"(?:[^"]|"")*")|"(?:[^"]|"")*"/g;
+  /'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|--[^\n\r]*|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|\?|(?<![\w"'\]}]):([A-Za-z]\w*|"(?:[^"]|"")*")|"(?:[^"]|"")*"/g;
 
 /** The markers in order: the name of each, as a key of the arguments; `undefined` for a `?`. */
 export function bindMarkers(cql: string): (string | undefined)[] {
@@ -14,14 +14,25 @@ export function bindMarkers(cql: string): (string | undefined)[] {
   return markers;
 }
 
-const QUALIFIED = /\b(?:from|into|update)\s+(?:(\w+)|"((?:[^"]|"")+)")\s*\.\s*["\w]/gi;
+/** A quoted name elsewhere is passed over: what is inside may look like this. */
+const QUALIFIED = /"(?:[^"]|"")*"|\b(?:from|into|update)(?:\s+(\w+)|\s*"((?:[^"]|"")+)")\s*\.\s*["\w]/gi;
 
 /** The keyspaces that the statement names, as the cluster writes them. */
 export function namedKeyspaces(cql: string): string[] {
-  return Array.from(
-    cql.matchAll(QUALIFIED),
-    ([, plain, quoted]) => plain?.toLowerCase() ?? quoted?.replaceAll('""', '"') ?? '',
-  );
+  const names = cql.replace(PARTS, (part) => (part.startsWith('"') ? part : ' '));
+  return Array.from(names.matchAll(QUALIFIED), ([, plain, quoted]) => plain?.toLowerCase() ?? quoted)
+    .filter((name) => name !== undefined)
+    .map((name) => name.replaceAll('""', '"'));
+}
+
+/** Whether the statement is a `SELECT`. */
+export function isSelect(cql: string): boolean {
+  return /^[\s_]*select\b/i.test(wordsOf(cql));
+}
+
+/** Whether the statement is made under a condition. */
+export function isConditional(cql: string): boolean {
+  return /\bif\b/i.test(wordsOf(cql));
 }
 
 /**
@@ -29,6 +40,11 @@ export function namedKeyspaces(cql: string): string[] {
  * several keys, a part may have been made by then, and of a condition (`IF`) the decision.
  */
 export function changesOnePartition(cql: string): boolean {
-  const words = cql.replace(PARTS, ' _ ');
+  const words = wordsOf(cql);
   return /^[\s_]*(insert|update|delete)\b/i.test(words) && !/\b(if|in)\b/i.test(words);
+}
+
+/** The statement with nothing but words of CQL and plain names: a text, a comment or a quoted name may look like anything. */
+function wordsOf(cql: string): string {
+  return cql.replace(PARTS, ' _ ');
 }

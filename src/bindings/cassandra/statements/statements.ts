@@ -5,7 +5,7 @@
 import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
 import type { Effect, Operation } from '../../../correctable/operation.ts';
 import { requireWholeText } from '../../../engine-client/whole-text.ts';
-import { bindMarkers } from './markers.ts';
+import { bindMarkers, isConditional, isSelect } from './markers.ts';
 import { nothing, type ResultShape } from './results.ts';
 import { checked, type AnySchema, type SchemaInput, type SchemaOutput } from './standard-schema.ts';
 
@@ -187,15 +187,14 @@ export function implementStatements<C extends ContractLike>(
 
 function checkedStatement(name: string, spec: AnySpec): Statement {
   const { cql, effect, idempotent = false } = spec;
-  const isSelect = /^\s*select\b/i.test(cql);
-  if (effect === 'read' && !isSelect)
+  if (effect === 'read' && !isSelect(cql))
     throw invalidArgument(`${name}.effect`, "a statement that is no SELECT is an 'update'");
-  if (effect === 'update' && isSelect) throw invalidArgument(`${name}.effect`, "a SELECT is a 'read'");
+  if (effect === 'update' && isSelect(cql)) throw invalidArgument(`${name}.effect`, "a SELECT is a 'read'");
   const result = spec.result ?? nothing();
   if (effect === 'read' && (result.kind === 'nothing' || result.kind === 'applied')) {
     throw invalidArgument(`${name}.result`, 'say how rows become the result: one(), rows() or page()');
   }
-  if (result.kind === 'applied' && !/\bif\b/i.test(cql)) {
+  if (result.kind === 'applied' && !isConditional(cql)) {
     throw invalidArgument(`${name}.result`, 'applied() is for updates with IF: without one the update is always made');
   }
   const markers = bindMarkers(cql);

@@ -4,9 +4,15 @@ import type { ConnectionOptions, PeerCertificate } from 'node:tls';
 import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
-import { cassandra, keyValueTable, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
+import {
+  cassandra,
+  defineStatements,
+  keyValueTable,
+  type CassandraOptions,
+} from '../../../../src/bindings/cassandra/index.ts';
 import { addressTranslator, coordinatorPolicy, retryPolicies } from '../../../../src/bindings/cassandra/policies.ts';
 import type {
   CorrectableOption,
@@ -65,6 +71,67 @@ test('driver: what it is told → pinned coordinators, our retries, the rest as 
     socketOptions: { keepAlive: false, readTimeout: 5_000 },
   });
   await binding.close();
+});
+
+test('driver: speculation, profiles of its own → left out: one coordinator, and an update that is sent once', async () => {
+  const { policies, ExecutionProfile, Client } = cassandraDriver;
+  const speculativeExecution = new policies.speculativeExecution.ConstantSpeculativeExecutionPolicy(100, 2);
+  const profile = new ExecutionProfile('default', { loadBalancing: new policies.loadBalancing.RoundRobinPolicy() });
+  const clientOptions = { policies: { speculativeExecution }, profiles: [profile] };
+  const { fake, binding } = open({ clientOptions });
+  await binding.connected();
+  await binding.close();
+  // The driver's own client says what it makes of it.
+  const { options } = new Client(fake.made[0] as never) as unknown as { options: cassandraDriver.ClientOptions };
+  expect(options.policies?.speculativeExecution).toBeInstanceOf(
+    policies.speculativeExecution.NoSpeculativeExecutionPolicy,
+  );
+  expect(options.profiles).toBeUndefined();
+  expect(options.policies?.loadBalancing?.constructor.name).toBe('CoordinatorPolicy');
+});
+
+/** As what the driver knows the node that says it has this address. */
+async function endpointOf(address: string, options: Partial<CassandraOptions>): Promise<string> {
+  const { fake, binding } = open({ correctable: 'never', ...options });
+  await binding.connected();
+  await binding.close();
+  const { options: resolved } = new cassandraDriver.Client(fake.made[0] as never) as unknown as {
+    options: { policies: { addressResolution: object }; protocolOptions: { port: number } };
+  };
+  const translator = resolved.policies.addressResolution as {
+    translate(address: string, port: number, done: (endpoint: string) => void): void;
+  };
+  return new Promise((done) => translator.translate(address, resolved.protocolOptions.port, done));
+}
+
+test.each<[string, string, Partial<CassandraOptions>, string]>([
+  ['the one of a name', '10.0.0.7', { contactPoints: ['a:19042', 'b:19042'] }, '10.0.0.7:19042'],
+  ['its own', '10.0.0.2', { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] }, '10.0.0.2:29042'],
+  ['its own', '::1', { contactPoints: ['a:19042', '[::1]:29042'] }, '::1:29042'],
+  ['that of the first', '10.0.0.3', { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] }, '10.0.0.3:19042'],
+  ['9042', '10.0.0.7', { contactPoints: ['a', 'b'] }, '10.0.0.7:9042'],
+  [
+    'that of the driver',
+    '10.0.0.7',
+    { contactPoints: ['a:19042'], clientOptions: { protocolOptions: { port: 39042 } } },
+    '10.0.0.7:39042',
+  ],
+  [
+    'that of the translation',
+    '10.0.0.7',
+    { contactPoints: ['127.0.0.1:19042'], translateAddress: () => '127.0.0.1' },
+    '127.0.0.1:19042',
+  ],
+])('ports: a node that says its address only → %s (%#)', async (_, address, options, endpoint) => {
+  expect(await endpointOf(address, options)).toBe(endpoint);
+});
+
+test('addresses: a translator of the driver → stays where there is no translateAddress', async () => {
+  const addressResolution = new cassandraDriver.policies.addressResolution.EC2MultiRegionTranslator();
+  const { fake, binding } = open({ clientOptions: { policies: { addressResolution } } });
+  await binding.connected();
+  await binding.close();
+  expect(fake.made[0]).toMatchObject({ policies: { addressResolution } });
 });
 
 test('TLS by the options of the driver → that of every connection, and nothing goes out in clear', async () => {
@@ -179,6 +246,24 @@ test.each([
   else await expect(read).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'singleDataCenter' });
 });
 
+test.each([
+  ['UPDATE /* all sites */ wide.t SET v = 1 WHERE id = :id', false],
+  ['UPDATE -- all sites\n wide.t SET v = 1 WHERE id = :id', false],
+  ["INSERT INTO t (id, body) VALUES (:id, 'mail from wide.x')", true],
+  ['UPDATE t SET v = 1 WHERE id = :id -- taken from wide.x', true],
+])('singleDataCenter: %s, wide is in two → believed: %s', async (cql, isTrue) => {
+  const statements = defineStatements({ write: { effect: 'update', cql, args: z.object({ id: z.string() }) } });
+  const { fake, client } = open({ singleDataCenter: true, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM', statements });
+  const sites = { shop: { eu: '3' }, wide: { eu: '3', us: '3' } };
+  fake.answerAll(({ cql, params }) => {
+    const replication = { class: NETWORK, ...sites[params[0] as keyof typeof sites] };
+    return { rows: cql.includes('system_schema') ? [{ replication }] : [] };
+  });
+  const read = client.invoke(get('k'));
+  if (isTrue) expect(await read).toBeUndefined();
+  else await expect(read).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'singleDataCenter' });
+});
+
 function planOf(policy: object, addresses: readonly string[]): { ready: Promise<void>; plan: () => string[] } {
   const hosts = addresses.map((address) => ({ address }));
   const lb = policy as {
@@ -279,8 +364,9 @@ test('coordinators: no contact point is the address of a node → said, with the
 test.each([
   ['10.1.1.1', '10.1.1.1:9042'],
   ['10.1.1.1:19042', '10.1.1.1:19042'],
+  ['fd00::9042', 'fd00::9042:9042'],
 ])('addresses: translated to %s → %s', (translated, endpoint) => {
-  const translator = addressTranslator(driver, (address) => (address === '10.0.0.1' ? translated : address));
+  const translator = addressTranslator(driver, [], (address) => (address === '10.0.0.1' ? translated : address));
   let given = '';
   (translator as { translate(a: string, p: number, done: (e: string) => void): void }).translate(
     '10.0.0.1',

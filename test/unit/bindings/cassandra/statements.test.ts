@@ -339,6 +339,18 @@ test('contract: its operations implemented → builders of the contract, stateme
   expect(await read).toBe('Ada');
 });
 
+test('effect, condition: looked for in the words of the statement, not in its texts and comments', () => {
+  const read = { effect: 'read', cql: '/* newest */ SELECT a FROM t WHERE user = :user', args: user } as const;
+  expect(() => defineStatements({ read: { ...read, result: one(at) } })).not.toThrow();
+  expect(() => defineStatements({ read: { ...read, effect: 'update' } })).toThrow(
+    expect.objectContaining({ field: 'read.effect' }),
+  );
+  const cql = "INSERT INTO t (user, body) VALUES (:user, 'what if') -- if";
+  expect(() => defineStatements({ put: { effect: 'update', cql, args: user, result: applied() } })).toThrow(
+    expect.objectContaining({ field: 'put.result' }),
+  );
+});
+
 test('contract: an operation too few, one too many → refused', () => {
   const nameOf = { cql: 'SELECT name FROM users WHERE user = :user', result: one((row: Row) => row['name'] as string) };
   expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'nameOf' }));
@@ -363,6 +375,12 @@ test.each([
   ['SELECT a FROM Shop.t', ['shop']],
   ['BEGIN BATCH INSERT INTO a.t (k) VALUES (1); UPDATE "B c" . t SET v = 1 WHERE k = 1; APPLY BATCH', ['a', 'B c']],
   ['SELECT a FROM t', []],
+  ['UPDATE /* all sites */ wide.t SET v = 1', ['wide']],
+  ['UPDATE -- all sites\r wide . t SET v = 1', ['wide']],
+  ['DELETE FROM t // from bob.x', []],
+  ["INSERT INTO t (body) VALUES ('mail from bob.x')", []],
+  ['INSERT INTO t (body) VALUES ($$mail from bob.x$$)', []],
+  ['SELECT "mail from bob.x" FROM a.t', ['a']],
 ])('keyspaces: %s → %j', (cql, keyspaces) => {
   expect(namedKeyspaces(cql)).toEqual(keyspaces);
 });

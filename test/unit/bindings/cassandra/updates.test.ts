@@ -1,4 +1,5 @@
 /** What is told of updates: "not made" only of what is certain not to have been made; made once; otherwise unknown. */
+import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { applied, cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
@@ -136,4 +137,31 @@ test('cancelled while it waits for the connection → ABORTED, and not sent late
   await fake.next();
   sent.cancel();
   await expect(sent).rejects.toMatchObject({ code: 'UNKNOWN' });
+});
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+  'cancelled %i microtasks after the connection is there → what is said is true: sent and UNKNOWN, or neither',
+  async (microtasks) => {
+    const { fake, client } = open();
+    let connected = (): void => {};
+    fake.connect = () => new Promise((resolve) => (connected = resolve));
+    const put1 = client.invoke(put('k', 1));
+    const failed = put1.then(undefined, (error: unknown) => (error as { code: string }).code);
+    await expect.poll(() => fake.made.length).toBe(1);
+    connected();
+    for (let n = 0; n < microtasks; n += 1) await Promise.resolve();
+    put1.cancel();
+    const code = await failed;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(code).toBe(fake.executed.some(({ cql }) => cql.startsWith('INSERT')) ? 'UNKNOWN' : 'ABORTED');
+  },
+);
+
+test('no answer to the connection → TIMEOUT, certainly not made: the update was not sent', async () => {
+  const { fake, client } = open();
+  const { NoHostAvailableError, OperationTimedOutError } = cassandraDriver.errors;
+  const silent = { '10.0.0.1:9042': new OperationTimedOutError('The host did not reply') };
+  fake.connect = () => Promise.reject(new NoHostAvailableError(silent));
+  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({ code: 'TIMEOUT', retryable: true });
+  expect(fake.executed).toEqual([]);
 });

@@ -43,6 +43,28 @@ const place = {
   info: { keyspace: 'ks', name: 'place', fields: [{ name: 'street', type: TYPES.text }] },
 };
 
+/** Objects of an application: neither plain nor the driver's. */
+class Address {
+  readonly street = 'High';
+}
+class Mistyped {
+  readonly stret = 'High';
+}
+class Hidden {
+  readonly #street = 'High';
+  get street(): string {
+    return this.#street;
+  }
+}
+class HiddenMistyped {
+  readonly #street = 'High';
+  get stret(): string {
+    return this.#street;
+  }
+}
+const printing = (text: string): object => ({ __proto__: { toString: () => text } });
+const { BigDecimal, Duration, InetAddress, Integer, LocalDate, LocalTime, Long, Uuid } = cassandraDriver.types;
+
 const roundTrip = (value: unknown, type: object): unknown =>
   values.decode(values.encode(value, type as never) as Buffer | null, type as never);
 
@@ -89,7 +111,13 @@ test.each([
   ['a vector', [0.5, -2], TYPES.vector, [0.5, -2]],
   ['an address', 'fe80::1', TYPES.inet, 'fe80::1'],
   ['a date before our time', '-0044-03-15', TYPES.date, '-0044-03-15'],
+  ['a date that no Date can hold, as it is read', '2147483647', TYPES.date, '2147483647'],
+  ['a timestamp as text', '2024-02-29T10:00+02:00', TYPES.timestamp, new Date('2024-02-29T08:00:00Z')],
+  ['a timestamp before our time', '-000044-03-15', TYPES.timestamp, new Date('-000044-03-15')],
+  ['an infinite double', -Infinity, TYPES.double, -Infinity],
   ['a user-defined type without one of its fields', {}, place, { street: null }],
+  ['a user-defined type of a class', new Address(), place, { street: 'High' }],
+  ['a user-defined type of a class with accessors', new Hidden(), place, { street: 'High' }],
 ])('%s → written, and read as the same', (_, given, type, read) => {
   expect(roundTrip(given, type)).toEqual(read);
 });
@@ -126,6 +154,30 @@ test.each([
   ['abc', list(TYPES.text)],
   [[1, 'x', 2], tuple(TYPES.int, TYPES.text)],
   [{ stret: 'High' }, place],
+  [new Mistyped(), place],
+  [new HiddenMistyped(), place],
+  ['2024-02-30', TYPES.timestamp],
+  ['2023-02-29T00:00:00Z', TYPES.timestamp],
+  ['2024-04-31T10:00:00+02:00', TYPES.timestamp],
+  ['-2024-06-01', TYPES.timestamp],
+  ['12024-01-01', TYPES.timestamp],
+  ['1e400', TYPES.double],
+  ['-1e400', TYPES.float],
+  ['20240229', TYPES.date],
+  ['2147483648', TYPES.date],
+  [BigDecimal.fromString('1.9'), TYPES.int],
+  [Integer.fromString('1099511627776'), TYPES.int],
+  [Long.fromString('9007199254740993'), TYPES.double],
+  [printing('3.7'), TYPES.int],
+  [printing('3'), TYPES.bigint],
+  [printing('3'), TYPES.text],
+  [new Number(1.9), TYPES.int],
+  [new URL('http://a'), TYPES.text],
+  [new Duration(1, -2, 0), TYPES.duration],
+  [new Mistyped(), map(TYPES.text, TYPES.text)],
+  [Object.create(null), TYPES.int],
+  // oxlint-disable-next-line no-sparse-arrays
+  [[1, , 2], list(TYPES.int)],
   [{ true: 'x' }, map(TYPES.boolean, TYPES.text)],
   [
     new Map([
@@ -177,8 +229,27 @@ test("values of the driver's own classes → taken where they fit", () => {
   const id = types.Uuid.random();
   expect(roundTrip(id, TYPES.uuid)).toBe(String(id));
   expect(roundTrip(new types.Tuple(1, types.Long.fromNumber(2)), tuple(TYPES.int, TYPES.bigint))).toEqual([1, 2n]);
+  expect(roundTrip([id], list(TYPES.uuid))).toEqual([String(id)]);
+  expect(() => values.encode(id, TYPES.text, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
   expect(() => values.encode(id, TYPES.int, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
   expect(() => values.encode(id, TYPES.boolean, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+});
+
+test.each([
+  [Long.fromString('-9007199254740993'), TYPES.bigint, -9007199254740993n],
+  [Integer.fromString('1099511627776'), TYPES.varint, 1099511627776n],
+  [BigDecimal.fromString('12.50'), TYPES.decimal, '12.50'],
+  [LocalDate.fromString('2024-02-29'), TYPES.date, '2024-02-29'],
+  // Its types know of years only.
+  [Reflect.construct(LocalDate, [2147483647]) as object, TYPES.date, '2147483647'],
+  [LocalTime.fromString('10:20:30.5'), TYPES.time, '10:20:30.5'],
+  [InetAddress.fromString('10.0.0.1'), TYPES.inet, '10.0.0.1'],
+  [Duration.fromString('1mo2d3h'), TYPES.duration, '1mo2d3h'],
+  [Uuid.fromString('11111111-2222-4333-8444-555555555555'), TYPES.uuid, '11111111-2222-4333-8444-555555555555'],
+])("the driver's %o → the bytes that the driver writes", (value, type, read) => {
+  const { Encoder } = cassandraDriver as unknown as CassandraDriver;
+  expect(values.encode(value, type, 'x')).toEqual(new Encoder!(4, {}).encode(value, type));
+  expect(roundTrip(value, type)).toEqual(read);
 });
 
 const statements = defineStatements({

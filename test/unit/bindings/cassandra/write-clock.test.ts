@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
-import { WriteClock, wallClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
+import { WriteClock, wallClock, writeClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { fakeDriver, valueRow } from './fake-driver.ts';
@@ -77,6 +77,15 @@ test('read: a version after which there is none → put says that it would be lo
   }));
   await client.invokeStrong(get('late'));
   await expect(client.invoke(put('late', 2))).rejects.toMatchObject({ code: 'CONFLICT', retryable: false });
+});
+
+test('two copies of the package in one process → one clock', async () => {
+  vi.resetModules();
+  const copy = await import('../../../../src/bindings/cassandra/sessions/write-clock.ts');
+  expect(copy.WriteClock).not.toBe(WriteClock);
+  writeClock.passed((Date.now() + 500) * 1_000);
+  const written = writeClock.next();
+  expect(copy.writeClock.next()).toBeGreaterThan(written);
 });
 
 test('clock: set back, standing still → goes on; a version far ahead → not followed, but for its object', () => {
