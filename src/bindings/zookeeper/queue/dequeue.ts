@@ -105,13 +105,17 @@ class Dequeue {
     }
   }
 
-  /** Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. */
+  /**
+   * Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. Of
+   * what is left it tells no guess: only a claim under way knows which others are before it.
+   */
   async #isEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
-    const counts = queue.count(sessions.reader);
-    this.#guessOnce(undefined, counts);
     let left: number | undefined;
-    const told = counts.then(({ tail, head }) => (left = tail - head - queue.claimsBefore(undefined)));
+    const told = queue.count(sessions.reader).then(({ tail, head }) => {
+      left = tail - head - queue.claimsBefore(undefined);
+      if (left <= 0 && this.#beginGuess()) this.#guessNone();
+    });
     await settledWithin(READER_MS, [told]);
     if (left !== undefined && left > 0) return false;
     // Our own claims under way may take what is left: only when they have is it known that nothing is.
@@ -120,11 +124,11 @@ class Dequeue {
     return synced.tail - synced.head <= 0;
   }
 
-  #guessOnce(underWay: UnderWay | undefined, counts?: Promise<Counts>): void {
-    if (this.#isGuessing || !wants(this.#call, 'weak')) return;
+  /** Whether a guess is wanted that nobody has begun to make. */
+  #beginGuess(): boolean {
+    if (this.#isGuessing || this.#isOver || !wants(this.#call, 'weak')) return false;
     this.#isGuessing = true;
-    const { queue, sessions } = this.#access;
-    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => this.#noGuess(error));
+    return true;
   }
 
   /** Where nothing but a guess was asked for, the final view answers in its place. */
@@ -132,13 +136,12 @@ class Dequeue {
     if (wants(this.#call, 'strong')) this.#call.sink.fail(notDoneError(error), 'weak');
   }
 
-  async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
+  async #tellGuess(underWay: UnderWay): Promise<void> {
     const { queue, sessions } = this.#access;
-    let counts = await first;
     for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
-      if (await this.#tellNumber(counts.head + queue.claimsBefore(underWay), counts.tail)) return;
-      // Taken and removed meanwhile: look again.
-      counts = await queue.count(sessions.reader);
+      // Again where it was taken and removed meanwhile.
+      const { tail, head } = await queue.count(sessions.reader);
+      if (await this.#tellNumber(head + queue.claimsBefore(underWay), tail)) return;
     }
   }
 
@@ -147,15 +150,15 @@ class Dequeue {
    * of it. Returns who hears.
    */
   #guessBefore(underWay: UnderWay): ((number: number) => void) | undefined {
-    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
     const { queue, sessions } = this.#access;
     if (sessions.preliminaries !== true) {
-      this.#guessOnce(underWay);
+      if (!this.#beginGuess()) return undefined;
+      this.#tellGuess(underWay).catch((error: unknown) => this.#noGuess(error));
       return () => {}; // Only to find out whether this server does.
     }
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
     return (number) => {
-      if (this.#isGuessing) return;
-      this.#isGuessing = true;
+      if (!this.#beginGuess()) return;
       queue
         .tailAfter(sessions.reader, number)
         .then((tail) => this.#tellNumber(number, tail))
@@ -171,7 +174,7 @@ class Dequeue {
     const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
     if (this.#isOver) return true;
     if (remaining < 0) {
-      this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+      this.#guessNone();
       return true;
     }
     if (item === undefined || item.isFiller) return false;
@@ -180,6 +183,10 @@ class Dequeue {
     const meta = { remaining, ...(elsewhere && { elsewhere }) };
     this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;
+  }
+
+  #guessNone(): void {
+    this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
   }
 
   /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */
