@@ -2,12 +2,13 @@
  * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
  * Final view: the item of the claim that the ensemble has ordered.
  */
+import type { Whereabouts } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claims.ts';
-import { isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
+import { givenUpError, isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
 import { findItem, readItem, type Item } from './items.ts';
 import type { OwnClaim, QueueAccess } from './queue-access.ts';
-import type { Counts, UnderWay } from './queue.ts';
+import type { UnderWay } from './queue.ts';
 import { settledWithin } from '../pause.ts';
 import { wants, type Call } from '../run.ts';
 
@@ -28,21 +29,26 @@ interface Guess {
 
 export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
   const { sessions, sellers, window } = access;
-  const room = window.enter();
+  const one = new Dequeue(access, call);
+  call.context.whereabouts = one;
+  const room = window.enter(call.context);
   if (room !== undefined) await room;
   const enteredAtMs = performance.now();
   try {
+    // Also where there turns out to be nothing to claim: from then on the others count this binding.
     await sessions.register().catch(throwNotDone);
     void sellers.look();
-    await new Dequeue(access, call).run();
+    await one.run();
   } finally {
     window.leave(enteredAtMs);
   }
 }
 
-class Dequeue {
+class Dequeue implements Whereabouts {
+  readonly obstacle = undefined;
   readonly #access: QueueAccess;
   readonly #call: Call;
+  #mayHaveLeft = false;
   #isGuessing = false;
   #isOver = false;
   /** The number that the claim should get. */
@@ -55,13 +61,30 @@ class Dequeue {
     this.#call = call;
   }
 
+  get mayHaveLeft(): boolean {
+    return this.#mayHaveLeft;
+  }
+
   async run(): Promise<void> {
     for (;;) {
-      const own = this.#access.unread.shift() ?? (await this.#claim());
+      const own = this.#unread() ?? (await this.#claim());
       if (own === undefined) return this.#finish(undefined);
       if (await this.#deliver(own)) return;
       // It is spent, and there may be other items.
     }
+  }
+
+  /** A claim that another dequeue has made; undefined where none is left over. */
+  #unread(): OwnClaim | undefined {
+    const { unread } = this.#access;
+    if (unread.length > 0) this.#leave();
+    return unread.shift();
+  }
+
+  /** From here on something may be taken: who gave up before was told that it was not. */
+  #leave(): void {
+    if (this.#call.context.signal.aborted) throw givenUpError();
+    this.#mayHaveLeft = true;
   }
 
   /** A claim of our own; undefined where nothing is left to be claimed. */
@@ -94,8 +117,7 @@ class Dequeue {
       const onPreliminary = this.#guessBefore(underWay);
       this.#access.watchEnd();
       const { incarnation } = this.#access;
-      const isWanted = (): boolean => !this.#call.context.signal.aborted;
-      claim = await this.#access.track(claims.make({ isWanted, onPreliminary }));
+      claim = await this.#access.track(claims.make({ leaving: () => this.#leave(), onPreliminary }));
       agreement.end(awaited, performance.now());
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
       return { claim, incarnation };

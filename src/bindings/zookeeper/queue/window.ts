@@ -1,6 +1,11 @@
 /** Lets so many in at a time, the others in the order in which they came, and each place once in a turn. */
+import type { InvocationContext } from '../../../correctable/binding.ts';
 import { Places } from '../../../correctable/pace/places.ts';
 import type { Pace } from '../../../correctable/pace/unseen.ts';
+import { crowdedError, givenUpError } from '../failures.ts';
+
+/** So many wait; more are refused. */
+const WAITING_MAX = 10_000;
 
 interface Waiter {
   readonly enter: () => void;
@@ -9,7 +14,7 @@ interface Waiter {
 
 export class Window {
   readonly #places: Places;
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
   #refusal: { readonly error: unknown } | undefined;
 
@@ -18,15 +23,22 @@ export class Window {
   }
 
   /**
-   * Resolves when there is room; at once, without a promise to wait for, if there is room now.
+   * Resolves when there is room; at once, without a promise to wait for, if there is room now. Whoever gives up waits no
+   * more: places are for those who still want one.
    *
-   * @throws what `close` was given
+   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait; what `close` was given
    */
-  enter(): Promise<void> | undefined {
+  enter(context: Pick<InvocationContext, 'signal'>): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal.error;
-    if (this.#waiting.length === 0 && this.#places.take(performance.now())) return undefined;
+    if (this.#waiting.size === 0 && this.#places.take(performance.now())) return undefined;
+    if (this.#waiting.size >= WAITING_MAX) throw crowdedError(WAITING_MAX);
     return new Promise((enter, refuse) => {
-      this.#waiting.push({ enter, refuse });
+      const waiter: Waiter = { enter, refuse };
+      this.#waiting.add(waiter);
+      context.signal.addEventListener('abort', () => {
+        this.#waiting.delete(waiter);
+        refuse(givenUpError());
+      });
       this.#wake();
     });
   }
@@ -41,18 +53,23 @@ export class Window {
   close(error: unknown): void {
     this.#refusal = { error };
     clearTimeout(this.#timer);
-    for (const { refuse } of this.#waiting.splice(0)) refuse(error);
+    for (const { refuse } of this.#waiting) refuse(error);
+    this.#waiting.clear();
   }
 
   #admit(): void {
-    while (this.#waiting.length > 0 && this.#places.take(performance.now())) this.#waiting.shift()?.enter();
+    for (const waiter of this.#waiting) {
+      if (!this.#places.take(performance.now())) break;
+      this.#waiting.delete(waiter);
+      waiter.enter();
+    }
     this.#wake();
   }
 
   /** Admits again when the next place has rested, if somebody waits for it. */
   #wake(): void {
     const { nextFreeAtMs } = this.#places;
-    if (this.#waiting.length === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
+    if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
