@@ -2,38 +2,46 @@
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { Places } from '../../../correctable/pace/places.ts';
 import type { Pace } from '../../../correctable/pace/unseen.ts';
-import { crowdedError, givenUpError } from '../failures.ts';
+import { crowdedError, givenUpError, tooLateError } from '../failures.ts';
 
 /** So many wait; more are refused. */
 const WAITING_MAX = 10_000;
 
+/** Who waits, and until when. */
+type Waiting = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
+
 interface Waiter {
+  readonly context: Waiting;
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
 }
 
 export class Window {
   readonly #places: Places;
+  readonly #neededMs: () => number;
   readonly #waiting = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
   #refusal: { readonly error: unknown } | undefined;
 
-  constructor(pace: Pace) {
+  /** @param neededMs how long whoever enters now is likely to take */
+  constructor(pace: Pace, neededMs: () => number) {
     this.#places = new Places(pace);
+    this.#neededMs = neededMs;
   }
 
   /**
    * Resolves when there is room; at once, without a promise to wait for, if there is room now. Whoever gives up waits no
-   * more: places are for those who still want one.
+   * more, nor does who would give up before the end: first come, first served would otherwise serve only these.
    *
-   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait; what `close` was given
+   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait or it is too late; what `close`
+   * was given
    */
-  enter(context: Pick<InvocationContext, 'signal'>): Promise<void> | undefined {
+  enter(context: Waiting): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal.error;
     if (this.#waiting.size === 0 && this.#places.take(performance.now())) return undefined;
     if (this.#waiting.size >= WAITING_MAX) throw crowdedError(WAITING_MAX);
     return new Promise((enter, refuse) => {
-      const waiter: Waiter = { enter, refuse };
+      const waiter: Waiter = { context, enter, refuse };
       this.#waiting.add(waiter);
       context.signal.addEventListener('abort', () => {
         this.#waiting.delete(waiter);
@@ -59,9 +67,11 @@ export class Window {
 
   #admit(): void {
     for (const waiter of this.#waiting) {
-      if (!this.#places.take(performance.now())) break;
+      const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#neededMs();
+      if (!isTooLate && !this.#places.take(performance.now())) break;
       this.#waiting.delete(waiter);
-      waiter.enter();
+      if (isTooLate) waiter.refuse(tooLateError());
+      else waiter.enter();
     }
     this.#wake();
   }

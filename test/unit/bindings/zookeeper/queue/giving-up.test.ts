@@ -78,11 +78,11 @@ test.each(WAYS)('the claim was sent, %s → UNKNOWN', async (_what, options) => 
 });
 
 test('window: whoever gives up waits no more; more than ten thousand do not wait', async () => {
-  const window = new Window({ window: 1, turnMs: 0 });
-  const patient = { signal: new AbortController().signal };
+  const window = new Window({ window: 1, turnMs: 0 }, () => 0);
+  const patient = { signal: new AbortController().signal, deadlineAt: undefined };
   expect(window.enter(patient)).toBeUndefined();
   const hasty = new AbortController();
-  const given = window.enter({ signal: hasty.signal });
+  const given = window.enter({ ...patient, signal: hasty.signal });
   const next = window.enter(patient);
   for (let n = 2; n < 10_000; n += 1) void window.enter(patient)?.catch(() => {});
   expect(() => window.enter(patient)).toThrow(
@@ -94,4 +94,15 @@ test('window: whoever gives up waits no more; more than ten thousand do not wait
   window.leave(0);
   await next;
   window.close(new Error('end'));
+});
+
+test('window: whoever would give up before the end gets no place, and the next one has it', async () => {
+  const window = new Window({ window: 1, turnMs: 0 }, () => 10_000);
+  const patient = { signal: new AbortController().signal, deadlineAt: undefined };
+  expect(window.enter({ ...patient, deadlineAt: Date.now() + 5_000 })).toBeUndefined();
+  const late = window.enter({ ...patient, deadlineAt: Date.now() + 5_000 });
+  const next = window.enter({ ...patient, deadlineAt: Date.now() + 60_000 });
+  window.leave(0);
+  await expect(late).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
+  await next;
 });

@@ -89,8 +89,8 @@ test('guess: an item that is not there → undefined, and asked for again', asyn
 });
 
 test('window: full → the others one by one, in the order in which they came', async () => {
-  const window = new Window({ window: 2, turnMs: 0 });
-  const context = { signal: new AbortController().signal };
+  const window = new Window({ window: 2, turnMs: 0 }, () => 0);
+  const context = { signal: new AbortController().signal, deadlineAt: undefined };
   expect([window.enter(context), window.enter(context)]).toEqual([undefined, undefined]);
   const order: string[] = [];
   const third = window.enter(context)?.then(() => order.push('third'));
