@@ -31,10 +31,13 @@ export class Sellers {
 
   /** What an estimate of now cannot know of; undefined while not even that is known. */
   get elsewhere(): Elsewhere | undefined {
-    if (this.#known?.reader !== this.#sessions.reader) {
+    const { reader, writer } = this.#sessions;
+    if (this.#known?.reader !== reader) {
       void this.look();
       return undefined;
     }
+    // Claims wait for a connection, and nothing tells how long.
+    if (writer.state !== 'connected') return undefined;
     const { others } = this.#known;
     const withinMs = others.length === 0 ? 0 : this.agreement.withinMs(performance.now());
     return withinMs === undefined ? undefined : { withinMs, others };

@@ -137,6 +137,12 @@ export class Sessions {
     return this.#registered;
   }
 
+  /** Resolves when the binding is connected and registered: before that no claim is to be on its way. */
+  async ready(): Promise<void> {
+    await this.persist('writer', (zk) => zk.connected());
+    await this.register();
+  }
+
   /** Makes a persistent node and its ancestors, unless they are there. */
   async makePath(path: string): Promise<void> {
     const names = path.slice(1).split('/');
@@ -162,19 +168,27 @@ export class Sessions {
 
   async #registerNow(): Promise<void> {
     const path = this.#paths.consumer(this.consumer);
-    await this.persist('writer', async (zk) => {
-      try {
-        await zk.create(path, paceData(this.#options), { mode: 'ephemeral' });
-      } catch (error) {
-        if (isZooKeeperError(error, 'NO_NODE')) {
-          await this.makePath(this.#paths.consumers);
-          await this.#registerNow();
-        } else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
-        // A node of our own session that expired goes away on its own, later: it must be replaced.
-        else if ((await zk.exists(path))?.ephemeralOwner !== zk.sessionId)
-          await zk.delete(path).then(() => this.#registerNow());
+    await this.insist('writer', async (zk) => {
+      for (;;) {
+        try {
+          return void (await zk.create(path, paceData(this.#options), { mode: 'ephemeral' }));
+        } catch (error) {
+          if (isZooKeeperError(error, 'NO_NODE')) await this.makePath(this.#paths.consumers);
+          else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
+          else if (await this.#isOurs(zk, path)) return;
+        }
       }
     });
+  }
+
+  /** A node of a session of ours that has expired goes away on its own, but later: it must be replaced. */
+  async #isOurs(zk: ZooKeeper, path: string): Promise<boolean> {
+    const node = await zk.exists(path);
+    if (node?.ephemeralOwner === zk.sessionId) return true;
+    await zk.delete(path).catch((error: unknown) => {
+      if (!isZooKeeperError(error, 'NO_NODE')) throw error;
+    });
+    return false;
   }
 
   #open(role: Role): ZooKeeper {

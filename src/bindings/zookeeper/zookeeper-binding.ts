@@ -7,7 +7,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue } from './queue/dequeue.ts';
 import { enqueue } from './queue/enqueue.ts';
-import { closedError, correctableError, endedError } from './failures.ts';
+import { closedError, correctableError, endedError, throwNotDone } from './failures.ts';
 import { Janitor, recover } from './queue/janitor.ts';
 import { get, put } from './key-value.ts';
 import {
@@ -37,7 +37,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * The smallest threshold at which a preliminary view of now can be trusted, given the bindings that are alive, their
    * paces, and how long agreement has taken lately: `Infinity` until this binding has taken something, if there are
-   * others. Views say theirs to `safeThreshold`.
+   * others, and while it has no connection. Views say theirs to `safeThreshold`.
+   *
+   * @throws CorrectableError `UNAVAILABLE` once the binding is closed
    */
   leastThreshold(): Promise<number>;
   /**
@@ -113,7 +115,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   leastThreshold(): Promise<number> {
-    return this.#sellers.leastThreshold();
+    return this.#sellers.leastThreshold().catch(throwNotDone);
   }
 
   async recover(delivery: Delivery): Promise<number> {

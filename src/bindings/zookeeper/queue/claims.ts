@@ -2,9 +2,8 @@
  * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
  * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
-import { isLost } from '../failures.ts';
+import { isLost, throwNotDone } from '../failures.ts';
 import { numberOf, type QueuePaths } from '../paths.ts';
 import { createSequential } from './preliminaries.ts';
 import type { Sessions } from '../sessions.ts';
@@ -18,8 +17,8 @@ export interface Claim {
 }
 
 export interface ClaimOptions {
-  /** Asked before a claim that was not made is made again. */
-  readonly isWanted: () => boolean;
+  /** Called right before the claim is sent, each time that it is; what it throws keeps the claim from being sent. */
+  readonly leaving: () => void;
   /** Hears of the number before the ensemble has agreed, from a server that says so. */
   readonly onPreliminary?: ((number: number) => void) | undefined;
 }
@@ -39,10 +38,13 @@ export class Claims {
    * Makes a claim. Where its answer is lost, looks afterwards whether it was made: claims carry the name of the binding
    * and a number of its own.
    */
-  async make({ isWanted, onPreliminary }: ClaimOptions): Promise<Claim> {
+  async make({ leaving, onPreliminary }: ClaimOptions): Promise<Claim> {
     this.#sequence += 1;
     const prefix = `${this.#sessions.consumer}.${this.#sequence}-`;
     for (;;) {
+      await this.#sessions.ready().catch(throwNotDone);
+      this.#sessions.requireOpen();
+      leaving();
       let failure: ZooKeeperError;
       try {
         const path = await createSequential(this.#sessions, this.#paths.claim(prefix), { data: null, onPreliminary });
@@ -53,9 +55,7 @@ export class Claims {
       }
       const mine = failure.mayHaveTakenEffect ? await this.#find(prefix, failure) : undefined;
       if (mine !== undefined) return claimOf(mine);
-      // From here on it is certain that it was not made.
-      this.#sessions.requireOpen();
-      if (!isWanted()) throw new CorrectableError('UNAVAILABLE', 'the connection was lost, and nothing was taken');
+      // Now it is certain that it was not made. The session may be another one by the next attempt.
     }
   }
 

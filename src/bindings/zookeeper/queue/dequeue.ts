@@ -2,12 +2,13 @@
  * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
  * Final view: the item of the claim that the ensemble has ordered.
  */
+import type { Whereabouts } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claims.ts';
-import { isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
+import { givenUpError, isBusy, isLost, notDoneError, takenError, throwNotDone } from '../failures.ts';
 import { findItem, readItem, type Item } from './items.ts';
 import type { OwnClaim, QueueAccess } from './queue-access.ts';
-import type { Counts, UnderWay } from './queue.ts';
+import type { UnderWay } from './queue.ts';
 import { settledWithin } from '../pause.ts';
 import { wants, type Call } from '../run.ts';
 
@@ -28,21 +29,26 @@ interface Guess {
 
 export async function dequeue(access: QueueAccess, call: Call): Promise<void> {
   const { sessions, sellers, window } = access;
-  const room = window.enter();
+  const one = new Dequeue(access, call);
+  call.context.whereabouts = one;
+  const room = window.enter(call.context);
   if (room !== undefined) await room;
   const enteredAtMs = performance.now();
   try {
+    // Also where there turns out to be nothing to claim: from then on the others count this binding.
     await sessions.register().catch(throwNotDone);
     void sellers.look();
-    await new Dequeue(access, call).run();
+    await one.run();
   } finally {
     window.leave(enteredAtMs);
   }
 }
 
-class Dequeue {
+class Dequeue implements Whereabouts {
+  readonly obstacle = undefined;
   readonly #access: QueueAccess;
   readonly #call: Call;
+  #mayHaveLeft = false;
   #isGuessing = false;
   #isOver = false;
   /** The number that the claim should get. */
@@ -55,13 +61,30 @@ class Dequeue {
     this.#call = call;
   }
 
+  get mayHaveLeft(): boolean {
+    return this.#mayHaveLeft;
+  }
+
   async run(): Promise<void> {
     for (;;) {
-      const own = this.#access.unread.shift() ?? (await this.#claim());
+      const own = this.#unread() ?? (await this.#claim());
       if (own === undefined) return this.#finish(undefined);
       if (await this.#deliver(own)) return;
       // It is spent, and there may be other items.
     }
+  }
+
+  /** A claim that another dequeue has made; undefined where none is left over. */
+  #unread(): OwnClaim | undefined {
+    const { unread } = this.#access;
+    if (unread.length > 0) this.#leave();
+    return unread.shift();
+  }
+
+  /** From here on something may be taken: who gave up before was told that it was not. */
+  #leave(): void {
+    if (this.#call.context.signal.aborted) throw givenUpError();
+    this.#mayHaveLeft = true;
   }
 
   /** A claim of our own; undefined where nothing is left to be claimed. */
@@ -94,8 +117,7 @@ class Dequeue {
       const onPreliminary = this.#guessBefore(underWay);
       this.#access.watchEnd();
       const { incarnation } = this.#access;
-      const isWanted = (): boolean => !this.#call.context.signal.aborted;
-      claim = await this.#access.track(claims.make({ isWanted, onPreliminary }));
+      claim = await this.#access.track(claims.make({ leaving: () => this.#leave(), onPreliminary }));
       agreement.end(awaited, performance.now());
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
       return { claim, incarnation };
@@ -105,13 +127,17 @@ class Dequeue {
     }
   }
 
-  /** Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. */
+  /**
+   * Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. Of
+   * what is left it tells no guess: only a claim under way knows which others are before it.
+   */
   async #isEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
-    const counts = queue.count(sessions.reader);
-    this.#guessOnce(undefined, counts);
     let left: number | undefined;
-    const told = counts.then(({ tail, head }) => (left = tail - head - queue.claimsBefore(undefined)));
+    const told = queue.count(sessions.reader).then(({ tail, head }) => {
+      left = tail - head - queue.claimsBefore(undefined);
+      if (left <= 0 && this.#beginGuess()) this.#guessNone();
+    });
     await settledWithin(READER_MS, [told]);
     if (left !== undefined && left > 0) return false;
     // Our own claims under way may take what is left: only when they have is it known that nothing is.
@@ -120,11 +146,11 @@ class Dequeue {
     return synced.tail - synced.head <= 0;
   }
 
-  #guessOnce(underWay: UnderWay | undefined, counts?: Promise<Counts>): void {
-    if (this.#isGuessing || !wants(this.#call, 'weak')) return;
+  /** Whether a guess is wanted that nobody has begun to make. */
+  #beginGuess(): boolean {
+    if (this.#isGuessing || this.#isOver || !wants(this.#call, 'weak')) return false;
     this.#isGuessing = true;
-    const { queue, sessions } = this.#access;
-    this.#tellGuess(underWay, counts ?? queue.count(sessions.reader)).catch((error: unknown) => this.#noGuess(error));
+    return true;
   }
 
   /** Where nothing but a guess was asked for, the final view answers in its place. */
@@ -132,13 +158,12 @@ class Dequeue {
     if (wants(this.#call, 'strong')) this.#call.sink.fail(notDoneError(error), 'weak');
   }
 
-  async #tellGuess(underWay: UnderWay | undefined, first: Promise<Counts>): Promise<void> {
+  async #tellGuess(underWay: UnderWay): Promise<void> {
     const { queue, sessions } = this.#access;
-    let counts = await first;
     for (let attempt = 1; attempt <= GUESSES_MAX; attempt += 1) {
-      if (await this.#tellNumber(counts.head + queue.claimsBefore(underWay), counts.tail)) return;
-      // Taken and removed meanwhile: look again.
-      counts = await queue.count(sessions.reader);
+      // Again where it was taken and removed meanwhile.
+      const { tail, head } = await queue.count(sessions.reader);
+      if (await this.#tellNumber(head + queue.claimsBefore(underWay), tail)) return;
     }
   }
 
@@ -147,15 +172,15 @@ class Dequeue {
    * of it. Returns who hears.
    */
   #guessBefore(underWay: UnderWay): ((number: number) => void) | undefined {
-    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
     const { queue, sessions } = this.#access;
     if (sessions.preliminaries !== true) {
-      this.#guessOnce(underWay);
+      if (!this.#beginGuess()) return undefined;
+      this.#tellGuess(underWay).catch((error: unknown) => this.#noGuess(error));
       return () => {}; // Only to find out whether this server does.
     }
+    if (this.#isGuessing || !wants(this.#call, 'weak')) return undefined;
     return (number) => {
-      if (this.#isGuessing) return;
-      this.#isGuessing = true;
+      if (!this.#beginGuess()) return;
       queue
         .tailAfter(sessions.reader, number)
         .then((tail) => this.#tellNumber(number, tail))
@@ -171,7 +196,7 @@ class Dequeue {
     const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
     if (this.#isOver) return true;
     if (remaining < 0) {
-      this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+      this.#guessNone();
       return true;
     }
     if (item === undefined || item.isFiller) return false;
@@ -180,6 +205,10 @@ class Dequeue {
     const meta = { remaining, ...(elsewhere && { elsewhere }) };
     this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;
+  }
+
+  #guessNone(): void {
+    this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
   }
 
   /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */

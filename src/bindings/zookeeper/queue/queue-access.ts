@@ -54,7 +54,7 @@ export class QueueAccess {
     this.claims = new Claims(sessions, paths);
     this.fillers = new Fillers(sessions, paths, (bytes) => this.appends.add(bytes));
     this.cleaner = new Cleaner(sessions, paths, options.onBackgroundError);
-    this.window = new Window(options);
+    this.window = new Window(options, () => sellers.agreement.withinMs(performance.now()) ?? 0);
   }
 
   /** Another one once the queue may be another than before, or we may not have heard that it is. */

@@ -1,32 +1,52 @@
 /** Lets so many in at a time, the others in the order in which they came, and each place once in a turn. */
+import type { InvocationContext } from '../../../correctable/binding.ts';
 import { Places } from '../../../correctable/pace/places.ts';
 import type { Pace } from '../../../correctable/pace/unseen.ts';
+import { crowdedError, givenUpError, tooLateError } from '../failures.ts';
+
+/** So many wait; more are refused. */
+const WAITING_MAX = 10_000;
+
+/** Who waits, and until when. */
+type Waiting = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
 
 interface Waiter {
+  readonly context: Waiting;
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
 }
 
 export class Window {
   readonly #places: Places;
-  readonly #waiting: Waiter[] = [];
+  readonly #neededMs: () => number;
+  readonly #waiting = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
   #refusal: { readonly error: unknown } | undefined;
 
-  constructor(pace: Pace) {
+  /** @param neededMs how long whoever enters now is likely to take */
+  constructor(pace: Pace, neededMs: () => number) {
     this.#places = new Places(pace);
+    this.#neededMs = neededMs;
   }
 
   /**
-   * Resolves when there is room; at once, without a promise to wait for, if there is room now.
+   * Resolves when there is room; at once, without a promise to wait for, if there is room now. Whoever gives up waits no
+   * more, nor does who would give up before the end: first come, first served would otherwise serve only these.
    *
-   * @throws what `close` was given
+   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait or it is too late; what `close`
+   * was given
    */
-  enter(): Promise<void> | undefined {
+  enter(context: Waiting): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal.error;
-    if (this.#waiting.length === 0 && this.#places.take(performance.now())) return undefined;
+    if (this.#waiting.size === 0 && this.#places.take(performance.now())) return undefined;
+    if (this.#waiting.size >= WAITING_MAX) throw crowdedError(WAITING_MAX);
     return new Promise((enter, refuse) => {
-      this.#waiting.push({ enter, refuse });
+      const waiter: Waiter = { context, enter, refuse };
+      this.#waiting.add(waiter);
+      context.signal.addEventListener('abort', () => {
+        this.#waiting.delete(waiter);
+        refuse(givenUpError());
+      });
       this.#wake();
     });
   }
@@ -41,18 +61,25 @@ export class Window {
   close(error: unknown): void {
     this.#refusal = { error };
     clearTimeout(this.#timer);
-    for (const { refuse } of this.#waiting.splice(0)) refuse(error);
+    for (const { refuse } of this.#waiting) refuse(error);
+    this.#waiting.clear();
   }
 
   #admit(): void {
-    while (this.#waiting.length > 0 && this.#places.take(performance.now())) this.#waiting.shift()?.enter();
+    for (const waiter of this.#waiting) {
+      const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#neededMs();
+      if (!isTooLate && !this.#places.take(performance.now())) break;
+      this.#waiting.delete(waiter);
+      if (isTooLate) waiter.refuse(tooLateError());
+      else waiter.enter();
+    }
     this.#wake();
   }
 
   /** Admits again when the next place has rested, if somebody waits for it. */
   #wake(): void {
     const { nextFreeAtMs } = this.#places;
-    if (this.#waiting.length === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
+    if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { unseenMax } from '../../../../src/correctable/pace/unseen.ts';
 import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
+import type { SessionState } from '../../../../src/bindings/zookeeper/client/session.ts';
 import type { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
 import { paceData } from '../../../../src/bindings/zookeeper/pace.ts';
 import { Paths } from '../../../../src/bindings/zookeeper/paths.ts';
@@ -47,19 +48,21 @@ class Server {
   }
 }
 
-function open(): { server: Server; sellers: Sellers; replaceReader: () => void } {
+function open(): { server: Server; sellers: Sellers; writer: { state: SessionState }; replaceReader: () => void } {
   const server = new Server();
   let reader = server.client();
   const persist = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> => request(reader);
+  const writer: { state: SessionState } = { state: 'connected' };
   const sessions = {
     consumer: 'me',
+    writer,
     persist,
     get reader() {
       return reader;
     },
   };
   const sellers = new Sellers(sessions as unknown as Sessions, new Paths('/shop'));
-  return { server, sellers, replaceReader: () => void (reader = server.client()) };
+  return { server, sellers, writer, replaceReader: () => void (reader = server.client()) };
 }
 
 const pace = paceData({ window: 5, turnMs: 40 });
@@ -128,6 +131,21 @@ test('sellers: the reader was replaced → looked again, for its watch is gone',
   await sellers.look();
   expect(sellers.elsewhere?.others).toEqual([]);
 });
+
+test.each([{ me: pace }, { me: pace, ann: pace }])(
+  'sellers: of %j, the writer is not connected → nothing is known, for claims wait',
+  async (consumers) => {
+    const { server, sellers, writer } = open();
+    server.change(consumers);
+    agreed(sellers);
+    await sellers.look();
+    writer.state = 'connecting';
+    expect(sellers.elsewhere).toBeUndefined();
+    expect(await sellers.leastThreshold()).toBe(Infinity);
+    writer.state = 'connected';
+    expect(sellers.elsewhere).toBeDefined();
+  },
+);
 
 test('sellers: the look fails → nothing is known, and the next one looks again', async () => {
   const { server, sellers } = open();

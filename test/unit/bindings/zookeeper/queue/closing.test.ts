@@ -81,3 +81,12 @@ test('closed twice → once; reads under way → UNAVAILABLE', async () => {
   await Promise.all([shop.binding.close(), shop.binding.close()]);
   expect(await told).toBe('UNAVAILABLE');
 });
+
+test('asked something after closing → UNAVAILABLE, not to be retried', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  const { binding } = open(ensemble);
+  await binding.connected();
+  await binding.close();
+  const told = [outcomeOf(binding.leastThreshold()), outcomeOf(binding.recover('at-least-once'))];
+  expect(await Promise.all(told)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+});

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { length } from '../../../../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
+import { dequeue, enqueue, safeThreshold } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../../../../support/zookeeper-server/server.ts';
-import { drain, open, pause, QUEUE, sale, stock, writerOf } from '../set-up.ts';
+import { drain, open, pause, QUEUE, sale, stock, writerOf, type Shop } from '../set-up.ts';
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   fails: { error: -127 },
@@ -58,3 +58,31 @@ test('dequeue, a guess of nothing was all that was asked for, and it was wrong â
   expect(await sale(shop)).toBe('T0');
   expect(await other.client.invokeStrong(length(QUEUE))).toBe(0);
 });
+
+/** So many customers at once: who was told early that there is enough, and was told `null` in the end. */
+async function brokenPromises({ client }: Shop, customers: number): Promise<number> {
+  let broken = 0;
+  const buy = async (): Promise<void> => {
+    let isPromised = false;
+    const ticket = await client.invoke(dequeue(QUEUE)).onUpdate((value, view) => {
+      isPromised = value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view);
+    });
+    if (isPromised && ticket === null) broken += 1;
+  };
+  await Promise.all(Array.from({ length: customers }, buy));
+  return broken;
+}
+
+test.each(['that has not looked yet', 'that has sold out before'])(
+  'dequeue, many customers at once of a binding %s â†’ each counts those before it',
+  async (which) => {
+    await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 5, fromLeaderMs: 5 });
+    await using shop = open(ensemble);
+    await using stocker = open(ensemble);
+    await stock(stocker, 1);
+    if (which === 'that has sold out before') expect(await drain(shop)).toEqual(['T0']);
+    await stock(stocker, 10);
+    await shop.binding.leastThreshold();
+    expect(await brokenPromises(shop, 40)).toBe(0);
+  },
+);

@@ -89,11 +89,12 @@ test('guess: an item that is not there → undefined, and asked for again', asyn
 });
 
 test('window: full → the others one by one, in the order in which they came', async () => {
-  const window = new Window({ window: 2, turnMs: 0 });
-  expect([window.enter(), window.enter()]).toEqual([undefined, undefined]);
+  const window = new Window({ window: 2, turnMs: 0 }, () => 0);
+  const context = { signal: new AbortController().signal, deadlineAt: undefined };
+  expect([window.enter(context), window.enter(context)]).toEqual([undefined, undefined]);
   const order: string[] = [];
-  const third = window.enter()?.then(() => order.push('third'));
-  const fourth = window.enter()?.then(() => order.push('fourth'));
+  const third = window.enter(context)?.then(() => order.push('third'));
+  const fourth = window.enter(context)?.then(() => order.push('fourth'));
   window.leave(0);
   await third;
   expect(order).toEqual(['third']);
@@ -102,5 +103,5 @@ test('window: full → the others one by one, in the order in which they came', 
   expect(order).toEqual(['third', 'fourth']);
   window.leave(0);
   window.leave(0);
-  expect(window.enter()).toBeUndefined();
+  expect(window.enter(context)).toBeUndefined();
 });

@@ -1,0 +1,108 @@
+/** Customers who give up before their claim is sent: they are told that it was not, and nothing is taken for them. */
+import { expect, test } from 'vitest';
+import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
+import { dequeue } from '../../../../../src/operations/index.ts';
+import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
+import { CLAIMS, drain, open, outcomeOf, pause, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+
+/** How to give up before half a second is over, and what that is told as where nothing was sent, and where it was. */
+const WAYS = [
+  ['cancelled', () => ({ signal: AbortSignal.timeout(50) }), 'ABORTED'],
+  ['in time no more', () => ({ timeoutMs: 50 }), 'UNAVAILABLE, retryable'],
+] as const;
+
+function attempt({ client }: Shop, options: { signal?: AbortSignal; timeoutMs?: number }): Promise<unknown> {
+  return outcomeOf(client.invoke(dequeue<string>(QUEUE), options));
+}
+
+test.each(WAYS)('waiting for a place, %s → not sent, and the next in line is served', async (_what, options, told) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble, { window: 1 });
+  await using other = open(ensemble);
+  await stock(other, 4);
+  expect(await sale(shop)).toBe('T0');
+  ensemble.leader.agreement.hold();
+  const first = sale(shop);
+  const gone = [1, 2, 3].map(() => attempt(shop, options()));
+  const last = sale(shop);
+  expect(await Promise.all(gone)).toEqual([told, told, told]);
+  ensemble.leader.agreement.release();
+  expect(await Promise.all([first, last])).toEqual(['T1', 'T2']);
+  expect(await drain(other)).toEqual(['T3']);
+});
+
+test.each(WAYS)('asking whether anything is left, %s → not sent', async (_what, options, told) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await using other = open(ensemble);
+  await stock(other, 2);
+  ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until: pause(200) } : undefined);
+  expect(await attempt(shop, options())).toBe(told);
+  await pause(400);
+  expect(await drain(other)).toEqual(['T0', 'T1']);
+});
+
+test.each(WAYS)('registering, %s → not sent', async (_what, options, told) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await using other = open(ensemble);
+  await stock(other, 2);
+  ensemble.server.onRequest = ({ path }) => (path.includes('/consumers/') ? { until: pause(200) } : undefined);
+  expect(await attempt(shop, options())).toBe(told);
+  await pause(400);
+  expect(ensemble.children(CLAIMS)).toEqual([]);
+});
+
+test.each(WAYS)('without a connection, %s → not sent', async (_what, options, told) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 3);
+  expect(await sale(shop)).toBe('T0');
+  ensemble.server.connectionsMax = 0;
+  ensemble.server.cut();
+  await pause(20);
+  expect(await attempt(shop, options())).toBe(told);
+  ensemble.server.connectionsMax = Infinity;
+  expect(await drain(shop)).toEqual(['T1', 'T2']);
+});
+
+test.each(WAYS)('the claim was sent, %s → UNKNOWN', async (_what, options) => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 2);
+  expect(await sale(shop)).toBe('T0');
+  ensemble.leader.agreement.hold();
+  expect(await attempt(shop, options())).toBe('UNKNOWN');
+  ensemble.leader.agreement.release();
+});
+
+test('window: whoever gives up waits no more; more than ten thousand do not wait', async () => {
+  const window = new Window({ window: 1, turnMs: 0 }, () => 0);
+  const patient = { signal: new AbortController().signal, deadlineAt: undefined };
+  expect(window.enter(patient)).toBeUndefined();
+  const hasty = new AbortController();
+  const given = window.enter({ ...patient, signal: hasty.signal });
+  const next = window.enter(patient);
+  for (let n = 2; n < 10_000; n += 1) void window.enter(patient)?.catch(() => {});
+  expect(() => window.enter(patient)).toThrow(
+    expect.objectContaining({ code: 'OVERLOADED', retryable: true }) as Error,
+  );
+  hasty.abort();
+  await expect(given).rejects.toMatchObject({ code: 'ABORTED' });
+  void window.enter(patient)?.catch(() => {});
+  window.leave(0);
+  await next;
+  window.close(new Error('end'));
+});
+
+test('window: whoever would give up before the end gets no place, and the next one has it', async () => {
+  const window = new Window({ window: 1, turnMs: 0 }, () => 10_000);
+  const patient = { signal: new AbortController().signal, deadlineAt: undefined };
+  expect(window.enter({ ...patient, deadlineAt: Date.now() + 5_000 })).toBeUndefined();
+  const late = window.enter({ ...patient, deadlineAt: Date.now() + 5_000 });
+  const next = window.enter({ ...patient, deadlineAt: Date.now() + 60_000 });
+  window.leave(0);
+  await expect(late).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
+  await next;
+});

@@ -1,0 +1,44 @@
+/** No claim without a registration: it would be the janitor's, and others would not count its binding. */
+import { expect, test } from 'vitest';
+import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
+import { CLAIMS, drain, open, sale, stock, writerOf } from '../set-up.ts';
+
+const CONSUMERS = '/correctables/consumers';
+const [THROTTLED, NODE_EXISTS] = [-127, -110];
+
+test('the session expires, and the next registration is refused once → claims wait for it', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await using other = open(ensemble);
+  await stock(shop, 4);
+  expect(await sale(shop)).toBe('T0');
+  const { server } = ensemble;
+  const writer = writerOf(ensemble);
+  let refusals = 0;
+  const registeredAtClaims: number[] = [];
+  server.onRequest = ({ type, path }) => {
+    if (type !== OP.create) return undefined;
+    if (path.startsWith(`${CLAIMS}/`)) registeredAtClaims.push(ensemble.children(CONSUMERS).length);
+    if (!path.startsWith(`${CONSUMERS}/`) || refusals > 0) return undefined;
+    refusals += 1;
+    return { error: THROTTLED };
+  };
+  ensemble.leader.expire(writer);
+  server.connectionOf(writer)?.cut();
+  expect(await Promise.all([sale(shop), sale(shop)])).toEqual(['T1', 'T2']);
+  expect([refusals, registeredAtClaims]).toEqual([1, [1, 1]]);
+  expect(await other.binding.recover('at-most-once')).toBe(0);
+  expect(await drain(other)).toEqual(['T3']);
+});
+
+test('what stood in the way of the registration is gone already → registered', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 1);
+  let refusals = 0;
+  ensemble.server.onRequest = ({ type, path }) =>
+    type === OP.create && path.startsWith(`${CONSUMERS}/`) && refusals++ === 1 ? { error: NODE_EXISTS } : undefined;
+  expect(await sale(shop)).toBe('T0');
+  expect(ensemble.children(CONSUMERS)).toHaveLength(1);
+});
