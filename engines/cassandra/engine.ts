@@ -58,7 +58,13 @@ let privateClusters = 0;
 
 /** The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either will do. */
 export async function useCluster(
-  { nodes = 3, wan = 'none', placement = 'paper', plugin, ...others }: Partial<Omit<ClusterOptions, 'folder' | 'progress'>>,
+  {
+    nodes = 3,
+    wan = 'none',
+    placement = 'paper',
+    plugin,
+    ...others
+  }: Partial<Omit<ClusterOptions, 'folder' | 'progress'>>,
   progress: (text: string) => void,
 ): Promise<UsedCluster> {
   const kind: Kind = { nodes, wan, placement, ...(plugin !== undefined && { plugin }) };
@@ -167,7 +173,9 @@ function checked(options: UpOptions): Kind {
 function isLike(cluster: Cluster, { nodes, wan, placement, plugin, network }: Kind): boolean {
   const { layout, plugin: its } = cluster.state;
   const isSame = layout.nodes.length === nodes && layout.wan === wan && layout.placement === placement;
-  return isSame && (network ?? layout.network) === layout.network && (plugin === undefined || plugin === (its !== undefined));
+  return (
+    isSame && (network ?? layout.network) === layout.network && (plugin === undefined || plugin === (its !== undefined))
+  );
 }
 
 function inWords(health: NodeHealth, count: number): string {

@@ -88,7 +88,7 @@ export function correctableError(error: unknown, asked: Asked): unknown {
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { innerErrors } = error as DriverFailure;
-  const answers = innerErrors == null ? [error] : Object.values(innerErrors).filter((each) => each instanceof Error);
+  const answers = Object.values(innerErrors ?? { error }).filter((each) => each instanceof Error);
   return answers.length > 0 && answers.every((each) => (each as DriverFailure).code === UNPREPARED);
 }
 

@@ -134,13 +134,14 @@ test('plan: Cassandra → the paper’s client under all loads, three more place
 
 test('plan: Twissandra → its client in Ireland asks Virginia, whose replicas are in California and Oregon', () => {
   const { settings } = planOf(false, { placement: 'twissandra', way: 3 });
-  expect(settings.every(({ placement, cassandra }) => placement === 'twissandra' && cassandra?.coordinator === 'vrg')).toBe(
-    true,
-  );
+  expect(
+    settings.every(({ placement, cassandra }) => placement === 'twissandra' && cassandra?.coordinator === 'vrg'),
+  ).toBe(true);
   expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(
     new Set(['irl, R = 2', 'vrg, R = 2', 'vrg, R = 3', 'irl, R = 3']),
   );
-  const loads = (client: string): number => new Set(settings.filter((each) => each.client === client).map((each) => each.workers)).size;
+  const loads = (client: string): number =>
+    new Set(settings.filter((each) => each.client === client).map((each) => each.workers)).size;
   expect([loads('irl') > 2, loads('vrg')]).toEqual([true, 1]);
 });
 
