@@ -9,13 +9,20 @@ import { EngineUnavailable } from './engine.ts';
 
 const run = promisify(execFile);
 
+/** Properties of a pom file that are to be others than it says, by name. */
+export type Properties = Readonly<Record<string, string>>;
+
 /**
- * The folder with the libraries of a pom file: fetched once for each content of the file.
+ * The folder with the libraries of a pom file: fetched once for each content of the file, and its properties.
  *
  * @throws EngineUnavailable where Maven or Java is missing, or nothing can be fetched
  */
-export async function librariesOf(pomFile: string, progress: (text: string) => void): Promise<string> {
-  const target = folderOf(pomFile);
+export async function librariesOf(
+  pomFile: string,
+  progress: (text: string) => void,
+  properties: Properties = {},
+): Promise<string> {
+  const target = folderOf(pomFile, properties);
   if (existsSync(target)) return target;
   requireCommand('mvn', 'Maven fetches the engine: install Maven 3.6 or later');
   progress('fetching the libraries with Maven (once)');
@@ -23,7 +30,9 @@ export async function librariesOf(pomFile: string, progress: (text: string) => v
   const partial = mkdtempSync(`${target}.`);
   try {
     const output = [`-DoutputDirectory=${partial}`, '-DincludeScope=runtime'];
-    await run('mvn', ['-q', '-B', '-f', pomFile, 'dependency:copy-dependencies', ...output], { cwd: dirname(pomFile) });
+    const given = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
+    const args = ['-q', '-B', '-f', pomFile, 'dependency:copy-dependencies', ...output, ...given];
+    await run('mvn', args, { cwd: dirname(pomFile) });
     if (!existsSync(target)) renameSync(partial, target);
   } catch (error) {
     throw new EngineUnavailable(`Maven could not fetch ${pomFile}: ${(error as Error).message}`, { cause: error });
@@ -38,9 +47,10 @@ export function hasLibrariesOf(pomFile: string): boolean {
   return existsSync(folderOf(pomFile));
 }
 
-function folderOf(pomFile: string): string {
-  const content = createHash('sha256').update(readFileSync(pomFile)).digest('hex').slice(0, 12);
-  return join(downloadsFolder('maven'), content);
+function folderOf(pomFile: string, properties: Properties = {}): string {
+  const content = createHash('sha256').update(readFileSync(pomFile));
+  for (const property of Object.entries(properties)) content.update(property.join('='));
+  return join(downloadsFolder('maven'), content.digest('hex').slice(0, 12));
 }
 
 /** @throws EngineUnavailable with `hint` unless the command is there */

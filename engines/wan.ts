@@ -1,15 +1,33 @@
 /** Round trips between places, in milliseconds, as the papers give them (Correctables, OSDI 2016, §6). */
 
+/** Where most of the paper's experiments are. */
 export const SITES = ['irl', 'frk', 'vrg'] as const;
 export type Site = (typeof SITES)[number];
+
+/** All places: its Twissandra is in Virginia, Northern California and Oregon (§6.3.1). */
+export type Place = Site | 'nca' | 'ore';
+
+/** Where three nodes or sites stand: as in most experiments, or as in the one with Twissandra. */
+export const PLACEMENTS = ['paper', 'twissandra'] as const;
+export type Placement = (typeof PLACEMENTS)[number];
 
 export const WANS = ['none', 'paper'] as const;
 export type WanPreset = (typeof WANS)[number];
 
-const PAPER_MS: Readonly<Record<string, number>> = { 'frk-irl': 20, 'irl-vrg': 83, 'frk-vrg': 90 };
+/** Those of the American places the paper does not say: about what public measurements show. */
+export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
+  'frk-irl': 20,
+  'irl-vrg': 83,
+  'frk-vrg': 90,
+  'nca-vrg': 65,
+  'ore-vrg': 75,
+  'nca-ore': 21,
+  'irl-nca': 140,
+  'irl-ore': 130,
+};
 
-/** The round trip between two sites; 0 between a site and itself, and without a preset. */
-export function roundTripMs(wan: WanPreset, from: Site, to: Site): number {
+/** The round trip between two places; 0 between one and itself, and without a preset. */
+export function roundTripMs(wan: WanPreset, from: Place, to: Place): number {
   if (wan === 'none') return 0;
-  return PAPER_MS[[from, to].sort().join('-')] ?? 0;
+  return ROUND_TRIPS_MS[[from, to].sort().join('-')] ?? 0;
 }

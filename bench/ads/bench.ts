@@ -8,12 +8,14 @@ export const ads: Bench = chaseBench({
   name: 'ads',
   about: 'ads fetched with and without speculation: latency, throughput',
   title: 'Ads',
+  placement: 'paper',
   deploy: deployAds,
 });
 
 export const twissandra: Bench = chaseBench({
   name: 'twissandra',
-  about: 'timelines read with and without speculation: latency, throughput',
-  title: 'Timelines',
+  about: 'timelines in Virginia, California and Oregon, read with and without speculation: latency, throughput',
+  title: 'Timelines in VRG, NCA, ORE',
+  placement: 'twissandra',
   deploy: deployTimelines,
 });

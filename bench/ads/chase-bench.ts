@@ -7,6 +7,7 @@ import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/ch
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
+import type { Placement } from '../../engines/wan.ts';
 import { UsageError } from '../../demo/usage-error.ts';
 import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -20,16 +21,18 @@ export interface ChaseBench {
   readonly about: string;
   /** Titles of the plots begin with it. */
   readonly title: string;
+  /** Where the paper has its nodes. */
+  readonly placement: Placement;
   readonly deploy: Deploy;
 }
 
 const SEED = 1;
 
 /** A benchmark of an application; its figures and bars are named after it. */
-export function chaseBench({ name, about, title, deploy }: ChaseBench): Bench {
+export function chaseBench({ name, about, title, placement, deploy }: ChaseBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
     const way = storeOf(settings);
-    const plan = planOf(settings.quick, way);
+    const plan = planOf(settings.quick, { placement, way });
     const history: HistoryLine[] = [];
     const measured = await measure(plan, deploy, { progress: settings.progress, history });
     if (settings.history !== undefined) await writeHistory(settings.history, history);
@@ -69,8 +72,8 @@ interface Measuring extends Measured {
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
   const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [] }));
   const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
-  for (const [place, { client, cassandra }] of places) {
-    const options = { scale: plan.scale, seed: SEED, client, wan: 'paper', cassandra } as const;
+  for (const [place, { placement, client, cassandra }] of places) {
+    const options = { scale: plan.scale, seed: SEED, client, wan: 'paper', placement, cassandra } as const;
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);
@@ -145,7 +148,7 @@ async function runRounds(
   }
 }
 
-function rowOf({ rounds, atPeak, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
+function rowOf({ rounds, atPeak, placement, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
   const of = (value: (comparison: Comparison) => number, comparisons = rounds): number =>
     rounded(median(comparisons.map(value)));
   const range = (value: (comparison: Comparison) => number, comparisons = rounds): string => {
@@ -153,6 +156,7 @@ function rowOf({ rounds, atPeak, client, cassandra, workload, workers }: Measure
     return `${rounded(Math.min(...values))} … ${rounded(Math.max(...values))}`;
   };
   return {
+    placement,
     client,
     ...(cassandra !== undefined && { coordinator: cassandra.coordinator, readQuorum: cassandra.readQuorum }),
     workload,

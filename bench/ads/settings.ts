@@ -1,4 +1,5 @@
 /** Under which circumstances an application that chases references is measured. */
+import type { Placement } from '../../engines/wan.ts';
 import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import type { Workload } from '../../demo/shared/chase/workload.ts';
@@ -6,7 +7,9 @@ import { median } from '../harness/statistics.ts';
 
 /** One row of the report. */
 export interface Setting {
-  /** The site that the client stands beside; on RedBlue, strong reads are ordered in Ireland. */
+  /** Where the nodes or sites are. */
+  readonly placement: Placement;
+  /** The site that the client stands beside; on RedBlue, strong reads are ordered in Ireland, or in California. */
   readonly client: Site;
   /** How Cassandra is reached, where it is the store. */
   readonly cassandra?: CassandraOptions;
@@ -49,9 +52,15 @@ export interface PeakPlan {
 const PEAK: PeakPlan = { rounds: 9, seconds: 6, sliceMs: 1500 };
 const QUICK_PEAK: PeakPlan = { rounds: 1, seconds: 2, sliceMs: 1000 };
 
+/** Where the nodes or sites are, and the way to Cassandra; without one the store is RedBlue. */
+export interface Scene {
+  readonly placement: Placement;
+  readonly way?: CassandraOptions['way'] | undefined;
+}
+
 /** The paper's data and all loads; or, quickly, little of both. */
-export function planOf(quick: boolean, way?: CassandraOptions['way']): Plan {
-  const { near, others } = way === undefined ? REDBLUE : cassandraPlaces(way);
+export function planOf(quick: boolean, { placement, way }: Scene): Plan {
+  const { near, others } = way === undefined ? REDBLUE[placement] : cassandraPlaces(placement, way);
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
     loads.map((workers) => ({ ...near, workload, workers }));
   const unloaded = others.map((place): Setting => ({ ...place, workload: 'B', workers: UNLOADED_WORKERS }));
@@ -68,7 +77,7 @@ export function planOf(quick: boolean, way?: CassandraOptions['way']): Plan {
 }
 
 /** Where a client stands, and what it asks. */
-export type Place = Pick<Setting, 'client' | 'cassandra'>;
+export type Place = Pick<Setting, 'placement' | 'client' | 'cassandra'>;
 
 interface Places {
   /** Measured under all workloads and loads. */
@@ -77,25 +86,35 @@ interface Places {
   readonly others: readonly Place[];
 }
 
-const REDBLUE: Places = { near: { client: 'frk' }, others: [{ client: 'vrg' }] };
+const REDBLUE: Readonly<Record<Placement, Places>> = {
+  paper: { near: { placement: 'paper', client: 'frk' }, others: [{ placement: 'paper', client: 'vrg' }] },
+  twissandra: { near: { placement: 'twissandra', client: 'vrg' }, others: [] },
+};
 
-/** The paper's client, 20 ms from its coordinator; one beside it; both with reads of three replicas. */
-function cassandraPlaces(way: CassandraOptions['way']): Places {
+/** The node that the paper's client asks: the nearest, 20 ms away, or 83. */
+const COORDINATORS = { paper: 'frk', twissandra: 'vrg' } as const satisfies Readonly<Record<Placement, Site>>;
+
+/** The paper's client in Ireland; one beside its coordinator; both with reads of three replicas. */
+function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Places {
+  const coordinator = COORDINATORS[placement];
   const place = (client: Site, readQuorum: CassandraOptions['readQuorum']): Place => ({
+    placement,
     client,
-    cassandra: { way, coordinator: 'frk', readQuorum },
+    cassandra: { way, coordinator, readQuorum },
   });
-  return { near: place('irl', 2), others: [place('frk', 2), place('frk', 3), place('irl', 3)] };
+  return { near: place('irl', 2), others: [place(coordinator, 2), place(coordinator, 3), place('irl', 3)] };
 }
 
 /** Whether the setting belongs to the sweep over all loads. */
-export function isSwept({ client, cassandra }: Place): boolean {
-  return cassandra === undefined ? client === 'frk' : client === 'irl' && cassandra.readQuorum === 2;
+export function isSwept({ placement, client, cassandra }: Place): boolean {
+  if (cassandra === undefined) return client === REDBLUE[placement].near.client;
+  return client === 'irl' && cassandra.readQuorum === 2;
 }
 
 /** Whether the client stands beside the site that it asks, and nobody waits for more than the nearest quorum. */
-export function isColocated({ client, cassandra }: Place): boolean {
-  return cassandra === undefined ? client === 'frk' : client === cassandra.coordinator && cassandra.readQuorum === 2;
+export function isColocated(place: Place): boolean {
+  const { client, cassandra } = place;
+  return cassandra === undefined ? isSwept(place) : client === cassandra.coordinator && cassandra.readQuorum === 2;
 }
 
 /** Whether the client stands beside its coordinator, which asks all three replicas. */

@@ -5,10 +5,10 @@
 import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { openCrew, REPORTED } from './crew.ts';
+import { openCrew } from './crew.ts';
 import { MIXES, type Mix } from './divergence.ts';
 import { count } from './history.ts';
-import type { System } from './messages.ts';
+import { REPORTED, type System } from './messages.ts';
 import { nameOf, wayOf } from './way.ts';
 import { RECORDS } from './ycsb-table.ts';
 

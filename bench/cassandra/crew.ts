@@ -6,15 +6,22 @@ import { openGateway, type OpenedGateway } from '../../demo/shared/cassandra/gat
 import { openKeyspace, type Keyspace } from '../../demo/shared/cassandra/keyspace.ts';
 import type { Site } from '../../engines/wan.ts';
 import type { Settings } from '../harness/bench.ts';
-import type { ClientOrder, ClientSetup, LoadOrder, LoadReport, TurnsOrder, TurnsReport } from './messages.ts';
+import {
+  REPORTED,
+  type ClientOrder,
+  type ClientSetup,
+  type LoadOrder,
+  type LoadReport,
+  type TurnsOrder,
+  type TurnsReport,
+} from './messages.ts';
 import { OBJECT, objectKeyOf, OBJECTS, paperBinding } from './systems.ts';
 import type { Way } from './way.ts';
 import { fillRecords, TABLE } from './ycsb-table.ts';
 
 /** Whom the client beside each site asks. */
 export const COORDINATORS: Readonly<Record<Site, Site>> = { irl: 'frk', frk: 'vrg', vrg: 'irl' };
-/** The client that the paper reports on. */
-export const REPORTED: Site = 'irl';
+
 export interface CrewOptions {
   readonly sites: readonly Site[];
   readonly way: Way;

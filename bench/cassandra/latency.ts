@@ -5,8 +5,8 @@
 import { atMost, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { openCrew, REPORTED } from './crew.ts';
-import type { System, TurnsReport } from './messages.ts';
+import { openCrew } from './crew.ts';
+import { REPORTED, type System, type TurnsReport } from './messages.ts';
 import { nameOf, wayOf } from './way.ts';
 
 const PLAIN = ['driver C1', 'driver C2', 'driver C3'] as const satisfies readonly System[];

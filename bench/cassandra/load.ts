@@ -2,12 +2,13 @@
  * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients that each
  * ask a remote replica, and what preliminary views cost of the throughput of quorum reads.
  */
-import { atMost, reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
-import { median, medianInterval, rounded } from '../harness/statistics.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { median, rounded } from '../harness/statistics.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
-import { openCrew, REPORTED, type Crew } from './crew.ts';
+import { openCrew, type Crew } from './crew.ts';
+import { barsOf, CLIENTS, comparedAt, dropOf, type Sample } from './load-drops.ts';
 import { curvesFigure, type CurveRow } from './load-figure.ts';
-import type { LoadReport, System } from './messages.ts';
+import { REPORTED, type LoadReport, type System } from './messages.ts';
 import { nameOf, wayOf } from './way.ts';
 import { RECORDS } from './ycsb-table.ts';
 
@@ -15,31 +16,12 @@ const SITES = ['irl', 'frk', 'vrg'] as const;
 const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
 /** Those whose throughput is compared, in every round of pairs. */
 const PAIR = ['C2', 'CC2', 'driver C2'] as const satisfies readonly System[];
-const AIM = 0.1;
-/** Where throughput is compared: more requests under way than needed for this share of the peak only queue. */
-const SHARE_OF_PEAK = 0.9;
 
 export const cassandraLoad: Bench = {
   name: 'cassandra-load',
   about: 'latency against throughput on Cassandra, YCSB A, B and C; what preliminary views cost of the throughput',
   run,
 };
-
-/** One system under one load, as the reported client saw it. */
-export interface Sample {
-  readonly workload: Workload;
-  readonly system: System;
-  /** Requests of each client under way at a time. */
-  readonly inFlight: number;
-  readonly round: number;
-  readonly opsPerSec: number;
-  /** Of all three clients. */
-  readonly totalOpsPerSec: number;
-  /** Processor time of the reported client. */
-  readonly clientUsPerOp: number;
-  readonly preliminary: LoadReport['preliminary'];
-  readonly final: LoadReport['final'];
-}
 
 interface Plan {
   readonly loads: readonly number[];
@@ -66,9 +48,11 @@ async function run(settings: Settings): Promise<Outcome> {
       await measure(crew, { workload: 'A', system, inFlight: 32, round: 0 }, quick ? 1_000 : 8_000);
     }
     for (const workload of WORKLOADS) {
-      sweeps.push(...(await sweep(crew, workload, { plan, progress })));
-      const inFlight = comparedAt(sweeps.filter((sample) => sample.workload === workload));
-      pairs.push(...(await compare(crew, { workload, inFlight }, { plan, progress })));
+      const swept = await sweep(crew, workload, { plan, progress });
+      sweeps.push(...swept);
+      for (const inFlight of comparedAt(swept)) {
+        pairs.push(...(await compare(crew, { workload, inFlight }, { plan, progress })));
+      }
     }
   } finally {
     await crew.close();
@@ -83,7 +67,11 @@ function outcomeOf(
   samples: { readonly sweeps: readonly Sample[]; readonly pairs: readonly Sample[] },
 ): Outcome {
   const rows = rowsOf(samples.sweeps);
-  const drops = WORKLOADS.map((workload) => dropOf(workload, samples.pairs));
+  const drops = WORKLOADS.flatMap((workload) => {
+    const isIts = (sample: Sample): boolean => sample.workload === workload;
+    const measured = { workload, sweep: samples.sweeps.filter(isIts), pairs: samples.pairs.filter(isIts) };
+    return CLIENTS.map((clients) => dropOf(measured, clients));
+  });
   return {
     name,
     rounds,
@@ -134,18 +122,6 @@ async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course)
   return samples;
 }
 
-/** The fewest requests under way with which C2 reaches most of its peak. */
-function comparedAt(samples: readonly Sample[]): number {
-  const loads = [...new Set(samples.map(({ inFlight }) => inFlight))].sort((a, b) => a - b);
-  const opsPerSec = loads.map((inFlight) =>
-    median(
-      samples.filter((sample) => sample.system === 'C2' && sample.inFlight === inFlight).map((each) => each.opsPerSec),
-    ),
-  );
-  const peak = Math.max(...opsPerSec);
-  return loads[opsPerSec.findIndex((ops) => ops >= SHARE_OF_PEAK * peak)] as number;
-}
-
 /** The systems one after the other at the same load, again and again, in another order each time. */
 async function compare(
   crew: Crew,
@@ -186,42 +162,4 @@ function rowsOf(samples: readonly Sample[]): CurveRow[] {
       finalP99Ms: of(({ final }) => final?.p99Ms),
     };
   });
-}
-
-type Drop = ReturnType<typeof dropOf>;
-
-/** What CC2 loses of the throughput of C2, all clients together, in the pairs of one workload. */
-function dropOf(workload: Workload, samples: readonly Sample[]) {
-  const own = samples.filter((sample) => sample.workload === workload);
-  const of = (system: System, valueOf: (sample: Sample) => number): number[] =>
-    own.filter((sample) => sample.system === system).map(valueOf);
-  const drops = (baseline: System, valueOf: (sample: Sample) => number): number[] => {
-    const ops = of(baseline, valueOf);
-    return of('CC2', valueOf).map((mine, pair) => 1 - mine / (ops[pair] as number));
-  };
-  const allClients = drops('C2', ({ totalOpsPerSec }) => totalOpsPerSec);
-  const { low, high } = medianInterval(allClients);
-  return {
-    workload,
-    system: 'CC2 against C2',
-    inFlight: own[0]?.inFlight,
-    pairs: allClients.length,
-    drop: rounded(median(allClients)),
-    dropLow: rounded(low),
-    dropHigh: rounded(high),
-    dropOfReportedClient: rounded(median(drops('C2', ({ opsPerSec }) => opsPerSec))),
-    clientUsPerOp: rounded(median(of('CC2', ({ clientUsPerOp }) => clientUsPerOp))),
-    driverUsPerOp: rounded(median(of('driver C2', ({ clientUsPerOp }) => clientUsPerOp))),
-    dropVsDriver: rounded(median(drops('driver C2', ({ totalOpsPerSec }) => totalOpsPerSec))),
-  };
-}
-
-function barsOf({ workload, drop, dropLow, dropHigh, dropOfReportedClient, dropVsDriver }: Drop): Bar[] {
-  return [
-    atMost(`throughput-drop-${workload}`, drop, AIM, 'fraction'),
-    reported(`throughput-drop-${workload}-low`, dropLow, 'fraction'),
-    reported(`throughput-drop-${workload}-high`, dropHigh, 'fraction'),
-    reported(`throughput-drop-${workload}-${REPORTED}`, dropOfReportedClient, 'fraction'),
-    reported(`throughput-drop-${workload}-vs-driver`, dropVsDriver, 'fraction'),
-  ];
 }

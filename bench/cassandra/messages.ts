@@ -11,6 +11,9 @@ import type { HistoryEvent } from './history.ts';
 export const SYSTEMS = ['C1', 'C2', 'C3', 'CC2', 'CC3', 'CC2 twice', 'driver C1', 'driver C2', 'driver C3'] as const;
 export type System = (typeof SYSTEMS)[number];
 
+/** The client that the paper reports on. */
+export const REPORTED = 'irl' satisfies Site;
+
 /** What a client process is told at its start. */
 export interface ClientSetup {
   readonly site: Site;

@@ -3,7 +3,7 @@
  * that it is connected to and of the leader. Baseline: a plain create.
  */
 import { createClient, type Client } from 'correctables';
-import { ZooKeeper, zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correctables/bindings/zookeeper';
+import { zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correctables/bindings/zookeeper';
 import { enqueue } from 'correctables/operations';
 import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
@@ -11,6 +11,7 @@ import type { Site } from '../../engines/wan.ts';
 import { atMost, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
+import { SessionPair } from './session-pair.ts';
 
 const CLIENT: Site = 'irl';
 /** What the paper's elements hold: an identifier of up to 20 bytes. */
@@ -87,8 +88,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 /** One placement: the sessions whose enqueues are timed. */
 class Contender {
   readonly placement: Placement;
-  readonly #plain: ZooKeeper;
-  readonly #idle: ZooKeeper;
+  readonly #plain: SessionPair;
   readonly #binding: ZooKeeperBinding;
   readonly #client: Client<ZooKeeperLevels>;
   readonly #path: string;
@@ -96,8 +96,7 @@ class Contender {
   constructor(address: string, placement: Placement) {
     this.placement = placement;
     this.#path = `/latency-${placement.server}-${Date.now()}`;
-    this.#plain = new ZooKeeper(address);
-    this.#idle = new ZooKeeper(address);
+    this.#plain = new SessionPair(address);
     this.#binding = zookeeper({ servers: address, root: `${this.#path}-ours` });
     this.#client = createClient(this.#binding);
   }
@@ -114,12 +113,12 @@ class Contender {
     const sums = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0, plainBytes: 0, bytes: 0 };
     for (let n = 0; n < operations; n += 1) {
       // The smallest question to the same server through the same proxy.
-      sums.roundTripMs += await timed(() => this.#idle.exists('/'));
-      const plainBefore = total(this.#plain.bytes);
+      sums.roundTripMs += await timed(() => this.#plain.reader.exists('/'));
+      const plainBefore = this.#plain.bytes;
       sums.plainMs += await timed(() =>
         this.#plain.create(`${this.#path}/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
       );
-      sums.plainBytes += total(this.#plain.bytes) - plainBefore;
+      sums.plainBytes += this.#plain.bytes - plainBefore;
       const before = total(this.#binding.bytes);
       const from = performance.now();
       for await (const view of this.#client.invoke(enqueue('queue', ITEM))) {
@@ -131,7 +130,7 @@ class Contender {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#plain.close(), this.#idle.close(), this.#client.close()]);
+    await Promise.all([this.#plain.close(), this.#client.close()]);
   }
 }
 

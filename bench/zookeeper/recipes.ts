@@ -1,10 +1,11 @@
 /** Ways to take from a queue on ZooKeeper, to be compared by what they send. */
 import { createClient, type AnyClient } from 'correctables';
-import { isZooKeeperError, ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
+import { isZooKeeperError, zookeeper } from 'correctables/bindings/zookeeper';
 import { dequeue, enqueue } from 'correctables/operations';
 import { vanillaQueue } from '../../demo/tickets/stores/vanilla-queue.ts';
+import { SessionPair } from './session-pair.ts';
 
-/** One consumer, or a producer, with sessions of its own. */
+/** One consumer, or a producer, with two sessions of its own. */
 export interface Taker {
   put(count: number): Promise<void>;
   /** Takes one item. */
@@ -33,8 +34,8 @@ export const RECIPES: readonly Recipe[] = [
 ];
 
 function openVanilla(servers: string, root: string): Taker {
-  const zk = new ZooKeeper(servers);
-  return clientTaker(createClient(vanillaQueue(zk, root)), () => zk.bytes.sent + zk.bytes.received);
+  const sessions = new SessionPair(servers);
+  return clientTaker(createClient(vanillaQueue(sessions, root)), () => sessions.bytes);
 }
 
 function openClaims(servers: string, root: string): Taker {
@@ -58,11 +59,11 @@ function clientTaker(client: AnyClient, bytes: () => number): Taker {
  * if nobody else has meanwhile.
  */
 class HeadPointer implements Taker {
-  readonly #zk: ZooKeeper;
+  readonly #sessions: SessionPair;
   readonly #root: string;
 
   constructor(servers: string, root: string) {
-    this.#zk = new ZooKeeper(servers);
+    this.#sessions = new SessionPair(servers);
     this.#root = root;
   }
 
@@ -72,23 +73,24 @@ class HeadPointer implements Taker {
       [`${this.#root}/items`, null],
       [`${this.#root}/head`, '0'],
     ] as const) {
-      await this.#zk.create(path, data).catch((error: unknown) => {
+      await this.#sessions.create(path, data).catch((error: unknown) => {
         if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
       });
     }
     await inPortions(count, () =>
-      this.#zk.create(`${this.#root}/items/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
+      this.#sessions.create(`${this.#root}/items/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
     );
   }
 
   async take(): Promise<void> {
+    const { reader, writer } = this.#sessions;
     for (;;) {
-      const { data, stat } = await this.#zk.get(`${this.#root}/head`);
+      const { data, stat } = await reader.get(`${this.#root}/head`);
       const head = Number(new TextDecoder().decode(data ?? undefined));
       const item = `${this.#root}/items/-${String(head).padStart(10, '0')}`;
       try {
-        await this.#zk.get(item);
-        await this.#zk.multi([
+        await reader.get(item);
+        await writer.multi([
           { type: 'set', path: `${this.#root}/head`, data: String(head + 1), version: stat.version },
           { type: 'delete', path: item },
         ]);
@@ -100,11 +102,11 @@ class HeadPointer implements Taker {
   }
 
   bytes(): number {
-    return this.#zk.bytes.sent + this.#zk.bytes.received;
+    return this.#sessions.bytes;
   }
 
   close(): Promise<void> {
-    return this.#zk.close();
+    return this.#sessions.close();
   }
 }
 

@@ -1,14 +1,25 @@
 /** A service at three sites in one process, with the papers' delays between them. */
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer, type ServeOptions } from 'correctables/server';
-import { SITES, type Site, type WanPreset } from './options.ts';
+import { ROUND_TRIPS_MS, type Place, type Placement } from '../../engines/wan.ts';
+import { SITES, type WanPreset } from './options.ts';
 
-/** The site that orders strong reads. */
-export const RED_LEADER = 'irl';
+interface Sites {
+  readonly sites: readonly [Place, ...Place[]];
+  /** The site that orders strong reads. */
+  readonly redLeader: Place;
+}
+
+const PLACED: Readonly<Record<Placement, Sites>> = {
+  paper: { sites: SITES, redLeader: 'irl' },
+  twissandra: { sites: ['vrg', 'nca', 'ore'], redLeader: 'nca' },
+};
 
 export interface BackendOptions {
   readonly service: ServeOptions['service'];
   readonly wan: WanPreset;
+  /** Where the sites are; `paper` unless given. */
+  readonly placement?: Placement | undefined;
   /** Where to listen, on the loopback interface; 0 (default) for any free port. */
   readonly port?: number;
   /** Answers the HTTP requests that are not the backend's own. */
@@ -16,6 +27,8 @@ export interface BackendOptions {
 }
 
 /** Starts the sites. */
-export function startSites({ service, wan, port = 0, page }: BackendOptions): Promise<RunningServer<Site>> {
-  return serve({ service, sites: SITES, redLeader: RED_LEADER, wan, port, page });
+export function startSites(options: BackendOptions): Promise<RunningServer<Place>> {
+  const { service, wan, placement = 'paper', port = 0, page } = options;
+  const delays = wan === 'none' ? wan : ROUND_TRIPS_MS;
+  return serve({ service, ...PLACED[placement], wan: delays, port, page });
 }

@@ -16,11 +16,11 @@ export interface RedblueParts {
 /** Starts the sites, connects beside the client and loads the data. */
 export async function openRedblue(
   { service, contract, load }: RedblueParts,
-  { client, wan }: DeploymentOptions,
+  { client, wan, placement }: DeploymentOptions,
   progress: (text: string) => void,
 ): Promise<ChaseStore> {
   progress(`starting three sites (delays: ${wan}), the client beside ${client}`);
-  const sites = await startSites({ service, wan });
+  const sites = await startSites({ service, wan, placement });
   const store = createClient(redblue(contract, { url: sites.siteUrl(client), WebSocket }));
   const close = async (): Promise<void> => {
     await store.close();

@@ -38,7 +38,6 @@ export async function nodesInReach(address: string, access: Access): Promise<num
 export function clientOf(address: string, { credentials, certificate }: Access): cassandra.Client {
   return new Client({
     contactPoints: [`${address}:${CQL_PORT}`],
-    localDataCenter: 'eu',
     policies: {
       loadBalancing: new policies.loadBalancing.AllowListPolicy(new policies.loadBalancing.RoundRobinPolicy(), [
         `${address}:${CQL_PORT}`,

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { startDelays } from '../delays.ts';
 import { hasLibrariesOf, librariesOf, requireCommand, requireJava } from '../maven.ts';
 import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
-import type { Site } from '../wan.ts';
+import type { Place } from '../wan.ts';
 import { nodesInReach, type Access } from './ask.ts';
 import { configure, filesOf, type NodeOptions } from './config.ts';
-import { clientAddress, CQL_PORT, layOut, NODE_SITES, type LayoutOptions, type NodeLayout } from './layout.ts';
+import { clientAddress, CQL_PORT, layOut, type LayoutOptions, type NodeLayout } from './layout.ts';
 import { buildPlugin } from './plugin.ts';
 import { makeCertificate } from './tls.ts';
 
@@ -17,6 +17,8 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   readonly progress: (text: string) => void;
   /** Nodes that give preliminary views of their own (`engines/cassandra-icg`); not unless given. */
   readonly plugin?: boolean;
+  /** Which release to fetch and run; unless given, the one that the plugin is built with. */
+  readonly version?: string;
   /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no hints; not unless given. */
   readonly fast?: boolean;
   /** Clients have to log in, first as {@link SUPERUSER}; not unless given. */
@@ -35,7 +37,7 @@ type OnChange = (state: ClusterState) => void;
 
 /** What is needed to find a running cluster again: plain data. */
 export interface ClusterState extends NodeOptions {
-  readonly daemons: Partial<Record<Site, Daemon>>;
+  readonly daemons: Partial<Record<Place, Daemon>>;
   readonly proxy: Daemon | undefined;
 }
 
@@ -67,8 +69,9 @@ export class Cluster implements AsyncDisposable {
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { folder, progress } = options;
+    const { version } = options;
     const java = requireTools();
-    const libraries = await librariesOf(POM, progress);
+    const libraries = await librariesOf(POM, progress, version === undefined ? {} : { 'cassandra.version': version });
     const plugin = options.plugin === true ? await buildPlugin(progress) : undefined;
     const layout = await layOut({ ...options, nodesDelay: plugin !== undefined });
     rmSync(folder, { recursive: true, force: true });
@@ -96,7 +99,7 @@ export class Cluster implements AsyncDisposable {
     return this.#state.layout.nodes;
   }
 
-  get sites(): Site[] {
+  get sites(): Place[] {
     return this.nodes.map(({ site }) => site);
   }
 
@@ -122,12 +125,12 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** The address, `host:port`, of the node at `at` for a client beside the site `from` (unless given, the same). */
-  address(at: Site, from: Site = at): string {
+  address(at: Place, from: Place = at): string {
     return `${clientAddress(this.#state.layout, from, this.#node(at).site)}:${CQL_PORT}`;
   }
 
   /** All addresses for a client beside `from`: its own node first. */
-  contactPoints(from: Site): string[] {
+  contactPoints(from: Place): string[] {
     const sites = [...this.sites].sort((a, b) => Number(b === from) - Number(a === from));
     return sites.map((site) => this.address(site, from));
   }
@@ -136,13 +139,13 @@ export class Cluster implements AsyncDisposable {
    * Where a client beside `from` has to connect for a node that the cluster told it of: nodes know their own addresses
    * only, not those with delays. What a driver calls address translation.
    */
-  translate(host: string, from: Site): string {
+  translate(host: string, from: Place): string {
     const node = this.nodes.find(({ address, peerAddress }) => address === host || peerAddress === host);
     return node === undefined ? host : clientAddress(this.#state.layout, from, node.site);
   }
 
   /** How each node does now, by its own words. */
-  async health(): Promise<Partial<Record<Site, NodeHealth>>> {
+  async health(): Promise<Partial<Record<Place, NodeHealth>>> {
     const healthOf = async ({ site, address }: NodeLayout): Promise<NodeHealth> => {
       if (!this.isRunning(site)) return 'down';
       const inReach = await nodesInReach(address, this.access);
@@ -151,31 +154,31 @@ export class Cluster implements AsyncDisposable {
     return Object.fromEntries(await Promise.all(this.nodes.map(async (node) => [node.site, await healthOf(node)])));
   }
 
-  isRunning(site: Site): boolean {
+  isRunning(site: Place): boolean {
     const daemon = this.#state.daemons[site];
     return daemon !== undefined && isRunning(daemon);
   }
 
   /** Ends a node without warning; its data stays. Resolves when it is gone. */
-  async kill(site: Site): Promise<void> {
+  async kill(site: Place): Promise<void> {
     const daemon = this.#state.daemons[this.#node(site).site];
     if (daemon !== undefined) await killDaemon(daemon);
   }
 
   /** Freezes a node: its connections stay, nothing is answered. */
-  pause(site: Site): void {
+  pause(site: Place): void {
     const daemon = this.#state.daemons[this.#node(site).site];
     if (daemon !== undefined) signalDaemon(daemon, 'SIGSTOP');
   }
 
   /** Lets a frozen node go on. */
-  resume(site: Site): void {
+  resume(site: Place): void {
     const daemon = this.#state.daemons[this.#node(site).site];
     if (daemon !== undefined) signalDaemon(daemon, 'SIGCONT');
   }
 
   /** Starts a node on its old data, after killing it if it runs, and waits until all nodes that run reach each other. */
-  async restart(site: Site): Promise<void> {
+  async restart(site: Place): Promise<void> {
     await this.kill(site);
     this.#startNode(this.#node(site));
     await this.untilReady();
@@ -237,12 +240,10 @@ export class Cluster implements AsyncDisposable {
     throw new Error(`${what} does not reach ${count} nodes; see ${log}, which ends with\n${lastLines(log)}`);
   }
 
-  #node(site: Site): NodeLayout {
+  #node(site: Place): NodeLayout {
     const node = this.nodes.find((each) => each.site === site);
     if (node !== undefined) return node;
-    throw new RangeError(
-      `the cluster has no node at ${site}: it has ${NODE_SITES.slice(0, this.nodes.length).join(', ')}`,
-    );
+    throw new RangeError(`the cluster has no node at ${site}: it has ${this.sites.join(', ')}`);
   }
 }
 

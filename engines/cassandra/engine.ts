@@ -3,16 +3,16 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
-import { SITES, WANS } from '../wan.ts';
+import { PLACEMENTS, WANS } from '../wan.ts';
 import { whenInterrupted } from '../when-interrupted.ts';
 import { Cluster, type ClusterOptions, type ClusterState, type NodeHealth } from './cluster.ts';
 import { privateRun, stopLeftovers, stopRun } from './leftovers.ts';
-import { NETWORK_MAX, whatIsTakenIn } from './layout.ts';
+import { clientPlaces, NETWORK_MAX, whatIsTakenIn } from './layout.ts';
 
 const NAME = 'cassandra';
 
 /** What two clusters have to agree in so that one can take the place of the other. */
-type Kind = Required<Pick<ClusterOptions, 'nodes' | 'wan'>> & Pick<ClusterOptions, 'plugin' | 'network'>;
+type Kind = Required<Pick<ClusterOptions, 'nodes' | 'wan' | 'placement'>> & Pick<ClusterOptions, 'plugin' | 'network'>;
 
 export const cassandra: Engine = {
   name: NAME,
@@ -22,6 +22,10 @@ export const cassandra: Engine = {
     {
       flag: '--wan <preset>',
       about: `Delays between the sites, clients included: ${WANS.join(', ')} (none unless given)`,
+    },
+    {
+      flag: '--placement <name>',
+      about: 'paper (unless given), or twissandra: nodes in Virginia, Northern California and Oregon',
     },
     { flag: '--plugin', about: 'Nodes that give preliminary views of their own' },
     {
@@ -54,10 +58,16 @@ let privateClusters = 0;
 
 /** The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either will do. */
 export async function useCluster(
-  { nodes = 3, wan = 'none', plugin, ...others }: Partial<Omit<ClusterOptions, 'folder' | 'progress'>>,
+  {
+    nodes = 3,
+    wan = 'none',
+    placement = 'paper',
+    plugin,
+    ...others
+  }: Partial<Omit<ClusterOptions, 'folder' | 'progress'>>,
   progress: (text: string) => void,
 ): Promise<UsedCluster> {
-  const kind: Kind = { nodes, wan, ...(plugin !== undefined && { plugin }) };
+  const kind: Kind = { nodes, wan, placement, ...(plugin !== undefined && { plugin }) };
   const running = runningCluster();
   if (running !== undefined && Object.keys(others).length === 0 && isLike(running, kind)) {
     progress(`using the Cassandra cluster that runs (delays: ${wan})`);
@@ -128,7 +138,8 @@ function describe(): unknown {
   const state = readState<ClusterState>(NAME);
   if (state === undefined) return undefined;
   const cluster = new Cluster(state);
-  const contactPoints = Object.fromEntries(SITES.map((site) => [site, cluster.contactPoints(site)]));
+  const places = clientPlaces(state.layout);
+  const contactPoints = Object.fromEntries(places.map((place) => [place, cluster.contactPoints(place)]));
   return { ...state, contactPoints };
 }
 
@@ -148,6 +159,7 @@ async function stopUp(): Promise<boolean> {
 function checked(options: UpOptions): Kind {
   const nodes = Number(oneOf(options, 'nodes', { allowed: ['1', '3'], unlessGiven: '3' }));
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
+  const placement = oneOf(options, 'placement', { allowed: PLACEMENTS, unlessGiven: 'paper' });
   const network = options['network'] === undefined ? undefined : Number(options['network']);
   if (network !== undefined && !(Number.isInteger(network) && network >= 0 && network <= NETWORK_MAX)) {
     throw new UsageError(
@@ -155,13 +167,15 @@ function checked(options: UpOptions): Kind {
     );
   }
   const plugin = options['plugin'] === true;
-  return { nodes: nodes === 1 ? 1 : 3, wan, plugin, ...(network !== undefined && { network }) };
+  return { nodes: nodes === 1 ? 1 : 3, wan, placement, plugin, ...(network !== undefined && { network }) };
 }
 
-function isLike(cluster: Cluster, { nodes, wan, plugin, network }: Kind): boolean {
+function isLike(cluster: Cluster, { nodes, wan, placement, plugin, network }: Kind): boolean {
   const { layout, plugin: its } = cluster.state;
-  const isSame = layout.nodes.length === nodes && layout.wan === wan && (network ?? layout.network) === layout.network;
-  return isSame && (plugin === undefined || plugin === (its !== undefined));
+  const isSame = layout.nodes.length === nodes && layout.wan === wan && layout.placement === placement;
+  return (
+    isSame && (network ?? layout.network) === layout.network && (plugin === undefined || plugin === (its !== undefined))
+  );
 }
 
 function inWords(health: NodeHealth, count: number): string {

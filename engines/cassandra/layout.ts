@@ -1,24 +1,37 @@
 /**
  * Where everything of a cluster listens. A cluster owns one network of the loopback interface, 127.0.N.*, so that several
- * run side by side on Cassandra's own ports: the nodes are .1 to .3; with delays, .11 to .13 is how nodes reach each
- * other, .21 to .43 how clients that are elsewhere reach them.
+ * run side by side on Cassandra's own ports: the nodes are .1 to .5, three of them; with delays, .11 to .15 is how nodes
+ * reach each other, .21 to .65 how clients that are elsewhere reach them.
  */
 import type { Route } from '../delay-proxy.ts';
 import { EngineUnavailable } from '../engine.ts';
 import { freePorts, listenProblem } from '../ports.ts';
-import { roundTripMs, type Site, type WanPreset } from '../wan.ts';
+import { roundTripMs, type Place, type Placement, type Site, type WanPreset } from '../wan.ts';
 
 /** Frankfurt first: the coordinator of the paper's experiments (Correctables, OSDI 2016, §6). */
 export const NODE_SITES = ['frk', 'irl', 'vrg'] as const satisfies readonly Site[];
+
+/** The nodes, the paper's coordinator first, and all places where clients may be. */
+const PLACES: Readonly<Record<Placement, { readonly nodes: readonly Place[]; readonly clients: readonly Place[] }>> = {
+  paper: { nodes: NODE_SITES, clients: NODE_SITES },
+  twissandra: { nodes: ['vrg', 'nca', 'ore'], clients: ['vrg', 'nca', 'ore', 'irl'] },
+};
+
+/** By their numbers in addresses. */
+const NUMBERED: readonly Place[] = [...NODE_SITES, 'nca', 'ore'];
 
 export const CQL_PORT = 9042;
 export const STORAGE_PORT = 7000;
 export const NETWORK_MAX = 254;
 
-const DATA_CENTERS: Readonly<Record<Site, string>> = { frk: 'eu', irl: 'eu', vrg: 'us' };
+/** Such that the coordinator's quorum is itself and the node that is nearest to it. */
+const DATA_CENTERS: Readonly<Record<Placement, Readonly<Partial<Record<Place, string>>>>> = {
+  paper: { frk: 'eu', irl: 'eu', vrg: 'us' },
+  twissandra: { vrg: 'us', nca: 'us', ore: 'ore' },
+};
 
 export interface NodeLayout {
-  readonly site: Site;
+  readonly site: Place;
   /** Where the node listens, for clients without delay and, unless proxies delay it, for its peers. */
   readonly address: string;
   /** How its peers reach it. */
@@ -32,6 +45,7 @@ export interface NodeLayout {
 export interface Layout {
   readonly network: number;
   readonly wan: WanPreset;
+  readonly placement: Placement;
   readonly nodes: readonly NodeLayout[];
   /** What the delay proxy keeps open: client links, and, unless the plugin delays them, the links between nodes. */
   readonly routes: readonly Route[];
@@ -40,6 +54,8 @@ export interface Layout {
 export interface LayoutOptions {
   readonly nodes: 1 | 3;
   readonly wan: WanPreset;
+  /** `paper` unless given. */
+  readonly placement?: Placement;
   /** The N of 127.0.N.*; one that is free unless given. */
   readonly network?: number;
   /** Whether the nodes delay each other's messages themselves, so that no proxy has to. */
@@ -55,14 +71,19 @@ export async function layOut(options: LayoutOptions): Promise<Layout> {
   return layout;
 }
 
+/** The places where clients of a cluster may be. */
+export function clientPlaces({ placement }: Pick<Layout, 'placement'>): readonly Place[] {
+  return PLACES[placement].clients;
+}
+
 /** The address at which a client beside the site `from` reaches the node at `at`. */
-export function clientAddress({ network, wan }: Pick<Layout, 'network' | 'wan'>, from: Site, at: Site): string {
+export function clientAddress({ network, wan }: Pick<Layout, 'network' | 'wan'>, from: Place, at: Place): string {
   if (roundTripMs(wan, from, at) === 0) return hostAt(network, number(at));
   return hostAt(network, 10 + 10 * number(from) + number(at));
 }
 
 /** Milliseconds that a message from the first node takes to the second. */
-export function oneWayMs(wan: WanPreset, from: Site, to: Site): number {
+export function oneWayMs(wan: WanPreset, from: Place, to: Place): number {
   return roundTripMs(wan, from, to) / 2;
 }
 
@@ -70,38 +91,40 @@ export function oneWayMs(wan: WanPreset, from: Site, to: Site): number {
  * The delay of whatever arrives at a site such that each round trip comes out right: a proxy cannot see who connects.
  * It exists for three sites whose round trips fulfil the triangle inequality.
  */
-export function accessDelayMs(wan: WanPreset, site: Site): number {
-  const [other, another] = NODE_SITES.filter((each) => each !== site) as [Site, Site];
+export function accessDelayMs(wan: WanPreset, site: Place, placement: Placement = 'paper'): number {
+  const [other, another] = PLACES[placement].nodes.filter((each) => each !== site) as [Place, Place];
   return (roundTripMs(wan, site, other) + roundTripMs(wan, site, another) - roundTripMs(wan, other, another)) / 2;
 }
 
-function layoutIn(network: number, { nodes: count, wan, nodesDelay }: LayoutOptions, jmxPorts: number[]): Layout {
+function layoutIn(network: number, options: LayoutOptions, jmxPorts: number[]): Layout {
+  const { nodes: count, wan, placement = 'paper', nodesDelay } = options;
   const delayedByProxies = wan !== 'none' && !nodesDelay;
-  const sites = NODE_SITES.slice(0, count);
+  const sites = PLACES[placement].nodes.slice(0, count);
   const nodes = sites.map((site, index): NodeLayout => {
     const address = hostAt(network, number(site));
     const peerAddress = delayedByProxies ? hostAt(network, 10 + number(site)) : address;
     const jmxPort = jmxPorts[index] as number;
-    return { site, address, peerAddress, dataCenter: DATA_CENTERS[site], rack: site.toUpperCase(), jmxPort };
+    const dataCenter = DATA_CENTERS[placement][site] as string;
+    return { site, address, peerAddress, dataCenter, rack: site.toUpperCase(), jmxPort };
   });
   const routes: Route[] = [];
   const route = (listenHost: string, targetHost: string, port: number, delayMs: number): void => {
     routes.push({ listenHost, listenPort: port, targetHost, targetPort: port, oneWayMs: delayMs });
   };
   for (const { site, address, peerAddress } of nodes) {
-    if (peerAddress !== address) route(peerAddress, address, STORAGE_PORT, accessDelayMs(wan, site));
-    for (const from of NODE_SITES) {
+    if (peerAddress !== address) route(peerAddress, address, STORAGE_PORT, accessDelayMs(wan, site, placement));
+    for (const from of PLACES[placement].clients) {
       const listen = clientAddress({ network, wan }, from, site);
       if (listen !== address) route(listen, address, CQL_PORT, oneWayMs(wan, from, site));
     }
   }
-  return { network, wan, nodes, routes };
+  return { network, wan, placement, nodes, routes };
 }
 
 /** What keeps a cluster from starting in that network, in words. */
 export function whatIsTakenIn(
   network: number,
-  options: Pick<LayoutOptions, 'nodes' | 'wan'>,
+  options: Pick<LayoutOptions, 'nodes' | 'wan' | 'placement'>,
 ): Promise<string | undefined> {
   return whatIsTaken(layoutIn(network, { ...options, nodesDelay: false }, [0, 0, 0]));
 }
@@ -137,6 +160,6 @@ function hostAt(network: number, host: number): string {
   return `127.0.${network}.${host}`;
 }
 
-function number(site: Site): number {
-  return NODE_SITES.indexOf(site) + 1;
+function number(site: Place): number {
+  return NUMBERED.indexOf(site) + 1;
 }

@@ -82,7 +82,21 @@ describe('starting', () => {
     const flags = [`-Xbootclasspath/a:${join(folder, 'version')}`];
     await using cluster = await Cluster.start(options('unknown', flags));
     await askPlain(cluster.address('frk'));
-    expect(logOf('unknown')).toContain('stays off: it is for Cassandra [5.0.9], this is 5.0.99');
+    expect(logOf('unknown')).toContain('stays off: it is for Cassandra [5.0.7, 5.0.8, 5.0.9], this is 5.0.99');
+  });
+
+  test('Cassandra 5.0.6, which it was not tested with → plain Cassandra, and the log says why', async () => {
+    await using cluster = await Cluster.start({ ...options('5.0.6', []), version: '5.0.6' });
+    await askPlain(cluster.address('frk'));
+    expect(logOf('5.0.6')).toContain('this is 5.0.6. The server is plain Cassandra.');
+  });
+
+  // All of the plugin's tests with another release: CASSANDRA_VERSION=5.0.8 npm run test:engines -- cassandra-icg
+  test.each(['5.0.7', '5.0.8'])('Cassandra %s, which it was tested with → offered, and on', async (version) => {
+    await using cluster = await Cluster.start({ ...options(version, []), version });
+    await using client = await RawCql.connect(cluster.address('frk'));
+    expect((await client.options())['CORRECTABLES_ICG']).toEqual(['1']);
+    expect(logOf(version)).toContain(`is on (Cassandra ${version})`);
   });
 
   test('delays that make no sense → the node does not start, and the log says what they look like', async () => {

@@ -246,9 +246,11 @@ test('no replica: the closest one that is → preliminary from it', async () => 
     await frk.run(`INSERT INTO ${on.keyspace}_far.kv (k, v) VALUES ('${n}', 'far ${n}')`, { consistency: 'all' });
     for (const coordinator of [frk, irl]) {
       const query = `SELECT v FROM ${on.keyspace}_far.kv WHERE k = '${n}'`;
-      const answers = await coordinator.query(query, { consistency: 'all', icg: 1, tracing: true });
-      expect(codes(answers)).toEqual([1, 2]);
-      expect(read(answers[0])).toEqual([[`far ${n}`]]);
+      const ask = (): Promise<Answer[]> => coordinator.query(query, { consistency: 'all', icg: 1, tracing: true });
+      // It is made beside the read: on a busy machine, or for the first time, it may be late for the final.
+      await expect.poll(async () => codes(await ask())).toEqual([1, 2]);
+      const [first] = await ask();
+      expect(read(first)).toEqual([[`far ${n}`]]);
     }
   }
   await irl[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@
 import cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import { useCluster } from '../../../engines/cassandra/engine.ts';
+import type { Placement } from '../../../engines/wan.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface KeyspaceOptions {
@@ -13,6 +14,8 @@ export interface KeyspaceOptions {
   /** The statements that make the tables. */
   readonly tables: readonly string[];
   readonly wan: WanPreset;
+  /** Where the nodes are; `paper` unless given. */
+  readonly placement?: Placement | undefined;
   /** Whether the nodes have to give preliminary views of their own. */
   readonly plugin: boolean;
   /** The site of the node through which the tables are made and filled. */
@@ -39,10 +42,10 @@ const WRITE_TIMEOUT: number = types.responseErrorCodes.writeTimeout;
 
 /** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
 export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
-  const { wan, plugin, tables, coordinator } = options;
+  const { wan, placement = 'paper', plugin, tables, coordinator } = options;
   const { cluster, stop } =
     options.cluster === undefined
-      ? await useCluster({ wan, ...(plugin && { plugin }) }, progress)
+      ? await useCluster({ wan, placement, ...(plugin && { plugin }) }, progress)
       : { cluster: options.cluster, stop: async () => {} };
   const name = `${options.name}_${process.pid}_${Date.now()}`;
   const client = new cassandra.Client({

@@ -26,13 +26,14 @@ export interface CassandraParts {
 /** Starts what is needed, fills the tables and connects. */
 export async function openCassandra(
   parts: CassandraParts,
-  { wan, client, cassandra: options, cluster }: DeploymentOptions,
+  { wan, placement, client, cassandra: options, cluster }: DeploymentOptions,
   progress: (text: string) => void,
 ): Promise<ChaseStore> {
   if (options === undefined) throw new TypeError('options.cassandra: say which way to take');
   const { way, coordinator } = options;
   const { name, tables } = parts;
-  const keyspace = await openKeyspace({ name, tables, wan, plugin: way === 3, coordinator, cluster }, progress);
+  const nodes = { wan, placement, plugin: way === 3, coordinator, cluster };
+  const keyspace = await openKeyspace({ name, tables, ...nodes }, progress);
   try {
     await parts.fill(keyspace);
     progress(`the client is beside ${client} and asks the node in ${coordinator}, way ${way}`);

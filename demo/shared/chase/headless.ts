@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
+import type { Placement } from '../../../engines/wan.ts';
 import type { Options } from '../options.ts';
 import type { Application } from './application.ts';
 import { contend, type Contest } from './contend.ts';
@@ -18,6 +19,8 @@ export interface Deployment {
 
 /** What decides how an application is deployed. */
 export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
+  /** Where the nodes or sites are; `paper` unless given. */
+  readonly placement?: Placement | undefined;
   /** A Cassandra cluster to use; unless given, the one that is up, or one for this deployment. */
   readonly cluster?: Cluster | undefined;
 }

@@ -7,8 +7,11 @@ import { isZooKeeperError, type ZooKeeper } from 'correctables/bindings/zookeepe
 
 type StrongOnly = readonly ['strong'];
 
+/** What it needs of ZooKeeper: a session, or several. */
+export type QueueSession = Pick<ZooKeeper, 'create' | 'get' | 'delete' | 'children' | 'sync' | 'close'>;
+
 /** A binding with strong views only; closes `zk` with itself. */
-export function vanillaQueue(zk: ZooKeeper, root: string): Binding<StrongOnly> {
+export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly> {
   const execute = async ({ name, args }: Operation): Promise<unknown> => {
     const { queue, item } = args as { queue: string; item: unknown };
     const path = `${root}/${encodeURIComponent(queue)}`;
@@ -38,7 +41,7 @@ export function vanillaQueue(zk: ZooKeeper, root: string): Binding<StrongOnly> {
   };
 }
 
-async function enqueue(zk: ZooKeeper, path: string, item: string): Promise<void> {
+async function enqueue(zk: QueueSession, path: string, item: string): Promise<void> {
   const create = (): Promise<string> => zk.create(`${path}/-`, item, { mode: 'persistent-sequential' });
   try {
     await create();
@@ -54,7 +57,7 @@ async function enqueue(zk: ZooKeeper, path: string, item: string): Promise<void>
   }
 }
 
-async function dequeue(zk: ZooKeeper, path: string): Promise<{ value: unknown; remaining: number }> {
+async function dequeue(zk: QueueSession, path: string): Promise<{ value: unknown; remaining: number }> {
   for (;;) {
     const names = await list(zk, path);
     for (const [at, name] of names.entries()) {
@@ -70,14 +73,14 @@ async function dequeue(zk: ZooKeeper, path: string): Promise<{ value: unknown; r
   }
 }
 
-async function peek(zk: ZooKeeper, path: string): Promise<{ value: unknown; remaining: number }> {
+async function peek(zk: QueueSession, path: string): Promise<{ value: unknown; remaining: number }> {
   await zk.sync(path);
   const [first, ...others] = await list(zk, path);
   if (first === undefined) return { value: null, remaining: 0 };
   return { value: { item: parsed((await zk.get(`${path}/${first}`)).data) }, remaining: others.length + 1 };
 }
 
-async function list(zk: ZooKeeper, path: string): Promise<string[]> {
+async function list(zk: QueueSession, path: string): Promise<string[]> {
   return [...(await zk.children(path)).children].sort();
 }
 

@@ -2,7 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency.ts';
 import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
-import { closedError, RepeatedFailure } from './failures.ts';
+import { closedError, isUnprepared, RepeatedFailure } from './failures.ts';
 import { keyValueTable } from './key-value-table.ts';
 import type { ResolvedOptions } from './options.ts';
 import { addressTranslator, coordinatorPolicy, hostAndPort, retryPolicies, type RetryPolicyClass } from './policies.ts';
@@ -88,7 +88,18 @@ export class Cluster {
     else void this.#connecting?.then(({ client }) => client.shutdown()).catch(() => {});
   }
 
-  async #execute({ client, values }: Connected, execution: Execution, retry?: object): Promise<Page> {
+  async #execute(connected: Connected, execution: Execution, retry?: object): Promise<Page> {
+    try {
+      return await this.#executeOnce(connected, execution, retry);
+    } catch (error) {
+      // The driver has prepared the statement again, in vain, and does not say why. To prepare it anew does, say because
+      // the table is gone; and nothing has been executed.
+      if (!isUnprepared(error) || !forgetStatement(connected.client, execution.cql)) throw error;
+      return this.#executeOnce(connected, execution, retry);
+    }
+  }
+
+  async #executeOnce({ client, values }: Connected, execution: Execution, retry?: object): Promise<Page> {
     const { cql, params, consistency, isIdempotent, pageSize, pageState, timestamp } = execution;
     const result = await client.execute(cql, parametersFor(client, values, { cql, params }), {
       prepare: true,
@@ -185,6 +196,13 @@ function parametersFor(
     Object.defineProperty(written, at, { get, enumerable: true, configurable: true });
   }
   return written;
+}
+
+/** Has the driver prepare a statement anew the next time. @returns whether it can be told to */
+function forgetStatement({ metadata, keyspace }: DriverClient, cql: string): boolean {
+  const statement = (metadata as DriverStatements | undefined)?.getPreparedInfo?.(keyspace, cql);
+  if (statement !== undefined) statement.queryId = undefined;
+  return statement !== undefined;
 }
 
 /** `LOCAL_QUORUM` is a quorum of all replicas only where no other data centre has any. */

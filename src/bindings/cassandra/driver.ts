@@ -38,6 +38,8 @@ export interface DriverStatements {
 
 /** One of them. */
 interface DriverStatement {
+  /** What nodes know it by; it is prepared where there is none. */
+  queryId?: unknown;
   readonly meta?: { readonly columns?: readonly DriverColumn[] } | undefined;
 }
 

@@ -39,6 +39,7 @@ const CLIENT_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>>
 
 const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
+const UNPREPARED = 0x2500;
 
 /** What was asked when the error came. */
 export interface Asked {
@@ -81,6 +82,14 @@ export function correctableError(error: unknown, asked: Asked): unknown {
   if (code === undefined) return error;
   const hint = failure.code === INVALID && asked.hint !== undefined ? `; ${asked.hint}` : '';
   return new CorrectableError(code, `${asked.operation}: ${failure.message}${hint}`, { cause: error });
+}
+
+/** Whether all nodes that answered the driver said that they do not know the statement: then none has executed it. */
+export function isUnprepared(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { innerErrors } = error as DriverFailure;
+  const answers = Object.values(innerErrors ?? { error }).filter((each) => each instanceof Error);
+  return answers.length > 0 && answers.every((each) => (each as DriverFailure).code === UNPREPARED);
 }
 
 /** The error for whatever is asked of a closed binding. */

@@ -22,6 +22,10 @@ export interface TestCluster {
 /** Whether the run is to be a short one: tests that start clusters of their own are left out. */
 export const isShort: boolean = process.env['ENGINES_SHORT'] === '1';
 
+/** The release to test with; unless given, the one that the plugin is built with. */
+const VERSION = process.env['CASSANDRA_VERSION'];
+const release = VERSION === undefined ? {} : { version: VERSION };
+
 /** Skips the tests of the file, with the reason, where Java or Maven is missing; with REQUIRE_ENGINES=1 they fail. */
 export function withCassandraTools(): void {
   let missing: string | undefined;
@@ -88,7 +92,7 @@ async function clusterOfTheRun(): Promise<Cluster> {
   return cluster;
 }
 
-const SHARED = { nodes: 3, wan: 'paper', plugin: true, fast: true, progress: () => {} } as const;
+const SHARED = { nodes: 3, wan: 'paper', plugin: true, fast: true, progress: () => {}, ...release } as const;
 
 let ownClusters = 0;
 
@@ -103,6 +107,7 @@ async function startOwn(options: Partial<ClusterOptions>): Promise<Own> {
     progress: () => {},
     folder: join(runFolder(run), 'cluster'),
     onChange: (state) => writeState(run, state),
+    ...release,
     ...options,
   });
   const stop = async (): Promise<void> => {

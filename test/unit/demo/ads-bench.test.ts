@@ -35,8 +35,8 @@ function round({ reduction = 0.44, plainOps = 100, speculatedOps = 170, wrong = 
   };
 }
 
-const CLOSE: Setting = { client: 'frk', workload: 'B', workers: UNLOADED_WORKERS };
-const FAR: Setting = { client: 'vrg', workload: 'B', workers: UNLOADED_WORKERS };
+const CLOSE: Setting = { placement: 'paper', client: 'frk', workload: 'B', workers: UNLOADED_WORKERS };
+const FAR: Setting = { placement: 'paper', client: 'vrg', workload: 'B', workers: UNLOADED_WORKERS };
 
 function measured(setting: Setting, ...rounds: Planted[]): Measured {
   return { ...setting, rounds: rounds.map(round), atPeak: [] };
@@ -106,7 +106,7 @@ test('bars: wrong deliveries anywhere → added up', () => {
 });
 
 test('plan: the whole one → all workloads, loads up to the peak, the paper’s data, five rounds', () => {
-  const { settings, rounds, scale } = planOf(false);
+  const { settings, rounds, scale } = planOf(false, { placement: 'paper' });
   expect({ rounds, scale }).toEqual({ rounds: 5, scale: 1 });
   expect(new Set(settings.map(({ workload }) => workload))).toEqual(new Set(['A', 'B', 'C']));
   expect(Math.max(...settings.map(({ workers }) => workers))).toBeGreaterThan(UNLOADED_WORKERS * 10);
@@ -114,7 +114,7 @@ test('plan: the whole one → all workloads, loads up to the peak, the paper’s
 
 test('bars: Cassandra → beside the coordinator with two and with three replicas apart, throughput of the far client', () => {
   const options = { way: 3, coordinator: 'frk', readQuorum: 2 } as const;
-  const place = { client: 'irl', cassandra: options, workload: 'B', workers: 4 } as const;
+  const place = { placement: 'paper', client: 'irl', cassandra: options, workload: 'B', workers: 4 } as const;
   const far = atPeak(measured(place, { reduction: 0.42 }), { speculatedOps: 99 });
   const near = measured({ ...place, client: 'frk' }, { reduction: 0.41 });
   const r3 = measured({ ...place, client: 'frk', cassandra: { ...options, readQuorum: 3 } }, { reduction: 0.39 });
@@ -125,9 +125,29 @@ test('bars: Cassandra → beside the coordinator with two and with three replica
 });
 
 test('plan: Cassandra → the paper’s client under all loads, three more places', () => {
-  const { settings, scale } = planOf(false, 3);
+  const { settings, scale } = planOf(false, { placement: 'paper', way: 3 });
   expect(scale).toBe(1);
   expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(
     new Set(['irl, R = 2', 'frk, R = 2', 'frk, R = 3', 'irl, R = 3']),
   );
+});
+
+test('plan: Twissandra → its client in Ireland asks Virginia, whose replicas are in California and Oregon', () => {
+  const { settings } = planOf(false, { placement: 'twissandra', way: 3 });
+  expect(
+    settings.every(({ placement, cassandra }) => placement === 'twissandra' && cassandra?.coordinator === 'vrg'),
+  ).toBe(true);
+  expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(
+    new Set(['irl, R = 2', 'vrg, R = 2', 'vrg, R = 3', 'irl, R = 3']),
+  );
+  const loads = (client: string): number =>
+    new Set(settings.filter((each) => each.client === client).map((each) => each.workers)).size;
+  expect([loads('irl') > 2, loads('vrg')]).toEqual([true, 1]);
+});
+
+test('plan: Twissandra on RedBlue → beside Virginia, under all loads', () => {
+  const { settings } = planOf(false, { placement: 'twissandra' });
+  expect(new Set(settings.map(({ client }) => client))).toEqual(new Set(['vrg']));
+  const close = measured({ ...CLOSE, placement: 'twissandra', client: 'vrg' }, { reduction: 0.4 });
+  expect(bar('ads-reduction-colocated', close)).toEqual({ value: 0.4, ok: true });
 });

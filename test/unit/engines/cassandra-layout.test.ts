@@ -37,6 +37,24 @@ test("layout: the paper's delays → each way between two nodes takes its round 
   expect(NODE_SITES.map((site) => accessDelayMs('paper', site))).toEqual([13.5, 6.5, 76.5]);
 });
 
+test("layout: the paper's Twissandra → a quorum beside Virginia is Virginia and California; Ireland's client is far", async () => {
+  const layout = await layOut({ nodes: 3, wan: 'paper', placement: 'twissandra', nodesDelay: false });
+  const { nodes, routes } = layout;
+  const dataCenters = nodes.map(({ site, dataCenter }) => [site, dataCenter]);
+  expect(dataCenters).toEqual([
+    ['vrg', 'us'],
+    ['nca', 'us'],
+    ['ore', 'ore'],
+  ]);
+  const delayOf = (host: string): number =>
+    routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
+  const [vrg, nca, ore] = nodes.map(({ peerAddress }) => delayOf(peerAddress)) as [number, number, number];
+  expect([vrg + nca, vrg + ore, nca + ore]).toEqual([65, 75, 21]);
+  expect(delayOf(clientAddress(layout, 'irl', 'vrg'))).toBe(41.5);
+  const hosts = [...nodes.map(({ address }) => address), ...routes.map(({ listenHost }) => listenHost ?? '')];
+  expect(new Set(hosts).size).toBe(hosts.length);
+});
+
 test('layout: nodes that delay by themselves → only clients go through proxies', async () => {
   const layout = await layOut({ nodes: 3, wan: 'paper', nodesDelay: true });
   expect(layout.nodes.every(({ address, peerAddress }) => address === peerAddress)).toBe(true);
@@ -67,6 +85,7 @@ test('layout: an address in use → refused, by name, with what to do', async ()
 test.each([
   [{ nodes: '2' }, '--nodes takes one of 1, 3'],
   [{ wan: 'moon' }, '--wan takes one of none, paper'],
+  [{ placement: 'moon' }, '--placement takes one of paper, twissandra'],
   [{ network: 'x' }, '--network takes a whole number from 0 to 254, not "x"'],
   [{ network: '300' }, '--network takes a whole number from 0 to 254, not "300"'],
 ])('up: %j → a usage error that names the option', async (options, message) => {

@@ -15,6 +15,7 @@ final class Counters {
     final Counter uncovered;
     final Counter unwritable;
     final Counter late;
+    final Counter busy;
     final Counter broken;
 
     private final Map<String, Counter> byName = new LinkedHashMap<>();
@@ -28,6 +29,7 @@ final class Counters {
         uncovered = add("Uncovered", make);
         unwritable = add("Unwritable", make);
         late = add("Late", make);
+        busy = add("Busy", make);
         broken = add("Broken", make);
     }
 

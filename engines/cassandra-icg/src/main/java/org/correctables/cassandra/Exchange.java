@@ -1,5 +1,7 @@
 package org.correctables.cassandra;
 
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.cassandra.cql3.ResultSet;
@@ -15,8 +17,8 @@ import static java.util.concurrent.TimeUnit.MINUTES;
 /**
  * One request that asked: at most one preliminary answer, and never after the final (Correctables, OSDI 2016, §5.2).
  *
- * <p>The preliminary may come from another thread than the final; whoever is second waits for the first, which takes as long
- * as it takes to encode some rows.
+ * <p>The preliminary may come from another thread than the final. The final waits for nothing but the sending of rows that
+ * have been made: those that are still being made are too late.
  */
 final class Exchange {
 
@@ -26,6 +28,8 @@ final class Exchange {
     private final Client client;
     private final Counters counters;
     private final AtomicBoolean offered = new AtomicBoolean();
+    /** Makes the preliminary's rows; null when somebody does, and when nobody is to. */
+    private Supplier<ResultMessage.Rows> read;
     private ResultSet preliminary;
     private boolean concluded;
 
@@ -61,8 +65,9 @@ final class Exchange {
      * Sends what the first replica has, unless another one was first. Never throws: the read goes on as if nobody had asked.
      *
      * @param read makes the rows; returns null to decline
+     * @param evaluator makes them: the caller itself only where it has nothing else to do
      */
-    void offer(Supplier<ResultMessage.Rows> read) {
+    void offer(Supplier<ResultMessage.Rows> read, Executor evaluator) {
         if (!offered.compareAndSet(false, true)) {
             return;
         }
@@ -70,23 +75,59 @@ final class Exchange {
             counters.unwritable.inc();
             return;
         }
+        keep(read);
         try {
-            offerOnce(read);
-        } catch (Throwable error) {
-            counters.broken.inc();
-            JVMStabilityInspector.inspectThrowable(error);
-            NoSpamLogger.log(LOG, NoSpamLogger.Level.WARN, 1, MINUTES, "A preliminary answer failed", error);
+            evaluator.execute(this::evaluate);
+        } catch (RejectedExecutionException tooMany) {
+            take();
+            counters.busy.inc();
         }
     }
 
-    private synchronized void offerOnce(Supplier<ResultMessage.Rows> read) {
+    private void evaluate() {
+        try {
+            Supplier<ResultMessage.Rows> mine = take();
+            if (mine == null) {
+                counters.late.inc();
+                return;
+            }
+            ResultMessage.Rows rows = mine.get();
+            if (rows == null) {
+                counters.uncovered.inc();
+            } else {
+                send(rows);
+            }
+        } catch (Throwable error) {
+            JVMStabilityInspector.inspectThrowable(error);
+            failed(error);
+        }
+    }
+
+    /** After the final the table may be gone, for example: nothing is broken then. */
+    private synchronized void failed(Throwable error) {
         if (concluded) {
             counters.late.inc();
             return;
         }
-        ResultMessage.Rows rows = read.get();
-        if (rows == null) {
-            counters.uncovered.inc();
+        counters.broken.inc();
+        NoSpamLogger.log(LOG, NoSpamLogger.Level.WARN, 1, MINUTES, "A preliminary answer failed", error);
+    }
+
+    private synchronized void keep(Supplier<ResultMessage.Rows> read) {
+        if (!concluded) {
+            this.read = read;
+        }
+    }
+
+    private synchronized Supplier<ResultMessage.Rows> take() {
+        Supplier<ResultMessage.Rows> mine = read;
+        read = null;
+        return mine;
+    }
+
+    private synchronized void send(ResultMessage.Rows rows) {
+        if (concluded) {
+            counters.late.inc();
             return;
         }
         client.send(Answer.PRELIMINARY.mark(rows), asking);
@@ -97,6 +138,8 @@ final class Exchange {
     /** What to send as the final answer, given the one that the server would send. */
     synchronized Message.Response conclude(Message.Response answer) {
         concluded = true;
+        // What waits for its turn keeps no replica's data until then.
+        read = null;
         if (preliminary == null) {
             return answer;
         }

@@ -95,7 +95,7 @@ final class Exchanges {
         public void send(ResultMessage.Rows rows, Asking asking) {
             skipMetadata.accept(rows.result.metadata);
             int stream = asking.preliminaryStream(request.getSource().header.streamId);
-            FlushQueue.add(channel, rows.encode(request.connection().getVersion(), stream));
+            FlushQueue.add(channel, rows, request.connection().getVersion(), stream);
         }
     }
 }

@@ -1,7 +1,7 @@
 package org.correctables.cassandra;
 
 import java.lang.reflect.Field;
-import java.util.Set;
+import java.util.List;
 import java.util.function.Function;
 import org.apache.cassandra.db.virtual.VirtualKeyspaceRegistry;
 import org.apache.cassandra.metrics.CassandraMetricsRegistry;
@@ -20,8 +20,8 @@ final class Installation {
 
     private static final String VERSION = "1";
 
-    /** What it was built and tested with. */
-    private static final Set<String> KNOWN = Set.of("5.0.9");
+    /** What it was tested with; it is built with the last of them. */
+    private static final List<String> KNOWN = List.of("5.0.7", "5.0.8", "5.0.9");
 
     private static final Logger LOG = LoggerFactory.getLogger(Installation.class);
 

@@ -2,6 +2,7 @@ package org.correctables.cassandra;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.apache.cassandra.cql3.QueryOptions;
 import org.apache.cassandra.cql3.UnmeasuredOptions;
 import org.apache.cassandra.cql3.statements.SelectStatement;
@@ -71,7 +72,7 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
         if (Thread.currentThread() == coordinator) {
             own = data;
         } else {
-            offer(data);
+            offer(data, PreliminaryStage.INSTANCE);
         }
     }
 
@@ -80,7 +81,7 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
         if (Thread.currentThread() == coordinator && own != null) {
             ReadResponse data = own;
             own = null;
-            offer(data);
+            offer(data, Runnable::run);
         }
     }
 
@@ -88,12 +89,12 @@ final class ObservedSelect extends CopiedSelect implements ObservedRead.Observer
     public void onDataRequested(long messageId) {
         if (exchange.isOpen()) {
             requested.add(messageId);
-            remoteData.expect(messageId, this::offer);
+            remoteData.expect(messageId, data -> offer(data, PreliminaryStage.INSTANCE));
         }
     }
 
-    private void offer(ReadResponse data) {
-        exchange.offer(() -> rowsOf(data));
+    private void offer(ReadResponse data, Executor evaluator) {
+        exchange.offer(() -> rowsOf(data), evaluator);
     }
 
     /** What this statement gives on one replica's data: for this user, with this page size. Null if it is too large. */

@@ -17,7 +17,11 @@ final class RemoteData implements Predicate<Message<?>> {
 
     private final ConcurrentMap<Long, Consumer<ReadResponse>> waiting = new ConcurrentHashMap<>();
 
-    /** Whoever expects also forgets. */
+    /**
+     * Whoever expects also forgets.
+     *
+     * @param onData is called by a thread that the whole node waits for: it must only hand over
+     */
     void expect(long messageId, Consumer<ReadResponse> onData) {
         waiting.put(messageId, onData);
     }

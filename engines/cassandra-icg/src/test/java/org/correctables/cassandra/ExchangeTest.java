@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -40,7 +41,7 @@ class ExchangeTest {
     @Test
     void equalRowsAreConfirmedWithoutRows() {
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         Message.Response answer = exchange.conclude(TestResults.rows("a"));
         assertEquals(List.of(1), client.codes());
         assertInstanceOf(ResultMessage.Void.class, answer);
@@ -51,7 +52,7 @@ class ExchangeTest {
     @Test
     void equalRowsComeInFullForThoseWhoSaySo() {
         Exchange exchange = exchange(FULL);
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         Message.Response plain = TestResults.rows("a");
         assertSame(plain, exchange.conclude(plain));
         assertEquals(4, code(plain));
@@ -61,7 +62,7 @@ class ExchangeTest {
     @Test
     void otherRowsComeInFull() {
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         Message.Response plain = TestResults.rows("b");
         assertSame(plain, exchange.conclude(plain));
         assertEquals(3, code(plain));
@@ -71,7 +72,7 @@ class ExchangeTest {
     @Test
     void anErrorAfterThePreliminaryStaysAnError() {
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         Message.Response error = ErrorMessage.fromTransportException(new ServerError("no quorum"));
         assertSame(error, exchange.conclude(error));
         assertNull(error.getCustomPayload());
@@ -91,9 +92,9 @@ class ExchangeTest {
     void theFirstReplicaOnly() {
         Exchange exchange = exchange(CONFIRM);
         assertTrue(exchange.isOpen());
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         assertFalse(exchange.isOpen());
-        exchange.offer(() -> TestResults.rows("b"));
+        offer(exchange, () -> TestResults.rows("b"));
         assertEquals(List.of(1), client.codes());
         assertEquals(2, code(exchange.conclude(TestResults.rows("a"))));
     }
@@ -102,7 +103,7 @@ class ExchangeTest {
     void aClientThatDoesNotReadGetsOneAnswer() {
         client.writable = false;
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> {
+        offer(exchange, () -> {
             throw new AssertionError("nothing is made for nobody");
         });
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
@@ -114,23 +115,42 @@ class ExchangeTest {
     void neverAfterTheFinal() {
         Exchange exchange = exchange(CONFIRM);
         exchange.conclude(TestResults.rows("a"));
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         assertEquals(List.of(), client.codes());
         assertCounted("Late");
     }
 
     @Test
-    void theFinalWaitsForAPreliminaryThatIsBeingMade() throws InterruptedException {
+    void theFinalWaitsForNoPreliminaryThatIsBeingMade() throws InterruptedException {
         Exchange exchange = exchange(CONFIRM);
         CountDownLatch making = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        Thread other = new Thread(() -> exchange.offer(() -> {
+        Thread other = new Thread(() -> offer(exchange, () -> {
             making.countDown();
             awaitQuietly(goOn);
             return TestResults.rows("a");
         }));
         other.start();
         making.await();
+        assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
+        goOn.countDown();
+        other.join();
+        assertEquals(List.of(), client.codes());
+        assertCounted("Late");
+    }
+
+    @Test
+    void theFinalWaitsForAPreliminaryThatIsBeingSent() throws InterruptedException {
+        Exchange exchange = exchange(CONFIRM);
+        CountDownLatch sending = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        client.beforeSending = () -> {
+            sending.countDown();
+            awaitQuietly(goOn);
+        };
+        Thread other = new Thread(() -> offer(exchange, () -> TestResults.rows("a")));
+        other.start();
+        sending.await();
         List<Integer> sentBefore = new ArrayList<>();
         Thread finisher = new Thread(() -> {
             exchange.conclude(TestResults.rows("a"));
@@ -147,9 +167,54 @@ class ExchangeTest {
     }
 
     @Test
+    void whoOffersDoesNotMakeTheRowsUnlessItSaysSo() {
+        Exchange exchange = exchange(CONFIRM);
+        List<Runnable> waiting = new ArrayList<>();
+        exchange.offer(() -> TestResults.rows("a"), waiting::add);
+        assertFalse(exchange.isOpen());
+        assertEquals(List.of(), client.codes());
+        waiting.get(0).run();
+        assertEquals(List.of(1), client.codes());
+        assertEquals(2, code(exchange.conclude(TestResults.rows("a"))));
+    }
+
+    @Test
+    void whatWaitsLongerThanTheFinalIsNotMade() {
+        Exchange exchange = exchange(CONFIRM);
+        List<Runnable> waiting = new ArrayList<>();
+        exchange.offer(() -> {
+            throw new AssertionError("nothing is made for nobody");
+        }, waiting::add);
+        assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
+        waiting.get(0).run();
+        assertEquals(List.of(), client.codes());
+        assertCounted("Late");
+    }
+
+    @Test
+    void whereTooManyWaitThereIsNone() {
+        Exchange exchange = exchange(CONFIRM);
+        exchange.offer(() -> TestResults.rows("a"), full -> {
+            throw new RejectedExecutionException();
+        });
+        assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
+        assertCounted("Busy");
+    }
+
+    @Test
+    void whatFailsAfterTheFinalIsLateNotBroken() {
+        Exchange exchange = exchange(CONFIRM);
+        offer(exchange, () -> {
+            exchange.conclude(TestResults.rows("a"));
+            throw new IllegalStateException("the table is gone");
+        });
+        assertCounted("Late");
+    }
+
+    @Test
     void aFailureOfThePreliminaryIsNoneOfTheRead() {
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> {
+        offer(exchange, () -> {
             throw new IllegalStateException("broken");
         });
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
@@ -160,7 +225,7 @@ class ExchangeTest {
     void aFrameThatCannotBeSentIsNoPreliminary() {
         client.failure = new IllegalStateException("too long");
         Exchange exchange = exchange(CONFIRM);
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
         assertCounted("Broken");
     }
@@ -170,7 +235,7 @@ class ExchangeTest {
         Exchange exchange = exchange(CONFIRM);
         exchange.decline();
         exchange.decline();
-        exchange.offer(() -> TestResults.rows("a"));
+        offer(exchange, () -> TestResults.rows("a"));
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
         assertCounted("Uncovered");
     }
@@ -179,9 +244,14 @@ class ExchangeTest {
     void rowsThatAreTooLargeAreNotSent() {
         Exchange exchange = exchange(CONFIRM);
         Supplier<ResultMessage.Rows> none = () -> null;
-        exchange.offer(none);
+        offer(exchange, none);
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
         assertCounted("Uncovered");
+    }
+
+    /** By the thread that asks. */
+    private static void offer(Exchange exchange, Supplier<ResultMessage.Rows> read) {
+        exchange.offer(read, Runnable::run);
     }
 
     private Exchange exchange(int mode) {
@@ -213,6 +283,7 @@ class ExchangeTest {
         private final List<ResultMessage.Rows> sent = new ArrayList<>();
         private boolean writable = true;
         private RuntimeException failure;
+        private Runnable beforeSending = () -> { };
 
         @Override
         public boolean isWritable() {
@@ -221,6 +292,7 @@ class ExchangeTest {
 
         @Override
         public synchronized void send(ResultMessage.Rows rows, Asking asking) {
+            beforeSending.run();
             if (failure != null) {
                 throw failure;
             }

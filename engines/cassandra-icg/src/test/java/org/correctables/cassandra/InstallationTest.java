@@ -12,7 +12,7 @@ class InstallationTest {
 
     @ParameterizedTest
     @CsvSource({
-        "5.0.9, true", "5.0.8, false", "5.0.10, false", "5.0, false", "5.0.9-SNAPSHOT, false", "6.0-alpha2, false",
+        "5.0.9, true", "5.0.8, true", "5.0.7, true", "5.0.6, false", "5.0.10, false", "5.0, false", "5.0.9-SNAPSHOT, false", "6.0-alpha2, false",
     })
     void onlyVersionsThatItWasTestedWith(String cassandra, boolean isKnown) {
         assertEquals(isKnown, Installation.isKnown(cassandra));

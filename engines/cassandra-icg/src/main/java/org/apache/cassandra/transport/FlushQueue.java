@@ -7,21 +7,30 @@ import java.util.concurrent.ConcurrentMap;
 import org.apache.cassandra.config.DatabaseDescriptor;
 
 /**
- * The queue through which the server's own answers leave a channel. A frame that is put there before another is written
+ * The queue through which the server's own answers leave a channel. An answer that is put there before another is written
  * before it: no thread has to wait so that the preliminary stays in front of the final.
  */
 public final class FlushQueue {
 
-    private static final ConcurrentMap<EventLoop, Flusher> FLUSHERS = flushersOfTheServer();
+    private static final ConcurrentMap<EventLoop, Flusher> FLUSHERS;
+    private static final FlushItems ITEMS;
+
+    static {
+        try {
+            FLUSHERS = flushersOfTheServer();
+            ITEMS = FlushItems.ofThisServer();
+        } catch (ReflectiveOperationException missing) {
+            throw new ExceptionInInitializerError(missing);
+        }
+    }
 
     private FlushQueue() {
     }
 
-    /** Queues a frame for a channel whose protocol is version 4 or older. */
-    public static void add(Channel channel, Envelope frame) {
+    /** Queues an answer for a channel whose protocol is version 4 or older. It is not to be changed any more. */
+    public static void add(Channel channel, Message.Response answer, ProtocolVersion version, int stream) {
         Flusher flusher = flusherOf(channel.eventLoop());
-        // What an item releases belongs to its request, which is not answered yet. The frame is released by the channel.
-        flusher.enqueue(new Flusher.FlushItem.Unframed(channel, frame, null, item -> { }));
+        flusher.enqueue(ITEMS.of(channel, answer, version, stream));
         flusher.start();
     }
 
@@ -33,13 +42,9 @@ public final class FlushQueue {
     }
 
     @SuppressWarnings("unchecked")
-    private static ConcurrentMap<EventLoop, Flusher> flushersOfTheServer() {
-        try {
-            Field field = Dispatcher.class.getDeclaredField("flusherLookup");
-            field.setAccessible(true);
-            return (ConcurrentMap<EventLoop, Flusher>) field.get(null);
-        } catch (ReflectiveOperationException missing) {
-            throw new ExceptionInInitializerError(missing);
-        }
+    private static ConcurrentMap<EventLoop, Flusher> flushersOfTheServer() throws ReflectiveOperationException {
+        Field field = Dispatcher.class.getDeclaredField("flusherLookup");
+        field.setAccessible(true);
+        return (ConcurrentMap<EventLoop, Flusher>) field.get(null);
     }
 }

@@ -1,0 +1,107 @@
+/**
+ * What preliminary views cost of the throughput of quorum reads: of the one client that the paper reports on, and of all
+ * clients together, each where its own throughput peaks in the sweep.
+ */
+import { atMost, reported, type Bar } from '../harness/bench.ts';
+import { median, medianInterval, rounded } from '../harness/statistics.ts';
+import type { Workload } from '../ycsb/workload.ts';
+import { REPORTED, type LoadReport, type System } from './messages.ts';
+
+/** One system under one load. */
+export interface Sample {
+  readonly workload: Workload;
+  readonly system: System;
+  /** Requests of each client under way at a time. */
+  readonly inFlight: number;
+  readonly round: number;
+  /** Of the client that is reported on. */
+  readonly opsPerSec: number;
+  /** Of all clients. */
+  readonly totalOpsPerSec: number;
+  /** Processor time of the reported client. */
+  readonly clientUsPerOp: number;
+  readonly preliminary: LoadReport['preliminary'];
+  readonly final: LoadReport['final'];
+}
+
+export const CLIENTS = [REPORTED, 'all'] as const;
+/** Whose throughput. */
+export type Clients = (typeof CLIENTS)[number];
+
+const AIM = 0.06;
+
+function opsOf(clients: Clients): (sample: Sample) => number {
+  return clients === 'all' ? ({ totalOpsPerSec }) => totalOpsPerSec : ({ opsPerSec }) => opsPerSec;
+}
+
+/** The most that a system does, by the medians of the rounds, and with how many requests of each client under way. */
+export function peakOf(
+  sweep: readonly Sample[],
+  system: System,
+  clients: Clients,
+): { readonly inFlight: number; readonly opsPerSec: number } {
+  const own = sweep.filter((sample) => sample.system === system);
+  const loads = [...new Set(own.map(({ inFlight }) => inFlight))];
+  const peaks = loads.map((inFlight) => {
+    const there = own.filter((sample) => sample.inFlight === inFlight);
+    return { inFlight, opsPerSec: median(there.map(opsOf(clients))) };
+  });
+  const [first, ...others] = peaks;
+  if (first === undefined) throw new RangeError(`${system} was not measured`);
+  return others.reduce((most, each) => (each.opsPerSec > most.opsPerSec ? each : most), first);
+}
+
+/** The loads at which systems are compared: where quorum reads peak, for the one client and for all. */
+export function comparedAt(sweep: readonly Sample[]): number[] {
+  return [...new Set(CLIENTS.map((clients) => peakOf(sweep, 'C2', clients).inFlight))];
+}
+
+/** Samples of one workload: the sweep over all loads, and systems one after the other at the loads of `comparedAt`. */
+export interface Measured {
+  readonly workload: Workload;
+  readonly sweep: readonly Sample[];
+  readonly pairs: readonly Sample[];
+}
+
+export type Drop = ReturnType<typeof dropOf>;
+
+/** What CC2 loses of the throughput of C2. */
+export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
+  const [c2, cc2] = [peakOf(sweep, 'C2', clients), peakOf(sweep, 'CC2', clients)];
+  const there = pairs.filter(({ inFlight }) => inFlight === c2.inFlight);
+  const of = (system: System, valueOf: (sample: Sample) => number): number[] =>
+    there.filter((sample) => sample.system === system).map(valueOf);
+  const against = (baseline: System): number[] => {
+    const ops = of(baseline, opsOf(clients));
+    return of('CC2', opsOf(clients)).map((mine, pair) => 1 - mine / (ops[pair] as number));
+  };
+  const drops = against('C2');
+  const { low, high } = medianInterval(drops);
+  return {
+    workload,
+    system: 'CC2 against C2',
+    clients,
+    inFlight: c2.inFlight,
+    pairs: drops.length,
+    drop: rounded(median(drops)),
+    dropLow: rounded(low),
+    dropHigh: rounded(high),
+    dropVsDriver: rounded(median(against('driver C2'))),
+    peakC2: rounded(c2.opsPerSec),
+    peakCC2: rounded(cc2.opsPerSec),
+    dropOfPeaks: rounded(1 - cc2.opsPerSec / c2.opsPerSec),
+    clientUsPerOp: rounded(median(of('CC2', ({ clientUsPerOp }) => clientUsPerOp))),
+    driverUsPerOp: rounded(median(of('driver C2', ({ clientUsPerOp }) => clientUsPerOp))),
+  };
+}
+
+export function barsOf({ workload, clients, drop, dropLow, dropHigh, dropVsDriver, dropOfPeaks }: Drop): Bar[] {
+  const name = `throughput-drop-${workload}-${clients}`;
+  return [
+    atMost(name, drop, AIM, 'fraction'),
+    reported(`${name}-low`, dropLow, 'fraction'),
+    reported(`${name}-high`, dropHigh, 'fraction'),
+    reported(`${name}-of-peaks`, dropOfPeaks, 'fraction'),
+    reported(`${name}-vs-driver`, dropVsDriver, 'fraction'),
+  ];
+}
