@@ -199,6 +199,8 @@ class Dequeue {
       if (this.#access.incarnation === known) return item;
       // The queue may be another one: then this item is not ours.
       known = this.#access.incarnation;
+      // What was heard has used up the watch, or ended with its session: from here on the next end is heard of too.
+      this.#access.watchEnd();
       if (!(await this.#isStanding(claim))) return 'void';
     }
   }
