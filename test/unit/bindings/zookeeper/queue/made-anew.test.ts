@@ -6,6 +6,8 @@ import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, ITEMS, open, outcomeOf, pause, QUEUE, sale, stock, type Shop } from '../set-up.ts';
 
+const THROTTLED = -127;
+
 /** Deletes the queue as `deleteall` does; sellers may be cleaning up beside. */
 async function deleteAll(ensemble: FakeEnsemble, server = ensemble.server): Promise<void> {
   await using zk = new ZooKeeper(server.address);
@@ -120,4 +122,30 @@ test('a guess in the old queue, a claim of the same number in the new one → th
     ['weak', 'old'],
     ['strong', 'new'],
   ]);
+});
+
+test('the queue’s node changes while an item is being read, then the queue is made anew → not the item of another', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using seller = open(ensemble);
+  await using other = open(ensemble);
+  await stock(other, 2);
+  expect(await sale(seller)).toBe('T0');
+  let reads = 0;
+  ensemble.server.onRequest = ({ type, path }) => {
+    if (type !== OP.getData || !path.startsWith(ITEMS)) return undefined;
+    reads -= 1;
+    return reads >= 0 ? undefined : { error: THROTTLED };
+  };
+  const selling = sale(seller);
+  await expect.poll(() => ensemble.leader.tree.nodes.get(CLAIMS)?.creates).toBe(2);
+  // The watch that hears of the queue's end is used up, and the item looked for once more.
+  await using zk = new ZooKeeper(ensemble.connectString);
+  await zk.set(ITEMS, 'changed');
+  reads = 1;
+  await expect.poll(() => reads).toBeLessThan(0);
+  await deleteAll(ensemble);
+  for (const item of ['new-0', 'new-1']) await other.client.invokeStrong(enqueue(QUEUE, item));
+  reads = Infinity;
+  expect(await selling).toBe('new-0');
+  expect(await drain(other)).toEqual(['new-1']);
 });
