@@ -8,7 +8,7 @@ import { Shop } from './shop.ts';
 
 /** The session of a client that will die: the sooner it expires, the sooner the janitor may act. */
 const MORTAL_SESSION_MS = 4_000;
-const CONNECTED_MS = 3_000;
+const SETTLED_MS = 3_000;
 const CLOSING_WINDOW = 3;
 /** A deletion that met others' calls so often is left alone. */
 const DELETIONS_MAX = 50;
@@ -64,21 +64,23 @@ export class Episodes {
   async death(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#deaths += 1;
-    const [stocker, stock, lifeMs] = [this.#anyShop(random), random.between(2, 6), random.between(10, 400)];
+    const [stocker, stock, lifeMs] = [this.#anyShop(random), random.between(2, 6), random.between(10, 250)];
     const shops = await Promise.all(
       ['a', 'b'].map((which) => {
         const site = random.pick(SITES);
         return this.#open(`mortal-${this.#deaths}${which}`, { site, sessionTimeoutMs: MORTAL_SESSION_MS });
       }),
     );
-    await Promise.race([pause(CONNECTED_MS), Promise.all(shops.map(({ binding }) => binding.connected()))]);
+    // Once it has taken something it is known to be alive, and takes the next at once.
+    const first = Promise.all(shops.map((shop) => scene.dequeue(shop, QUEUE.mortal)));
+    await Promise.race([pause(SETTLED_MS), first]);
     await times(stock, () => scene.enqueue(stocker, QUEUE.mortal));
     const taking = shops.map((shop) => times(stock, () => scene.dequeue(shop, QUEUE.mortal)));
     await pause(lifeMs);
     for (const shop of shops) shop.down();
     scene.injected.add('deaths', shops.length);
     await Promise.all(shops.map((shop) => shop.close()));
-    await Promise.all(taking);
+    await Promise.all([first, ...taking]);
   }
 
   /** The queue is deleted, sometimes under the hands of others, and made anew by whoever stocks it next. */
