@@ -18,12 +18,9 @@ const GUESSES_MAX = 3;
 /** How long the reader may take to say whether anything is left, before the writer is asked. */
 const READER_MS = 300;
 
-/** The number of the item that an empty queue gives. */
-const NONE = -1;
-
-/** What the preliminary view said: the number of the item that it showed. */
+/** What the preliminary view said: the item that it showed, if any. */
 interface Guess {
-  readonly number: number;
+  readonly item: Item | undefined;
   readonly seq: number;
 }
 
@@ -203,12 +200,12 @@ class Dequeue implements Whereabouts {
     const value = { item: codec.decode(item.bytes) };
     const { elsewhere } = sellers;
     const meta = { remaining, ...(elsewhere && { elsewhere }) };
-    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta }) };
+    this.#guess = { item, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;
   }
 
   #guessNone(): void {
-    this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+    this.#guess = { item: undefined, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
   }
 
   /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */
@@ -239,6 +236,8 @@ class Dequeue implements Whereabouts {
       if (this.#access.incarnation === known) return item;
       // The queue may be another one: then this item is not ours.
       known = this.#access.incarnation;
+      // What was heard has used up the watch, or ended with its session: from here on the next end is heard of too.
+      this.#access.watchEnd();
       if (!(await this.#isStanding(claim))) return 'void';
     }
   }
@@ -247,7 +246,7 @@ class Dequeue implements Whereabouts {
   async #lookFor(number: number, incarnation: number): Promise<Item | 'none'> {
     const { queue, sessions, fillers } = this.#access;
     const ahead = await queue.known(number)?.catch(() => undefined);
-    if (ahead !== undefined) return ahead;
+    if (ahead !== undefined && queue.isOfThisQueue(ahead, sessions.writer.lastZxid)) return ahead;
     const item = await sessions.insist('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
     // This server may be behind the one that told where the queue ends: nothing is given up before it has caught up.
@@ -269,7 +268,7 @@ class Dequeue implements Whereabouts {
 
   /** Whether a guess was all that was asked for, and it said that nothing is left: the item is for somebody else, then. */
   get #isToldEmpty(): boolean {
-    return this.#guess?.number === NONE && !wants(this.#call, 'strong');
+    return this.#guess !== undefined && this.#guess.item === undefined && !wants(this.#call, 'strong');
   }
 
   #finish(item: Item | undefined): void {
@@ -281,7 +280,12 @@ class Dequeue implements Whereabouts {
     // Where nothing but a guess was asked for, it stands, right or wrong; without one the final view answers.
     if (!wants(this.#call, 'strong') && guess !== undefined) return;
     const meta = { remaining: item === undefined ? 0 : queue.after(item.number) };
-    if (guess?.number === (item?.number ?? NONE)) sink.confirm('strong', guess.seq, { meta });
+    if (guess !== undefined && isSame(guess.item, item)) sink.confirm('strong', guess.seq, { meta });
     else sink.update(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
   }
+}
+
+/** The number alone does not tell: a queue that was made anew counts from 0 again. */
+function isSame(a: Item | undefined, b: Item | undefined): boolean {
+  return a?.number === b?.number && a?.czxid === b?.czxid;
 }
