@@ -51,6 +51,17 @@ export class QueueCalls {
   mayBeDeleted(fromMs: number, toMs: number): boolean {
     return this.deletions.some(({ beginMs, endMs = Infinity }) => beginMs <= toMs && fromMs <= endMs);
   }
+
+  /**
+   * Whether the queue may have been deleted, or made anew, between two moments. Of what one session has on its way while
+   * another makes it anew some may come too early, and has to be sent again.
+   */
+  mayBeAnother(fromMs: number, toMs: number): boolean {
+    return this.deletions.some(({ beginMs, endMs = Infinity }) => {
+      const after = this.puts.filter(({ call }) => call.beginMs > endMs).map(({ call }) => call.endMs);
+      return beginMs <= toMs && fromMs <= after.reduce((first, each) => Math.min(first, each), Infinity);
+    });
+  }
 }
 
 /** Whether it was told how it is, not how it seemed. */

@@ -76,7 +76,7 @@ function misnumbered(queue: QueueCalls): string[] {
     const last = lastOf.get(call.session);
     // It was handed in before.
     const isSameQueue = ({ call: other }: Put): boolean =>
-      !queue.mayBeDeleted(other.beginMs, Math.max(other.endMs, call.endMs));
+      !queue.mayBeAnother(other.beginMs, Math.max(other.endMs, call.endMs));
     if (same !== undefined && isSameQueue(same)) {
       faults.push(`"${same.item}" and "${item}" were both told number ${number}, the second one by ${at(call)}`);
     } else if (last !== undefined && isSameQueue(last) && (numberOf(last) ?? 0) > number) {
@@ -106,7 +106,7 @@ function disordered(queue: QueueCalls): string[] {
         first.call.endMs < second.call.beginMs ||
         (first.call.session === second.call.session && first.order < second.order);
       if (!isBefore || second.taken.endMs >= first.taken.beginMs) continue;
-      if (queue.mayBeDeleted(first.call.beginMs, first.taken.endMs)) continue;
+      if (queue.mayBeAnother(first.call.beginMs, first.taken.endMs)) continue;
       late.set(first.item, `"${second.item}" came out before "${first.item}": ${at(second.taken)}`);
       break;
     }

@@ -8,6 +8,7 @@ import { Shop } from './shop.ts';
 
 /** The session of a client that will die: the sooner it expires, the sooner the janitor may act. */
 const MORTAL_SESSION_MS = 4_000;
+const SETTLED_MS = 3_000;
 const CLOSING_WINDOW = 3;
 /** A deletion that met others' calls so often is left alone. */
 const DELETIONS_MAX = 50;
@@ -30,7 +31,7 @@ export class Episodes {
     const queue = `${RUSH}-${this.#rushes}`;
     scene.injected.add('sell-outs');
     const stock = (): Promise<unknown> => {
-      const shop = random.pick(scene.shops as [Shop, ...Shop[]]);
+      const shop = this.#anyShop(random);
       return times(random.between(6, 12), () => scene.enqueue(shop, queue));
     };
     const sellOut = (): Promise<unknown> =>
@@ -45,7 +46,7 @@ export class Episodes {
   async closing(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#closings += 1;
-    const [stocker, site] = [random.pick(scene.shops as [Shop, ...Shop[]]), random.pick(SITES)];
+    const [stocker, site] = [this.#anyShop(random), random.pick(SITES)];
     const [waitMs, window] = [random.between(0, 250), CLOSING_WINDOW];
     await times(12, () => scene.enqueue(stocker, QUEUE.closing));
     const shop = await this.#open(`closing-${this.#closings}`, { site, window, sessionTimeoutMs: 15_000 });
@@ -56,25 +57,30 @@ export class Episodes {
     await sales;
   }
 
-  /** A shop dies with dequeues under way, some of which may be late. What it was told until then counts. */
+  /**
+   * Two shops die at once while they take more than there is, so that some of their claims are late. What they were told
+   * until then counts.
+   */
   async death(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#deaths += 1;
-    const [stocker, site] = [random.pick(scene.shops as [Shop, ...Shop[]]), random.pick(SITES)];
-    const [stock, wanted, lifeMs] = [random.between(2, 8), random.between(1, 6), random.between(20, 500)];
-    const shop = await this.#open(`mortal-${this.#deaths}`, { site, sessionTimeoutMs: MORTAL_SESSION_MS });
+    const [stocker, stock, lifeMs] = [this.#anyShop(random), random.between(2, 6), random.between(10, 250)];
+    const shops = await Promise.all(
+      ['a', 'b'].map((which) => {
+        const site = random.pick(SITES);
+        return this.#open(`mortal-${this.#deaths}${which}`, { site, sessionTimeoutMs: MORTAL_SESSION_MS });
+      }),
+    );
+    // Once it has taken something it is known to be alive, and takes the next at once.
+    const first = Promise.all(shops.map((shop) => scene.dequeue(shop, QUEUE.mortal)));
+    await Promise.race([pause(SETTLED_MS), first]);
     await times(stock, () => scene.enqueue(stocker, QUEUE.mortal));
-    const dying = new AbortController();
-    const take = async (): Promise<void> => {
-      while (!dying.signal.aborted) await scene.dequeue(shop, QUEUE.mortal);
-    };
-    const taking = times(wanted, take);
+    const taking = shops.map((shop) => times(stock, () => scene.dequeue(shop, QUEUE.mortal)));
     await pause(lifeMs);
-    dying.abort();
-    shop.down();
-    scene.injected.add('deaths');
-    await shop.close();
-    await taking;
+    for (const shop of shops) shop.down();
+    scene.injected.add('deaths', shops.length);
+    await Promise.all(shops.map((shop) => shop.close()));
+    await Promise.all([first, ...taking]);
   }
 
   /** The queue is deleted, sometimes under the hands of others, and made anew by whoever stocks it next. */
@@ -90,6 +96,10 @@ export class Episodes {
     } finally {
       scene.again.open();
     }
+  }
+
+  #anyShop(random: Random): Shop {
+    return random.pick(this.#scene.shops as [Shop, ...Shop[]]);
   }
 
   #open(name: string, options: Omit<Parameters<typeof Shop.open>[1], 'name' | 'root'>): Promise<Shop> {

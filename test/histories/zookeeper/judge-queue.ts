@@ -27,12 +27,13 @@ export function judgeQueue({ plan, key, name, calls, before = NO_QUEUE, after = 
   const isOrdered = !UNORDERED.has(name);
   const comesBack = (session: string): boolean =>
     plan.delivery === 'at-least-once' && /^(mortal|closing)-/.test(session);
-  const { unseen } = new QueueCalls(calls, () => false);
+  const sorted = new QueueCalls(calls, () => false);
+  const { unseen } = sorted;
   // Who closes under a fault may leave claims: without a janitor they stay.
   const claimsMax = plan.delivery !== undefined ? 0 : name === QUEUE.closing ? Infinity : unseen;
   const faults = [
     ...misread(calls, before),
-    ...(isOrdered && unseen === 0 ? misplaced(calls, before) : []),
+    ...(isOrdered && unseen === 0 ? misplaced(sorted, before) : []),
     ...wasted(calls, before),
     ...leftBehind(after, claimsMax),
   ];
@@ -63,14 +64,14 @@ function misread(calls: readonly Call[], { items, itemsEver, claimsEver }: Queue
   return faults;
 }
 
-/** Items that are elsewhere than their enqueue was told. */
-function misplaced(calls: readonly Call[], { items }: QueueTree): string[] {
+/** Items that are elsewhere than their enqueue was told in the end. */
+function misplaced({ puts }: QueueCalls, { items }: QueueTree): string[] {
   const numbers = new Map(items.map(({ item, number }) => [item, number]));
-  return calls.flatMap(({ kind, input, views }) => {
-    const number = numbers.get(String(input));
-    const told = (views?.at(-1)?.meta as { readonly number?: number } | undefined)?.number;
-    if (kind !== 'enqueue' || number === undefined || told === undefined || told === number) return [];
-    return [`"${String(input)}" was told number ${told}, and is number ${number}`];
+  return puts.flatMap(({ item, call }) => {
+    const number = numbers.get(item);
+    const told = (call.views?.at(-1)?.meta as { readonly number?: number } | undefined)?.number;
+    if (number === undefined || told === undefined || told === number) return [];
+    return [`"${item}" was told number ${told}, and is number ${number}`];
   });
 }
 

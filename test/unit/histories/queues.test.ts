@@ -97,4 +97,7 @@ test('a queue deleted → takes its items along, and none comes out later; numbe
   // The first was on its way for long: its number may be one of the queue made anew.
   const slow = enqueued('a', 0, { number: 5, endMs: 90 });
   expect(faultsOf(slow, enqueued('b', 10, { number: 5 }), deleted(40), dequeued('a', 100))).toEqual([]);
+  // The second one got there when somebody had just made it anew, the first one had to be sent again.
+  const again = [deleted(0), enqueued('a', 20, { number: 1, endMs: 90 }), enqueued('b', 20, { number: 0, endMs: 40 })];
+  expect(faultsOf(...again, dequeued('b', 100), dequeued('a', 120))).toEqual([]);
 });

@@ -59,6 +59,10 @@ test('a queue whose rest was handed out as it was read → no fault', () => {
   expect(judged(calls, { items: [{ number: 0, item: 'b' }], itemsEver: 1, claimsEver: 0 })).toContain(
     '7/sale: "b" was told number 1, and is number 0',
   );
+  // A guess of an enqueue whose outcome is not known is none of its words.
+  const views = [{ level: 'weak', value: undefined, atMs: 1, meta: { number: 5 } }];
+  const guessed = [enqueued('b', 0, { ...UNKNOWN, views }), lengthTold(1, 60), dequeued('b', 80, LAST)];
+  expect(judged(guessed, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
 });
 
 test('a rest that was not handed out, or in another order → a fault; a wrong length too', () => {

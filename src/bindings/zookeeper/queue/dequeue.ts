@@ -17,12 +17,9 @@ const GUESSES_MAX = 3;
 /** How long the reader may take to say whether anything is left, before the writer is asked. */
 const READER_MS = 300;
 
-/** The number of the item that an empty queue gives. */
-const NONE = -1;
-
-/** What the preliminary view said: the number of the item that it showed. */
+/** What the preliminary view said: the item that it showed, if any. */
 interface Guess {
-  readonly number: number;
+  readonly item: Item | undefined;
   readonly seq: number;
 }
 
@@ -165,12 +162,12 @@ class Dequeue {
     const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
     if (this.#isOver) return true;
     if (remaining < 0) {
-      this.#guess = { number: NONE, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
+      this.#guess = { item: undefined, seq: this.#call.sink.update(null, 'weak', { meta: { remaining: 0 } }) };
       return true;
     }
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
-    this.#guess = { number: item.number, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
+    this.#guess = { item, seq: this.#call.sink.update(value, 'weak', { meta: { remaining } }) };
     return true;
   }
 
@@ -202,6 +199,8 @@ class Dequeue {
       if (this.#access.incarnation === known) return item;
       // The queue may be another one: then this item is not ours.
       known = this.#access.incarnation;
+      // What was heard has used up the watch, or ended with its session: from here on the next end is heard of too.
+      this.#access.watchEnd();
       if (!(await this.#isStanding(claim))) return 'void';
     }
   }
@@ -210,7 +209,7 @@ class Dequeue {
   async #lookFor(number: number, incarnation: number): Promise<Item | 'none'> {
     const { queue, sessions, fillers } = this.#access;
     const ahead = await queue.known(number)?.catch(() => undefined);
-    if (ahead !== undefined) return ahead;
+    if (ahead !== undefined && queue.isOfThisQueue(ahead, sessions.writer.lastZxid)) return ahead;
     const item = await sessions.insist('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
     // This server may be behind the one that told where the queue ends: nothing is given up before it has caught up.
@@ -232,7 +231,7 @@ class Dequeue {
 
   /** Whether a guess was all that was asked for, and it said that nothing is left: the item is for somebody else, then. */
   get #isToldEmpty(): boolean {
-    return this.#guess?.number === NONE && !wants(this.#call, 'strong');
+    return this.#guess !== undefined && this.#guess.item === undefined && !wants(this.#call, 'strong');
   }
 
   #finish(item: Item | undefined): void {
@@ -244,7 +243,12 @@ class Dequeue {
     // Where nothing but a guess was asked for, it stands, right or wrong; without one the final view answers.
     if (!wants(this.#call, 'strong') && guess !== undefined) return;
     const meta = { remaining: item === undefined ? 0 : queue.after(item.number) };
-    if (guess?.number === (item?.number ?? NONE)) sink.confirm('strong', guess.seq, { meta });
+    if (guess !== undefined && isSame(guess.item, item)) sink.confirm('strong', guess.seq, { meta });
     else sink.update(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
   }
+}
+
+/** The number alone does not tell: a queue that was made anew counts from 0 again. */
+function isSame(a: Item | undefined, b: Item | undefined): boolean {
+  return a?.number === b?.number && a?.czxid === b?.czxid;
 }

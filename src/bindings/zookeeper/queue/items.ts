@@ -9,6 +9,8 @@ import { nextNumber } from './next-number.ts';
 /** An item. `isFiller`: it only takes up a number. */
 export interface Item {
   readonly number: number;
+  /** The transaction that made it: tells it from one of this number in a queue that was made anew. */
+  readonly czxid: bigint;
   readonly bytes: Uint8Array;
   readonly isFiller: boolean;
 }
@@ -28,9 +30,9 @@ const PUT_BACK_PATHS = 3;
 /** The item with a number, as the server has it; undefined where it has none. */
 export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<Item | undefined> {
   try {
-    const { data } = await zk.get(paths.item(number));
+    const { data, stat } = await zk.get(paths.item(number));
     const bytes = data ?? new Uint8Array(0);
-    return { number, bytes, isFiller: bytes.length === 0 };
+    return { number, czxid: stat.czxid, bytes, isFiller: bytes.length === 0 };
   } catch (error) {
     if (isZooKeeperError(error, 'NO_NODE')) return undefined;
     throw error;

@@ -48,6 +48,8 @@ export class QueueState {
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
   #incarnation = 0;
+  /** Items made before this transaction may be of the queue before; not known yet where undefined. */
+  #since: bigint | undefined = 0n;
 
   constructor(paths: QueuePaths) {
     this.paths = paths;
@@ -73,6 +75,7 @@ export class QueueState {
   /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
   renew(): void {
     this.#incarnation += 1;
+    this.#since = undefined;
     this.#readAhead.clear();
     this.#standIn = undefined;
   }
@@ -209,6 +212,15 @@ export class QueueState {
   /** The item if it has been read ahead, or is being read. */
   known(number: number): Promise<Item | undefined> | undefined {
     return this.#readAhead.get(number);
+  }
+
+  /**
+   * Whether an item is certainly one of this queue, not of one of this name before: the server that was asked ahead may not
+   * have heard of its end. `zxid`: what the session that heard of it has seen since.
+   */
+  isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
+    this.#since ??= zxid;
+    return czxid >= this.#since;
   }
 
   forgetItem(number: number): void {

@@ -1,10 +1,12 @@
 /** A queue that an operator has deleted, and that was made anew, while bindings live: it is another queue. */
 import { expect, test } from 'vitest';
-import { dequeue } from '../../../../../src/operations/index.ts';
+import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, ITEMS, open, outcomeOf, pause, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+
+const THROTTLED = -127;
 
 /** Deletes the queue as `deleteall` does; sellers may be cleaning up beside. */
 async function deleteAll(ensemble: FakeEnsemble, server = ensemble.server): Promise<void> {
@@ -94,4 +96,56 @@ test('only the claims deleted → they are made again, and nothing is lost but w
   await zk.delete(CLAIMS);
   expect(await outcomeOf(sale(seller))).toBe('T1');
   expect(await drain(seller)).toEqual(['T2', 'T3']);
+});
+
+test('a guess in the old queue, a claim of the same number in the new one → the item of the new one', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  await using seller = open(ensemble, { servers: ensemble.at(0).address });
+  await using other = open(ensemble, { servers: ensemble.at(1).address });
+  await stock(other, 1);
+  expect(await sale(seller)).toBe('T0');
+  await deleteAll(ensemble, ensemble.at(1));
+  await other.client.invokeStrong(enqueue(QUEUE, 'old'));
+  await pause(50);
+  // The claim is on its way when the queue is deleted, and gets there when it has been made anew.
+  ensemble.at(0).toLeader.hold();
+  const views: unknown[] = [];
+  const selling = (async () => {
+    for await (const { level, value } of seller.client.invoke(dequeue<string>(QUEUE))) views.push([level, value?.item]);
+  })();
+  await expect.poll(() => views).toEqual([['weak', 'old']]);
+  await deleteAll(ensemble, ensemble.at(1));
+  await other.client.invokeStrong(enqueue(QUEUE, 'new'));
+  ensemble.at(0).toLeader.release();
+  await selling;
+  expect(views).toEqual([
+    ['weak', 'old'],
+    ['strong', 'new'],
+  ]);
+});
+
+test('the queue’s node changes while an item is being read, then the queue is made anew → not the item of another', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using seller = open(ensemble);
+  await using other = open(ensemble);
+  await stock(other, 2);
+  expect(await sale(seller)).toBe('T0');
+  let reads = 0;
+  ensemble.server.onRequest = ({ type, path }) => {
+    if (type !== OP.getData || !path.startsWith(ITEMS)) return undefined;
+    reads -= 1;
+    return reads >= 0 ? undefined : { error: THROTTLED };
+  };
+  const selling = sale(seller);
+  await expect.poll(() => ensemble.leader.tree.nodes.get(CLAIMS)?.creates).toBe(2);
+  // The watch that hears of the queue's end is used up, and the item looked for once more.
+  await using zk = new ZooKeeper(ensemble.connectString);
+  await zk.set(ITEMS, 'changed');
+  reads = 1;
+  await expect.poll(() => reads).toBeLessThan(0);
+  await deleteAll(ensemble);
+  for (const item of ['new-0', 'new-1']) await other.client.invokeStrong(enqueue(QUEUE, item));
+  reads = Infinity;
+  expect(await selling).toBe('new-0');
+  expect(await drain(other)).toEqual(['new-1']);
 });

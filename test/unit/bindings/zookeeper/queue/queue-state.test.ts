@@ -104,3 +104,14 @@ test('window: full → the others one by one, in the order in which they came', 
   window.leave();
   expect(window.enter()).toBeUndefined();
 });
+
+test('an item that a server which lags brought ahead → not taken for one of a queue that was made anew', async () => {
+  const { server, queue } = open(10);
+  const item = await queue.readAhead(server.zk, 3);
+  if (item === undefined) throw new Error('there is no item');
+  const old = { ...item, czxid: 20n };
+  expect(queue.isOfThisQueue(old, 30n)).toBe(true);
+  queue.renew();
+  expect(queue.isOfThisQueue(old, 30n)).toBe(false);
+  expect(queue.isOfThisQueue({ ...item, czxid: 31n }, 40n)).toBe(true);
+});
