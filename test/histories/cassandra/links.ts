@@ -1,22 +1,22 @@
 /** The way from one client to each node, which can be cut for that client alone. */
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
-import type { Site } from '../../../engines/wan.ts';
+import type { Place } from '../../../engines/wan.ts';
 import { CuttableRoute } from '../../engines/support/cuttable-route.ts';
 
 export class Links implements AsyncDisposable {
   readonly #cluster: Cluster;
-  readonly #routes: ReadonlyMap<Site, CuttableRoute>;
-  readonly #from: Site;
+  readonly #routes: ReadonlyMap<Place, CuttableRoute>;
+  readonly #from: Place;
 
-  private constructor(cluster: Cluster, from: Site, routes: ReadonlyMap<Site, CuttableRoute>) {
+  private constructor(cluster: Cluster, from: Place, routes: ReadonlyMap<Place, CuttableRoute>) {
     this.#cluster = cluster;
     this.#from = from;
     this.#routes = routes;
   }
 
   /** The cluster's own proxies have the delays: these have none. */
-  static async open(cluster: Cluster, from: Site): Promise<Links> {
-    const routes = new Map<Site, CuttableRoute>();
+  static async open(cluster: Cluster, from: Place): Promise<Links> {
+    const routes = new Map<Place, CuttableRoute>();
     for (const at of cluster.sites) routes.set(at, await CuttableRoute.open(cluster.address(at, from), 0));
     return new Links(cluster, from, routes);
   }
@@ -51,7 +51,7 @@ export class Links implements AsyncDisposable {
     await Promise.all([...this.#routes.values()].map((route) => route[Symbol.asyncDispose]()));
   }
 
-  #route(site: Site): CuttableRoute {
+  #route(site: Place): CuttableRoute {
     const route = this.#routes.get(site);
     if (route === undefined) throw new RangeError(`no way to ${site}`);
     return route;

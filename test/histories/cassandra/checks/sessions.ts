@@ -50,6 +50,8 @@ function knew(sight: Sight, seen: Seen): boolean {
 }
 
 function isBehind(register: Register, sight: Sight, { write, call }: Seen): boolean {
+  // At `strong` absence is a view like others: whether what was seen was acknowledged is held against it elsewhere.
+  if (sight.value === null && sight.level === 'strong') return false;
   const shown = explanationsOf(register, sight);
   // It was gone: what was there before that must not be shown again.
   if (write === undefined) return sight.value !== null && shown.some(({ doneMs }) => doneMs <= call.beginMs);
