@@ -9,6 +9,7 @@ import { ReadSession } from '../../src/bindings/cassandra/sessions/session.ts';
 import { writeClock } from '../../src/bindings/cassandra/sessions/write-clock.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
+import { Random } from '../../src/testing/simulator/random.ts';
 import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
 import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';
 
@@ -41,7 +42,8 @@ test(
 );
 
 async function runs(world: World): Promise<void> {
-  const draw = drawing(world.seed);
+  const random = new Random(world.seed);
+  const draw = (below: number): number => random.between(0, below - 1);
   const fake = fakeDriver();
   const replicas = new LwwReplicas(fake, draw);
   const isStrong = world.write === 'QUORUM';
@@ -135,15 +137,4 @@ async function runs(world: World): Promise<void> {
 
 function raise(seen: Map<string, number>, key: string, at: number): void {
   seen.set(key, Math.max(seen.get(key) ?? -Infinity, at));
-}
-
-/** Numbers from a seed (mulberry32). */
-function drawing(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
 }

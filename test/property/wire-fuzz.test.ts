@@ -15,6 +15,7 @@ import { isPlainSubmit, isPlainView } from '../../src/protocol/plain-rows.ts';
 import { createRowCheck } from '../../src/protocol/row-check.ts';
 import { serverKinds } from '../../src/protocol/server-kinds.ts';
 import { compileSchema } from '../../src/server/gateway/compile-schema.ts';
+import { Random } from '../../src/testing/simulator/random.ts';
 import { ODD_VALUES } from '../support/odd-values.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -42,18 +43,8 @@ const GOOD: readonly (readonly unknown[])[] = [
   [0, 'goaway', 500],
 ];
 
-/** Repeatable random numbers (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
-const random = randomOf(SEED);
+const numbers = new Random(SEED);
+const random = (below: number): number => numbers.between(0, below - 1);
 const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
 
 /** A row with one place, at any depth, replaced, removed or added. */

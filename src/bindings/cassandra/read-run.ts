@@ -91,10 +91,7 @@ export class ReadRun implements ReadSink {
     const { page, meaning, seq } = this.#early;
     if (meaning === undefined || seq === undefined) return this.final(page);
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
-    if (!this.#end()) return;
-    this.#session?.ended(meaning.objects, this.#knowledge);
-    this.#parts.tally.final(meaning);
-    this.#parts.sink.confirm(this.#level, seq);
+    if (this.#conclude(meaning, this.#knowledge)) this.#parts.sink.confirm(this.#level, seq);
   }
 
   final(page: Page): void {
@@ -124,10 +121,17 @@ export class ReadRun implements ReadSink {
   }
 
   #tellFinal(meaning: Meaning, knowledge: Knowledge): void {
-    if (!this.#end()) return;
+    if (this.#conclude(meaning, knowledge)) {
+      this.#parts.sink.update(meaning.value, this.#level, detailsOf(meaning));
+    }
+  }
+
+  /** Ends the read with a final view, which is to be told then. @returns whether it had not ended before */
+  #conclude(meaning: Meaning, knowledge: Knowledge): boolean {
+    if (!this.#end()) return false;
     this.#session?.ended(meaning.objects, knowledge);
     if (this.#level !== 'weak') this.#parts.tally.final(meaning);
-    this.#parts.sink.update(meaning.value, this.#level, detailsOf(meaning));
+    return true;
   }
 
   /** A quorum leaves what it shows with a quorum, by read repair: the next one finds it. */

@@ -6,40 +6,15 @@ import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded } from '../../../src/server/embedded.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import type { Service } from '../../../src/server/redblue/service.ts';
-import { red } from '../../../src/server/redblue/shadow-operation.ts';
-import { queue, table } from '../../../src/server/redblue/tables.ts';
-import { withMeta } from '../../../src/server/redblue/reply.ts';
 import { PacedRequests } from '../../../src/server/redblue/paced.ts';
 import type { RedRequest } from '../../../src/server/redblue/red-requests.ts';
-import { tickets } from './services.ts';
+import { tickets, ticketServiceAt } from './services.ts';
 import { Sites } from './sites.ts';
 import type { Outcome } from './sites.ts';
 
 const PACE = { window: 2, turnMs: 30 };
 
-/** The ticket queue; each item taken once, at this pace. */
-function shop(pace = PACE): Service {
-  return defineService(tickets, {
-    tables: { queues: table({ items: queue<unknown>() }) },
-    shadowOperations: ({ queues }) => ({
-      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
-      pop: red(
-        (args: { queue: string }) => [queues.row(args.queue).items.pop()],
-        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
-      ),
-    }),
-    alwaysRed: ['dequeue'],
-    paced: { operations: ['dequeue'], ...pace },
-    generators: {
-      enqueue: (args, { shadow }) => shadow.push(args, undefined),
-      dequeue: (args, { shadow }) => shadow.pop(args),
-      peek: ({ queue: name }, { tables }) => {
-        const { items } = tables.queues.row(name);
-        return items.size === 0 ? null : { item: items.at(0) };
-      },
-    },
-  });
-}
+const shop = (pace = PACE): Service => ticketServiceAt(pace);
 
 const dequeue = { name: 'dequeue', args: { queue: 'q' } };
 const enqueue = (item: string) => ({ name: 'enqueue', args: { queue: 'q', item } });

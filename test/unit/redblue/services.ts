@@ -1,5 +1,6 @@
 /** Services for tests: a ticket queue, and the bank of RedBlue (OSDI 2012, §4-5). */
 import { z } from 'zod';
+import type { Pace } from '../../../src/correctable/pace/unseen.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
 import { queueOperations } from '../../../src/protocol/portable.ts';
 import { withMeta } from '../../../src/server/redblue/reply.ts';
@@ -9,24 +10,29 @@ import { counter, queue, table } from '../../../src/server/redblue/tables.ts';
 
 export const tickets = defineContract('tickets', { ...queueOperations });
 
-export const ticketService = defineService(tickets, {
-  tables: { queues: table({ items: queue<unknown>() }) },
-  shadowOperations: ({ queues }) => ({
-    push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
-    pop: red(
-      (args: { queue: string }) => [queues.row(args.queue).items.pop()],
-      ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
-    ),
-  }),
-  generators: {
-    enqueue: ({ queue: name, item }, { shadow }) => shadow.push({ queue: name, item }, undefined),
-    dequeue: ({ queue: name }, { shadow }) => shadow.pop({ queue: name }),
-    peek: ({ queue: name }, { tables }) => {
-      const { items } = tables.queues.row(name);
-      return items.size === 0 ? null : { item: items.at(0) };
+/** The ticket queue; given a pace, tickets are taken at that. */
+export const ticketServiceAt = (pace?: Pace) =>
+  defineService(tickets, {
+    tables: { queues: table({ items: queue<unknown>() }) },
+    shadowOperations: ({ queues }) => ({
+      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
+      pop: red(
+        (args: { queue: string }) => [queues.row(args.queue).items.pop()],
+        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
+      ),
+    }),
+    generators: {
+      enqueue: ({ queue: name, item }, { shadow }) => shadow.push({ queue: name, item }, undefined),
+      dequeue: ({ queue: name }, { shadow }) => shadow.pop({ queue: name }),
+      peek: ({ queue: name }, { tables }) => {
+        const { items } = tables.queues.row(name);
+        return items.size === 0 ? null : { item: items.at(0) };
+      },
     },
-  },
-});
+    ...(pace && { alwaysRed: ['dequeue'], paced: { operations: ['dequeue'], ...pace } }),
+  });
+
+export const ticketService = ticketServiceAt();
 
 const account = z.string().min(1);
 const cents = z.number().int().positive();

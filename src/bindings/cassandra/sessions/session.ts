@@ -71,15 +71,12 @@ export interface Knowledge {
 export class SessionRead {
   readonly #seen: VersionsSeen;
   readonly #learntBefore: number;
-  readonly #floors = new Map<string, Sighting>();
+  readonly #floors: Map<string, Sighting>;
 
   constructor(seen: VersionsSeen, ids: readonly string[]) {
     this.#seen = seen;
     this.#learntBefore = seen.learnt;
-    for (const id of ids) {
-      const sighting = seen.of(id);
-      if (sighting !== undefined) this.#floors.set(id, sighting);
-    }
+    this.#floors = seen.floorsOf(ids);
   }
 
   /** Whether an answer of one replica shows nothing older than what was seen. What cannot be told is not admitted. */

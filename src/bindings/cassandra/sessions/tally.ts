@@ -35,12 +35,7 @@ export class Tally {
 
   /** A read of these objects begins: what is known of them by now its final view must show. */
   begin(ids: readonly string[]): ReadTally {
-    const floors = new Map<string, Sighting>();
-    for (const id of ids) {
-      const sighting = this.#seen.of(id);
-      if (sighting !== undefined) floors.set(id, sighting);
-    }
-    return new ReadTally(this.#counts, this.#seen, floors);
+    return new ReadTally(this.#counts, this.#seen, this.#seen.floorsOf(ids));
   }
 
   /** An update was made. */

@@ -1,5 +1,6 @@
 /** The newest version of each object that was seen, of so many objects at most. */
 import type { ShownObject } from '../plan.ts';
+import { RecentMap } from './recent-map.ts';
 
 /** What is known of one object. */
 export interface Sighting {
@@ -32,13 +33,14 @@ export const NOTHING_SEEN: Sighting = {
 
 export class VersionsSeen {
   readonly #max: number;
-  readonly #sightings = new Map<string, Sighting>();
+  readonly #sightings: RecentMap<Sighting>;
   /** The latest version of those that were forgotten. */
   #forgottenUpTo: number | undefined;
   #learnt = 0;
 
   constructor(max: number) {
     this.#max = max;
+    this.#sightings = new RecentMap(max);
   }
 
   /** How often something was learnt. */
@@ -50,6 +52,16 @@ export class VersionsSeen {
     const sighting = this.#sightings.get(id);
     if (sighting !== undefined || this.#forgottenUpTo === undefined) return sighting;
     return { ...NOTHING_SEEN, doubtedUpTo: this.#forgottenUpTo, isForgotten: true };
+  }
+
+  /** What is known by now of these objects, of those of which anything is. */
+  floorsOf(ids: readonly string[]): Map<string, Sighting> {
+    const floors = new Map<string, Sighting>();
+    for (const id of ids) {
+      const sighting = this.of(id);
+      if (sighting !== undefined) floors.set(id, sighting);
+    }
+    return floors;
   }
 
   /** The object was seen. Of two values with one version the one seen last is the one that Cassandra keeps. */
@@ -90,14 +102,10 @@ export class VersionsSeen {
 
   #keep(id: string, sighting: Sighting): void {
     this.#learnt += 1;
-    this.#sightings.delete(id); // to the end: those seen last are kept
-    this.#sightings.set(id, sighting);
-    if (this.#sightings.size <= this.#max) return;
-    for (const [oldest, { version = -Infinity, doubtedUpTo }] of this.#sightings) {
-      this.#sightings.delete(oldest);
-      this.#forgottenUpTo = Math.max(this.#forgottenUpTo ?? -Infinity, version, doubtedUpTo);
-      return;
-    }
+    const forgotten = this.#sightings.set(id, sighting);
+    if (forgotten === undefined) return;
+    const { version = -Infinity, doubtedUpTo } = forgotten;
+    this.#forgottenUpTo = Math.max(this.#forgottenUpTo ?? -Infinity, version, doubtedUpTo);
   }
 }
 

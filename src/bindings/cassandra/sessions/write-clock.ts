@@ -7,6 +7,7 @@
  * be lost: only what is written to that object comes after it.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { RecentMap } from './recent-map.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
 /** Clocks that are looked after are not further apart. */
@@ -17,7 +18,7 @@ const AHEAD_OBJECTS_MAX = 10_000;
 export class WriteClock {
   readonly #now: () => number;
   #last = 0;
-  readonly #ahead = new Map<string, number>();
+  readonly #ahead = new RecentMap<number>(AHEAD_OBJECTS_MAX);
 
   constructor(now: () => number = wallClock()) {
     this.#now = now;
@@ -34,7 +35,7 @@ export class WriteClock {
     const ahead = id === undefined ? undefined : this.#ahead.get(id);
     if (id === undefined || ahead === undefined || ahead < time) return (this.#last = time);
     if (ahead >= Number.MAX_SAFE_INTEGER) throw noLaterTime(id, ahead);
-    this.#keep(id, ahead + 1);
+    this.#ahead.set(id, ahead + 1);
     return ahead + 1;
   }
 
@@ -47,15 +48,7 @@ export class WriteClock {
   passed(version: number | undefined, id?: string): void {
     if (version === undefined || version <= this.#last) return;
     if (version <= this.#now() + AHEAD_MAX_MICROSECONDS) this.#last = version;
-    else if (id !== undefined) this.#keep(id, Math.max(version, this.#ahead.get(id) ?? 0));
-  }
-
-  #keep(id: string, version: number): void {
-    this.#ahead.delete(id); // to the end: those seen last are kept
-    this.#ahead.set(id, version);
-    if (this.#ahead.size <= AHEAD_OBJECTS_MAX) return;
-    const [oldest] = this.#ahead.keys();
-    this.#ahead.delete(oldest as string);
+    else if (id !== undefined) this.#ahead.set(id, Math.max(version, this.#ahead.get(id) ?? 0));
   }
 }
 

@@ -180,26 +180,25 @@ test('session: a statement without a version → no weak view, since nobody can 
   expect(await read.settle()).toMatchObject({ level: 'strong', confirms: false, value: 'Ada' });
 });
 
-test('session: the final is older than the early view that was shown → SESSION_BEHIND, not a step back', async () => {
+/** A read in a session whose early view is newer than what the quorum says then. */
+async function readOlderAtLast() {
   const { fake, client } = open();
-  using session = client.session();
-  const read = client.invoke(get('k'), { session });
+  const read = client.invoke(get('k'), { session: client.session() });
   const reads = [await fake.next(), await fake.next()];
   reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
   await read.when('weak');
   reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  return { fake, read };
+}
+
+test('session: the final is older than the early view that was shown → SESSION_BEHIND, not a step back', async () => {
+  const { fake, read } = await readOlderAtLast();
   (await fake.next()).answer({ rows: [valueRow('k', 'old', 3)] });
   await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', lastView: { value: 'new' } });
 });
 
 test('session: the final is older than the early view, asked once more it is not → the newer one', async () => {
-  const { fake, client } = open();
-  using session = client.session();
-  const read = client.invoke(get('k'), { session });
-  const reads = [await fake.next(), await fake.next()];
-  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
-  await read.when('weak');
-  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  const { fake, read } = await readOlderAtLast();
   const again = await fake.next();
   expect(again.consistency).toBe('QUORUM');
   again.answer({ rows: [valueRow('k', 'new', 9)] });
