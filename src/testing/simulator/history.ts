@@ -12,13 +12,42 @@ export interface ClientOperation {
   readonly answers: { readonly value: unknown; readonly site: number; readonly atMs: number }[];
   /** Every failure that was told, in order, but for those that only say that the request came late. */
   readonly failures: string[];
+  /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */
+  shownAs?: 'blue' | 'red' | 'none';
   /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
+}
+
+/** What the operations of a service are, as far as checkers have to know. */
+export interface Traits {
+  /** Whether the operation only reads. */
+  isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
+  /** Whether an answered update is durable at the site that answered first, and then at the others. */
+  isBlue(operation: ClientOperation): boolean;
+  /** Whether an answered update changed something. */
+  tookEffect(operation: ClientOperation): boolean;
 }
 
 /** All operations of a run, in the order of their first submission. */
 export class History {
   readonly operations: ClientOperation[] = [];
+  readonly #traits: Traits;
+
+  constructor(traits: Traits) {
+    this.#traits = traits;
+  }
+
+  isRead(operation: Pick<ClientOperation, 'operation'>): boolean {
+    return this.#traits.isRead(operation);
+  }
+
+  isBlue(operation: ClientOperation): boolean {
+    return this.#traits.isBlue(operation);
+  }
+
+  tookEffect(operation: ClientOperation): boolean {
+    return this.#traits.tookEffect(operation);
+  }
 
   /** Operations that were answered at least once. */
   answered(operation?: string): ClientOperation[] {

@@ -1,11 +1,16 @@
 /** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
 import { Random } from './random.ts';
 
+/** The services that runs are made with: `generated` ones are drawn from the seed. */
+export type WorldName = 'classic' | 'roster' | 'generated';
+
 /** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
 export interface SimulationOptions {
   readonly siteCount: number;
   readonly clientCount: number;
   readonly operationsPerClient: number;
+  /** Which service runs. */
+  readonly world: WorldName;
   /** What clients mostly do. */
   readonly workload: 'mixed' | 'bank' | 'queues';
   readonly queueCount: number;
@@ -107,5 +112,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     attemptsMax: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
+    world: random.pick(['classic', 'classic', 'roster', 'generated']),
   };
 }

@@ -4,13 +4,13 @@
  */
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
+import type { GivenView } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
-import { isRead } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { SimulatedSite, SiteAnswer } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
-import { drawOperation } from './workload.ts';
+import type { World } from './worlds/world.ts';
 
 /** What a client needs. */
 export interface SimulatedClientOptions {
@@ -20,6 +20,9 @@ export interface SimulatedClientOptions {
   readonly random: Random;
   readonly history: History;
   readonly options: SimulationOptions;
+  readonly world: World;
+  /** A site has given a view. */
+  answered(view: Omit<GivenView, 'isRead'>): void;
 }
 
 /** A request as it was sent, to be sent again. */
@@ -79,7 +82,7 @@ export class SimulatedClient {
   }
 
   #next(): void {
-    const { client, random, history, timeline, options } = this.#options;
+    const { client, random, history, timeline, options, world } = this.#options;
     const sequence = options.operationsPerClient - this.#left + 1;
     const id = `c${client}/${sequence}`;
     if (random.chance(0.5)) this.#acknowledged = sequence - 1;
@@ -88,7 +91,7 @@ export class SimulatedClient {
       id,
       client,
       level: random.chance(0.5) ? 'strong' : 'causal',
-      ...drawOperation(options, random, id),
+      ...world.draw({ random, own: id, options }),
       submittedAtMs: timeline.nowMs,
       answers: [],
       failures: [],
@@ -118,7 +121,7 @@ export class SimulatedClient {
 
   #requestFor(operation: ClientOperation): Request {
     const { operation: name, args, id, level } = operation;
-    const reads = isRead(operation);
+    const reads = this.#options.history.isRead(operation);
     const wants = { tentative: !reads, causal: reads && level === 'causal', strong: !reads || level === 'strong' };
     const { home, hop, after } = this.#journey;
     const origin = { id, home, hop, acknowledged: this.#acknowledged };
@@ -143,7 +146,11 @@ export class SimulatedClient {
   }
 
   #onAnswer(operation: ClientOperation, site: number, answer: SiteAnswer): void {
-    if (answer.kind !== 'failed') this.#see(answer.seen);
+    if (answer.kind !== 'failed') {
+      const { token, stage, value } = answer;
+      this.#options.answered({ site, token, operation, stage, value });
+      this.#see(answer.seen);
+    }
     if (answer.kind === 'preliminary') return;
     const wasOpen = isOpen(operation);
     if (answer.kind === 'final') {

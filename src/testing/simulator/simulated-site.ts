@@ -15,8 +15,13 @@ import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
 export type SiteAnswer =
-  | { readonly kind: 'final'; readonly value: unknown; readonly seen: Vector | undefined }
-  | { readonly kind: 'preliminary'; readonly value: unknown; readonly seen: Vector | undefined }
+  | {
+      readonly kind: 'final' | 'preliminary';
+      readonly token: number;
+      readonly stage: string;
+      readonly value: unknown;
+      readonly seen: Vector | undefined;
+    }
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
@@ -39,8 +44,8 @@ export interface SimulatedSiteOptions {
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
   save(): unknown;
-  /** A session's operation is submitted, under this number. */
-  submitted(token: number, client: number, after: Vector): void;
+  /** An operation is submitted, under this number; within a session if `after` is given. */
+  submitted(token: number, client: number, after: Vector | undefined): void;
 }
 
 const TICK_MS = 25;
@@ -150,7 +155,7 @@ export class SimulatedSite {
   ): boolean {
     this.#token += 1;
     const token = this.#token;
-    if (submission.after !== undefined) this.#options.submitted(token, client, submission.after);
+    this.#options.submitted(token, client, submission.after);
     if (this.machine === undefined || this.#storage?.isFull === true) return false;
     this.#answers.set(token, onAnswer);
     this.#input((machine) => machine.submit({ ...submission, token, submittedAtMs: this.nowMs }, this.nowMs));
@@ -190,8 +195,8 @@ export class SimulatedSite {
     }
   }
 
-  #answer({ token, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', value, seen });
+  #answer({ token, stage, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', token, stage, value, seen });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */

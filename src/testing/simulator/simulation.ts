@@ -5,20 +5,17 @@
 import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
-import { AccountChecker } from './checkers/accounts.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
 import { Fault, require } from './checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState } from './checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState, GivenView } from './checkers/checker.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
-import { QueueChecker } from './checkers/queues.ts';
-import { SeatChecker } from './checkers/seats.ts';
+import { OracleChecker } from './checkers/oracle.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
-import { StrongReadChecker } from './checkers/strong-reads.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
@@ -28,10 +25,13 @@ import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import type { PlantedFault } from './planted.ts';
 import { Random } from './random.ts';
-import { simulatedService } from './service.ts';
+import { observeRuns } from './runs.ts';
 import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
+import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
+import { worldOf } from './worlds/index.ts';
+import type { World } from './worlds/world.ts';
 
 /** What came of a run. */
 export interface RunResult {
@@ -51,7 +51,6 @@ const SETTLE_MS = 3000;
 const CONVERGE_MS = 10_000;
 const SETTLE_STEP_MS = 250;
 const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, sessionWaitMs: 1000, maxClockSkewMs: 2000 };
-const SERVICE = simulatedService();
 
 /** A run. */
 export class Simulation {
@@ -60,7 +59,9 @@ export class Simulation {
   readonly #planted: PlantedFault | undefined;
   readonly #random: Random;
   readonly #timeline = new Timeline();
-  readonly #history = new History();
+  readonly #world: World;
+  readonly #history: History;
+  readonly #oracle: OracleChecker;
   readonly #network: HostileNetwork;
   readonly #disks: SimulatedDisk[] = [];
   readonly #sites: SimulatedSite[] = [];
@@ -70,30 +71,33 @@ export class Simulation {
   #checking = '';
   #isHealed = false;
 
-  constructor(seed: number, options: SimulationOptions, planted?: PlantedFault) {
+  constructor(seed: number, options: SimulationOptions, planted?: PlantedFault, world?: World) {
     this.#seed = seed;
     this.#options = options;
     this.#planted = planted;
+    this.#world = world ?? worldOf(options.world, seed, planted?.service);
+    this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
     const receive = (to: number, from: number, message: Parameters<HostileNetwork['send']>[2]): void => {
       this.#sites[to]?.receive(from, message);
     };
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
     const { siteCount } = this.#options;
+    const { service } = this.#world;
+    this.#oracle = new OracleChecker(service, siteCount);
     this.#checkers = [
       new CausalOrderChecker(siteCount),
       new TotalOrderChecker(),
       new SerializabilityChecker(siteCount),
-      new InvariantChecker(SERVICE),
+      new InvariantChecker(service),
       new SessionChecker(siteCount),
       new ClockChecker((site) => this.#sites[site]?.nowMs ?? 0, LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(siteCount),
       new DurabilityChecker(siteCount),
-      new QueueChecker(),
-      new SeatChecker(),
-      new AccountChecker(),
-      new StrongReadChecker(),
+      ...this.#world.checkers(),
       new ConvergenceChecker(),
+      // Last: what another one says of a fault is more to the point.
+      this.#oracle,
     ];
   }
 
@@ -125,13 +129,13 @@ export class Simulation {
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
-    const service = this.#planted?.service ?? SERVICE;
+    const { service } = this.#world;
     for (const site of sites.keys()) {
       const limits = { attemptsMax, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: 0, ...limits },
-          makeMachine: this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args)),
+          makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
           observer: this.#observerOf(site),
@@ -161,7 +165,8 @@ export class Simulation {
     const { clientCount } = this.#options;
     for (let client = 0; client < clientCount; client += 1) {
       const shared = { timeline: this.#timeline, random: this.#random, history: this.#history, options: this.#options };
-      this.#clients.push(new SimulatedClient({ client, sites: this.#sites, ...shared }));
+      const answered = this.#onAnswered;
+      this.#clients.push(new SimulatedClient({ client, sites: this.#sites, world: this.#world, answered, ...shared }));
     }
   }
 
@@ -172,6 +177,24 @@ export class Simulation {
     this.#disks.push(disk);
     return disk;
   }
+
+  /** Makes machines whose generator runs checkers see. */
+  #observed(site: number): MachineFactory {
+    const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
+    return (options, stored, nowMs) => {
+      const machine = make(options, stored, nowMs);
+      const name = `${options.sites[site]}-${options.epoch.toString(36)}`;
+      observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
+      return machine;
+    };
+  }
+
+  readonly #onAnswered = (given: Omit<GivenView, 'isRead'>): void => {
+    const { operation, site, stage } = given;
+    const isRead = this.#history.isRead(operation);
+    if (stage !== 'tentative') operation.shownAs ??= this.#oracle.colourAt(site, operation.id);
+    this.#tell((checker) => checker.answered?.({ ...given, isRead }));
+  };
 
   #observerOf(site: number): ReplicaObserver {
     return {
@@ -325,11 +348,15 @@ export interface SimulateOptions {
   readonly planted?: PlantedFault | undefined;
   /** Take the place of what is drawn. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
+  /** In the place of the one that is drawn. */
+  readonly world?: World | undefined;
 }
 
 /** Runs one seed. */
 export function simulate(seed: number, profile: Profile = 'swarm', given: SimulateOptions = {}): RunResult {
-  const { planted, overrides } = given;
-  const options = { ...drawOptions(seed, profile), ...planted?.overrides, ...overrides };
-  return new Simulation(seed, options, planted).run();
+  const { planted, overrides, world } = given;
+  const drawn = drawOptions(seed, profile);
+  // Planted faults show in the service that they were thought up for.
+  const options = { ...drawn, ...(planted && { world: 'classic' as const }), ...planted?.overrides, ...overrides };
+  return new Simulation(seed, options, planted, world).run();
 }

@@ -12,7 +12,7 @@ export class AccountChecker implements Checker {
     for (const operation of history.operations) {
       const changes = changesOf(operation);
       if (changes.length === 0) continue;
-      const isSure = operation.answers.length > 0 && !mayBeGone(operation, lost);
+      const isSure = operation.answers.length > 0 && !mayBeGone(history, operation, lost);
       const key = String(operation.args['key']);
       const bound = bounds.get(key) ?? { least: 0, most: 0 };
       bound.least += isSure ? Math.min(...changes) : Math.min(0, ...changes);

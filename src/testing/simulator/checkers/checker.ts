@@ -2,8 +2,8 @@
 import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
 import type { Vector } from '../../../server/redblue/vector.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
-import { isBlue } from '../history.ts';
 import type { ClientOperation, History } from '../history.ts';
+import type { Outcome, RunInput } from '../oracle/execute.ts';
 
 /** An operation at a site, blue or red. */
 export type AnyOperation = BlueOperation | RedOperation;
@@ -31,17 +31,35 @@ export interface FinalState {
 }
 
 /** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
-export function mayBeGone(operation: ClientOperation, lost: ReadonlySet<number>): boolean {
-  return isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
+export function mayBeGone(history: History, operation: ClientOperation, lost: ReadonlySet<number>): boolean {
+  return history.isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
 }
 
-/** A submission in a session: the `token`-th at `site`, by a client whose session had seen `after`. */
-export interface SessionSubmission {
+/** A submission: the `token`-th at `site`. */
+export interface ClientSubmission {
   readonly site: number;
   readonly token: number;
   readonly client: number;
-  /** The same object in all submissions that were made when the session had seen as much. */
-  readonly after: Vector;
+  /** In a session: what that had seen; the same object in all submissions that were made when it had seen as much. */
+  readonly after: Vector | undefined;
+}
+
+/** A generator ran on the stable snapshot of a site. */
+export interface GeneratorRun {
+  readonly input: RunInput;
+  /** Of the operation, if it has one. */
+  readonly id: string | undefined;
+  readonly outcome: Outcome;
+}
+
+/** A view that a client was given. */
+export interface GivenView {
+  readonly site: number;
+  readonly token: number;
+  readonly operation: ClientOperation;
+  readonly isRead: boolean;
+  readonly stage: string;
+  readonly value: unknown;
 }
 
 /** One property of a run. A checker throws a `Fault` when it does not hold. */
@@ -55,8 +73,12 @@ export interface Checker {
   created?(site: number, operation: AnyOperation): void;
   /** An operation became visible at `site`. */
   applied?(site: number, operation: AnyOperation, state: SiteState): void;
-  /** A client submitted an operation of its session. */
-  submitted?(submission: SessionSubmission): void;
+  /** A client submitted an operation. */
+  submitted?(submission: ClientSubmission): void;
+  /** A generator ran on what `site` shows. */
+  ran?(site: number, run: GeneratorRun): void;
+  /** A client was given a view. */
+  answered?(view: GivenView): void;
   /** A view that is no guess is given to that submission. */
   viewed?(site: number, token: number): void;
   finished?(final: FinalState): void;

@@ -2,7 +2,6 @@
  * What was acknowledged is there, at every site that is left. Only a blue operation may be gone, with the site that
  * answered it, when that is lost for good before another has it.
  */
-import { isRead, tookEffect } from '../history.ts';
 import { mayBeGone, require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
 
@@ -28,7 +27,8 @@ export class DurabilityChecker implements Checker {
 
   finished({ history, sites, lost }: FinalState): void {
     for (const operation of history.answered()) {
-      if (isRead(operation) || !tookEffect(operation) || mayBeGone(operation, lost)) continue;
+      if (history.isRead(operation) || !history.tookEffect(operation)) continue;
+      if (mayBeGone(history, operation, lost)) continue;
       for (const { site } of sites) {
         require(this.#shown[site]?.has(operation.id) === true, () =>
           `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`);

@@ -2,8 +2,7 @@
  * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
  * is told the same.
  */
-import { isRead, tookEffect } from '../history.ts';
-import type { ClientOperation } from '../history.ts';
+import type { ClientOperation, History } from '../history.ts';
 import { require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
 
@@ -32,10 +31,10 @@ export class ExactlyOnceChecker implements Checker {
   }
 
   finished({ history }: FinalState): void {
-    for (const operation of history.operations) if (!isRead(operation)) this.#check(operation);
+    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history);
   }
 
-  #check(operation: ClientOperation): void {
+  #check(operation: ClientOperation, history: History): void {
     const { id, answers, failures, error } = operation;
     const isShown = this.#times.some((times) => times.has(id));
     require(error === undefined || error === 'UNKNOWN' || !isShown, () =>
@@ -43,7 +42,7 @@ export class ExactlyOnceChecker implements Checker {
     require(error !== 'EXPIRED_ID', () => `${id} was said to have expired, and its client had not acknowledged it`);
     const told = [...answers.map(({ value }) => JSON.stringify(value) ?? 'undefined'), ...failures];
     require(new Set(told).size <= 1, () => `${id} was answered ${told.join(', then ')}`);
-    const isNone = answers.length > 0 && !tookEffect(operation);
+    const isNone = answers.length > 0 && !history.tookEffect(operation);
     require(!(isNone && isShown), () => `${operation.operation} ${id} was answered ${told[0]} and took effect`);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { isRed, require } from './checker.ts';
 import type { Vector } from '../../../server/redblue/vector.ts';
-import type { AnyOperation, Checker, SessionSubmission } from './checker.ts';
+import type { AnyOperation, Checker, ClientSubmission } from './checker.ts';
 
 /** Operations seen: blue ones by origin, then red ones. */
 type Counts = readonly number[];
@@ -43,7 +43,8 @@ export class SessionChecker implements Checker {
     shown[entry] = (shown[entry] ?? 0) + 1;
   }
 
-  submitted({ site, token, client, after }: SessionSubmission): void {
+  submitted({ site, token, client, after }: ClientSubmission): void {
+    if (after === undefined) return;
     // A request that comes again, late, asks for no more than it did at first.
     const counts = this.#asOf.get(after) ?? this.#seen.get(client) ?? this.#nothing();
     this.#asOf.set(after, counts);

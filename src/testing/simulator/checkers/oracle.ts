@@ -1,0 +1,212 @@
+/**
+ * The service once more, without the replica: every generator run is repeated on a plain model that holds what the site
+ * showed at that moment, and every red operation again where it stands in the red order, on all red operations before it
+ * and the blue ones of its snapshot. Effects, replies and final states must agree. Like the checkers of causal order it
+ * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
+ */
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { Effect } from '../../../server/redblue/effect.ts';
+import type { Reply } from '../../../server/redblue/reply.ts';
+import type { Service } from '../../../server/redblue/service.ts';
+import type { SiteState } from '../../../server/redblue/site-state.ts';
+import type { Counts, ModelOperation } from '../oracle/changes.ts';
+import { described, execute, isSame, replyAt } from '../oracle/execute.ts';
+import type { Outcome, RunInput } from '../oracle/execute.ts';
+import { differenceOf } from '../oracle/final-state.ts';
+import { Model, ModelView } from '../oracle/model.ts';
+import { executionOf, isRed, require } from './checker.ts';
+import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenView } from './checker.ts';
+
+/** A generator run at a site, as the model gave it too. */
+interface Run {
+  readonly input: RunInput;
+  /** What the site showed. */
+  readonly seen: Counts;
+  readonly outcome: Outcome;
+}
+
+/** An operation at its place. */
+interface Placed {
+  readonly id: string;
+  readonly effects: readonly Effect[];
+  readonly model: ModelOperation;
+  /** What whoever asks is told; none where its shadow operation's `reply` throws. */
+  readonly reply: Reply | undefined;
+}
+
+export class OracleChecker implements Checker {
+  readonly name = 'oracle';
+  readonly #service: Service;
+  readonly #siteCount: number;
+  readonly #model: Model;
+  readonly #shown: number[][];
+  /** Blue operations by origin, then red ones, as any site has shown them first. */
+  readonly #lists: Placed[][];
+  readonly #placed = new Map<string, Placed>();
+  /** The latest times up to each place of the red order: its own need not grow. */
+  readonly #redTimes: number[] = [];
+  /** By site and operation: the last run. */
+  readonly #lastRuns = new Map<string, Run>();
+  /** By execution: the run that it came of. */
+  readonly #created = new Map<string, Run>();
+  /** By site and submission, and by operation: all runs. */
+  readonly #runs = new Map<string, Run[]>();
+  /** By site and submission: red operations that somebody had been told of when it was made. */
+  readonly #floors = new Map<string, number>();
+  #told = 0;
+
+  constructor(service: Service, siteCount: number) {
+    this.#service = service;
+    this.#siteCount = siteCount;
+    this.#model = new Model(service.tables);
+    const nothing = (): number[] => Array.from({ length: siteCount + 1 }, () => 0);
+    this.#shown = Array.from({ length: siteCount }, nothing);
+    this.#lists = nothing().map(() => []);
+  }
+
+  started(site: number, saved?: Counts): void {
+    this.#shown[site] = [...(saved ?? this.#lists.map(() => 0))];
+  }
+
+  save(site: number): Counts {
+    return [...this.#shownAt(site)];
+  }
+
+  /** How an operation that a site has answered shows there: not at all if it changed nothing. */
+  colourAt(site: number, id: string): 'blue' | 'red' | 'none' {
+    const placed = this.#placed.get(id);
+    if (placed === undefined || !this.#isShown(site, placed)) return 'none';
+    return placed.model.list === this.#siteCount ? 'red' : 'blue';
+  }
+
+  ran(site: number, { input, id, outcome }: GeneratorRun): void {
+    const seen = [...this.#shownAt(site)];
+    const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
+    require(isSame(outcome, expected), () =>
+      `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}`);
+    const run = { input, seen, outcome: expected };
+    for (const key of [`${site}:${input.token}`, ...(id === undefined ? [] : [id])]) {
+      const runs = this.#runs.get(key);
+      if (runs === undefined) this.#runs.set(key, [run]);
+      else runs.push(run);
+    }
+    if (id !== undefined) this.#lastRuns.set(`${site}:${id}`, run);
+  }
+
+  created(site: number, operation: AnyOperation): void {
+    const { id, effects } = operation;
+    const run = this.#lastRuns.get(`${site}:${id}`);
+    require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
+    require(structurallyEqual(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
+    this.#created.set(nameOf(operation), run);
+  }
+
+  applied(site: number, operation: AnyOperation): void {
+    const shown = this.#shownAt(site);
+    const list = isRed(operation) ? this.#siteCount : operation.site;
+    const place = (shown[list] ?? 0) + 1;
+    shown[list] = place;
+    const known = this.#lists[list]?.[place - 1];
+    if (known === undefined) this.#place(operation, list, place);
+    else {
+      require(known.id === operation.id && structurallyEqual(known.effects, operation.effects), () =>
+        `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`);
+    }
+  }
+
+  submitted({ site, token }: { readonly site: number; readonly token: number }): void {
+    this.#floors.set(`${site}:${token}`, this.#told);
+  }
+
+  answered({ site, token, operation, isRead, stage, value }: GivenView): void {
+    if (stage === 'tentative') return;
+    const { id } = operation;
+    if (isRead) return this.#checkRead(site, token, stage, value);
+    const placed = this.#placed.get(id);
+    if (placed === undefined) {
+      require(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
+      const isOutcome = (this.#runs.get(id) ?? []).some(
+        ({ outcome: { shadow, reply } }) => shadow === undefined && structurallyEqual(reply?.value, value),
+      );
+      require(isOutcome, () => `${id} was answered ${String(JSON.stringify(value))}: no run without effects gave that`);
+      return;
+    }
+    require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
+    require(structurallyEqual(placed.reply?.value, value), () =>
+      `${id} was answered ${String(JSON.stringify(value))}, not ${String(JSON.stringify(placed.reply?.value))}`);
+    if (placed.model.list === this.#siteCount) this.#told = Math.max(this.#told, placed.model.place);
+  }
+
+  finished({ sites }: FinalState): void {
+    for (const { site, state } of sites) this.#checkState(site, state);
+  }
+
+  #checkState(site: number, state: SiteState): void {
+    const difference = differenceOf(new ModelView(this.#model, this.#shownAt(site)), state.store);
+    require(difference === undefined, () => `site ${site} ends with ${difference}`);
+  }
+
+  /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
+  #checkRead(site: number, token: number, stage: string, value: unknown): void {
+    const key = `${site}:${token}`;
+    const runs = (this.#runs.get(key) ?? []).filter(({ outcome }) => structurallyEqual(outcome.reply?.value, value));
+    require(runs.length > 0, () => `a read at site ${site} was answered ${String(JSON.stringify(value))} by no run`);
+    if (stage !== 'strong') return;
+    const floor = this.#floors.get(key) ?? 0;
+    require(
+      runs.some(({ seen }) => (seen[this.#siteCount] ?? 0) >= floor),
+      () => `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`,
+    );
+  }
+
+  /** The operation stands at this place for ever: it is executed there. */
+  #place(operation: AnyOperation, list: number, place: number): void {
+    const { id, site, effects } = operation;
+    const run = this.#created.get(nameOf(operation));
+    require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
+    const time = isRed(operation) ? operation.clock : (operation.vector[site] ?? 0);
+    const model: ModelOperation = { list, place, seen: run.seen, time, site };
+    this.#checkTime(id, model);
+    const reply = isRed(operation) ? this.#executeAt(operation, model, run) : operation.reply;
+    if (!isRed(operation)) {
+      const isRunReply = structurallyEqual(reply?.value, run.outcome.reply?.value);
+      require(isRunReply && structurallyEqual(effects, run.outcome.effects), () => `${id} is not as it was made`);
+    }
+    this.#model.add(model, effects);
+    const placed = { id, effects, model, reply };
+    (this.#lists[list] as Placed[])[place - 1] = placed;
+    this.#placed.set(id, placed);
+    if (list === this.#siteCount) this.#redTimes.push(Math.max(this.#redTimes.at(-1) ?? 0, time));
+  }
+
+  /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its reply. */
+  #executeAt(operation: AnyOperation, model: ModelOperation, { input, outcome, seen }: Run): Reply | undefined {
+    const counts = [...seen.slice(0, this.#siteCount), model.place - 1];
+    const view = (): ModelView => new ModelView(this.#model, counts);
+    const expected = execute(this.#service, view, input);
+    const { id, effects } = operation;
+    require(isSame(expected, outcome) && structurallyEqual(expected.effects, effects), () =>
+      `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[this.#siteCount]} of them, where it ${described(outcome)}`);
+    return replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
+  }
+
+  /** The last writer is also the later one for whoever has seen the other. */
+  #checkTime(id: string, { seen, time }: ModelOperation): void {
+    for (const [list, count] of seen.entries()) {
+      const last = list === this.#siteCount ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
+      require((last ?? 0) < time, () => `${id} has time ${time} and had seen an operation of ${last}`);
+    }
+  }
+
+  #isShown(site: number, { model: { list, place } }: Placed): boolean {
+    return (this.#shownAt(site)[list] ?? 0) >= place;
+  }
+
+  #shownAt(site: number): number[] {
+    return this.#shown[site] as number[];
+  }
+}
+
+function nameOf(operation: AnyOperation): string {
+  return isRed(operation) ? executionOf(operation) : `blue ${operation.site}.${operation.sequence} ${operation.id}`;
+}

@@ -1,0 +1,135 @@
+/** Runs a generator on the model, and says whether that gave the same as at a site. */
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { Effect } from '../../../server/redblue/effect.ts';
+import { Chosen, replyOf } from '../../../server/redblue/reply.ts';
+import type { Reply } from '../../../server/redblue/reply.ts';
+import type { Service } from '../../../server/redblue/service.ts';
+import { Random } from '../random.ts';
+import type { ModelOperation } from './changes.ts';
+import type { ModelView } from './model.ts';
+import { modelReaders } from './readers.ts';
+
+/** What a run is a function of, beside the state. */
+export interface RunInput {
+  /** Where it ran, as in the identifiers that it draws. */
+  readonly name: string;
+  readonly token: number;
+  readonly operation: string;
+  readonly args: unknown;
+  readonly submittedAtMs: number;
+  readonly seed: number;
+}
+
+/** What came of a run: nothing but a failure where the generator threw. */
+export interface Outcome {
+  readonly failed: boolean;
+  readonly shadow?: string | undefined;
+  readonly effects: readonly Effect[];
+  readonly args?: unknown;
+  /** None where the shadow operation makes it. */
+  readonly reply?: Reply | undefined;
+}
+
+const FAILED: Outcome = { failed: true, effects: [] };
+const NONE: Reply = { value: undefined };
+/** Beyond all times and places of a run. */
+const LATER = 1e15;
+/** More lists than there are sites. */
+const LISTS_MAX = 64;
+
+/** Runs the generator of `input` on `view`. */
+export function execute(service: Service, view: () => ModelView, input: RunInput): Outcome {
+  try {
+    const returned = service.generators[input.operation]?.(input.args, contextOf(service, view, input) as never);
+    if (!(returned instanceof Chosen)) {
+      return { failed: false, effects: [], reply: service.checkResult(input.operation, returned) };
+    }
+    const { shadow, effects, args, reply, colour } = returned.choice;
+    const makesReply = colour === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
+    const given = makesReply ? undefined : service.checkResult(input.operation, reply);
+    return { failed: false, shadow, effects, args, reply: given };
+  } catch {
+    return FAILED;
+  }
+}
+
+/** What the operation replies when its effects are applied to `view`; none where that fails. */
+export function replyAt(
+  service: Service,
+  view: ModelView,
+  by: ModelOperation,
+  ran: Outcome & { readonly operation: string },
+): Reply | undefined {
+  const results = ran.effects.map((effect, index) => view.apply({ by, index, effect }));
+  const makeReply = ran.shadow === undefined ? undefined : service.shadowOperations[ran.shadow]?.reply;
+  if (makeReply === undefined || ran.reply !== undefined) return ran.reply;
+  try {
+    return service.checkResult(ran.operation, makeReply(results, ran.args));
+  } catch {
+    return undefined;
+  }
+}
+
+function contextOf(service: Service, view: () => ModelView, input: RunInput): object {
+  const random = new Random(input.seed);
+  const scratch = new Scratch(service, view);
+  let ids = 0;
+  return {
+    tables: scratch.tables,
+    shadow: service.shadowBuilders,
+    scratchpad: scratch,
+    now: input.submittedAtMs,
+    uniqueId: () => `${input.name}/${input.token}.${ids++}`,
+    random: () => random.fraction(),
+  };
+}
+
+/** A generator's scratchpad: a view of its own, on which each operation that is tried comes after all others. */
+class Scratch {
+  readonly tables: Readonly<Record<string, unknown>>;
+  readonly #service: Service;
+  readonly #snapshot: () => ModelView;
+  #view: ModelView;
+  #tried = 0;
+
+  constructor(service: Service, snapshot: () => ModelView) {
+    this.#service = service;
+    this.#snapshot = snapshot;
+    this.#view = snapshot();
+    this.tables = modelReaders(service.tables, () => this.#view);
+  }
+
+  readonly apply = ({ choice }: Chosen<unknown>): unknown => {
+    this.#tried += 1;
+    const place = LATER + this.#tried;
+    const seen = Array.from({ length: LISTS_MAX }, () => place - 1);
+    const by = { list: LISTS_MAX - 1, place, seen, time: place, site: 0 };
+    const { shadow, args, effects, reply } = choice;
+    const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
+    const makeReply = this.#service.shadowOperations[shadow]?.reply;
+    return replyOf(makeReply === undefined ? reply : makeReply(results, args)).value;
+  };
+
+  readonly discard = (): void => {
+    this.#view = this.#snapshot();
+  };
+}
+
+/** Whether two runs gave the same. */
+export function isSame(a: Outcome, b: Outcome): boolean {
+  if (a.failed || b.failed) return a.failed === b.failed;
+  const [one, other] = [a.reply ?? NONE, b.reply ?? NONE];
+  const isSameReply = structurallyEqual(one.value, other.value) && structurallyEqual(one.meta, other.meta);
+  return a.shadow === b.shadow && structurallyEqual(a.effects, b.effects) && isSameReply;
+}
+
+/** For messages. */
+export function described({ failed, shadow, effects, reply }: Outcome): string {
+  if (failed) return 'fails';
+  const changes = effects.map(({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${text(value)})`);
+  return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${text(reply?.value)}`;
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'undefined';
+}

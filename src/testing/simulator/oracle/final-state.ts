@@ -1,0 +1,35 @@
+/** Whether a site's rows, fields and orders are those of the model. */
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { StateReader } from '../../../server/redblue/store.ts';
+import type { ModelView } from './model.ts';
+
+/** The first difference between the model and a site's rows, in words. */
+export function differenceOf(view: ModelView, state: StateReader): string | undefined {
+  for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
+    const keys = view.keys(table);
+    const found = [...state.scan({ table }, false)].map(({ key }) => key);
+    if (!structurallyEqual(found, keys)) return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
+    for (const key of keys) {
+      for (const field of Object.keys(fields)) {
+        const [value, expected] = [plain(state.read(table, key, field)), plain(view.read(table, key, field))];
+        if (structurallyEqual(value, expected)) continue;
+        return `${table}.${key}.${field} as ${JSON.stringify(value)}, not ${JSON.stringify(expected)}`;
+      }
+    }
+    for (const field of indexes) {
+      const [scanned, expected] = [[...state.scan({ table, field }, false)], view.entries(table, field)];
+      const pairs = (entries: typeof expected): unknown => entries.map(({ value, key }) => [value, key]);
+      if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
+      return `the order ${JSON.stringify(pairs(scanned))} of ${table}.${field}, not ${JSON.stringify(pairs(expected))}`;
+    }
+  }
+  return undefined;
+}
+
+/** Queues as arrays, and sets in some fixed order. */
+function plain(value: unknown): unknown {
+  if (value instanceof Set) return [...(value as Set<unknown>)].map((each) => JSON.stringify(each)).toSorted();
+  const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
+  if (size === undefined || at === undefined || Array.isArray(value)) return value;
+  return Array.from({ length: size }, (_, index) => (value as { at(index: number): unknown }).at(index));
+}

@@ -1,0 +1,134 @@
+/**
+ * A service's state as plain as can be: all changes that were ever made, and for each question the answer that those of
+ * a given set of operations add up to. It shares no code with the replica and keeps nothing that could go stale, so that
+ * it is slow and hardly wrong.
+ */
+import type { Effect } from '../../../server/redblue/effect.ts';
+import type { Tables } from '../../../server/redblue/tables.ts';
+import { byPlace, byTime } from './changes.ts';
+import type { Change, Counts, ModelOperation } from './changes.ts';
+import { valueOf } from './kinds.ts';
+
+/** What a scan comes to. */
+export interface ModelEntry {
+  readonly value: string | number;
+  readonly key: string;
+}
+
+const WHOLE_ROW = '';
+const isRemoval = ({ effect }: Change): boolean => effect.field === WHOLE_ROW && effect.action === 'remove';
+
+/** All changes that were made, by table and row. */
+export class Model {
+  readonly tables: Tables;
+  readonly rows: ReadonlyMap<string, Map<string, Change[]>>;
+
+  constructor(tables: Tables) {
+    this.tables = tables;
+    this.rows = new Map(Object.keys(tables).map((name) => [name, new Map<string, Change[]>()]));
+  }
+
+  add(by: ModelOperation, effects: readonly Effect[]): void {
+    for (const [index, effect] of effects.entries()) {
+      const rows = this.rows.get(effect.table) as Map<string, Change[]>;
+      rows.set(effect.key, [...(rows.get(effect.key) ?? []), { by, index, effect }]);
+    }
+  }
+}
+
+/** What some of the operations add up to, and what is tried on top of them. */
+export class ModelView {
+  readonly tables: Tables;
+  readonly #model: Model;
+  readonly #counts: Counts;
+  readonly #tried = new Map<string, Change[]>();
+  /** What is left of the changes of a row, by table and key: computed once. */
+  readonly #left = new Map<string, readonly Change[]>();
+
+  constructor(model: Model, counts: Counts) {
+    this.tables = model.tables;
+    this.#model = model;
+    this.#counts = counts;
+  }
+
+  has(table: string, key: string): boolean {
+    return this.#changes(table, key).length > 0;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
+    return valueOf(this.#kindOf(table, field), changes);
+  }
+
+  keys(table: string): readonly string[] {
+    const keys = new Set(this.#model.rows.get(table)?.keys());
+    for (const name of this.#tried.keys()) if (name.startsWith(`${table}\n`)) keys.add(name.slice(table.length + 1));
+    return [...keys].filter((key) => this.has(table, key)).toSorted(compare);
+  }
+
+  /** The rows by the values of a field, in the order of values and then of keys. */
+  entries(table: string, field: string): readonly ModelEntry[] {
+    const entries = this.keys(table).flatMap((key) => {
+      const value = this.read(table, key, field);
+      const values = value instanceof Set ? [...(value as Set<unknown>)] : [value];
+      return values.filter(isOrdered).map((each) => ({ value: each, key }));
+    });
+    return entries.toSorted((a, b) => compare(a.value, b.value) || compare(a.key, b.key));
+  }
+
+  /** Makes a change on top and gives what it yields. */
+  apply(change: Change): unknown {
+    const { table, key, field } = change.effect;
+    const before = field === WHOLE_ROW ? undefined : this.read(table, key, field);
+    const name = `${table}\n${key}`;
+    this.#tried.set(name, [...(this.#tried.get(name) ?? []), change]);
+    this.#left.delete(name);
+    return resultOf(change.effect, before);
+  }
+
+  /** The held changes of a row that no removal has taken. */
+  #changes(table: string, key: string): readonly Change[] {
+    const name = `${table}\n${key}`;
+    let left = this.#left.get(name);
+    if (left === undefined) {
+      const made = this.#model.rows.get(table)?.get(key) ?? [];
+      const held = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
+      const all = [...held, ...(this.#tried.get(name) ?? [])];
+      const removals = all.filter(isRemoval);
+      left = all.filter((change) => !isRemoval(change) && !removals.some((removal) => this.#takes(removal, change)));
+      this.#left.set(name, left);
+    }
+    return left;
+  }
+
+  /** A removal takes what is older; of fields that only red operations change, what stands before it in their order. */
+  #takes(removal: Change, change: Change): boolean {
+    const { table, field } = change.effect;
+    const isRedOnly = field !== WHOLE_ROW && RED_ONLY.has(this.#kindOf(table, field));
+    return (isRedOnly ? byPlace(removal, change) : byTime(removal, change)) > 0;
+  }
+
+  #kindOf(table: string, field: string): string {
+    return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
+  }
+}
+
+const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue']);
+
+function resultOf({ action }: Effect, before: unknown): unknown {
+  if (action === 'assign') return before;
+  if (action !== 'push' && action !== 'pop') return undefined;
+  const { size, at } = before as { readonly size: number; at(index: number): unknown };
+  if (action === 'push') return { size: size + 1 };
+  return size === 0 ? { found: false, remaining: 0 } : { found: true, item: at(0), remaining: size - 1 };
+}
+
+/** Numbers before strings; strings by code units. */
+export function compare(a: string | number, b: string | number): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isOrdered(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}

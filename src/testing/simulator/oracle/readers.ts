@@ -1,0 +1,48 @@
+/** How generators read the model: the same questions as at a site, answered by looking through everything. */
+import type { ScanOptions } from '../../../server/redblue/key-range.ts';
+import type { Table, Tables } from '../../../server/redblue/tables.ts';
+import { compare } from './model.ts';
+import type { ModelEntry, ModelView } from './model.ts';
+
+type Scan = (options?: ScanOptions) => readonly string[];
+
+/** What generators get as `tables`: of the view that is the present one whenever they read. */
+export function modelReaders(tables: Tables, view: () => ModelView): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, tableReader(name, table, view)]));
+}
+
+function tableReader(name: string, table: Table, view: () => ModelView): unknown {
+  const by: Record<string, Scan> = {};
+  for (const field of table.indexes) by[field] = (options) => scan(view().entries(name, field), options);
+  return {
+    row: (key: string) => rowReader(name, table, key, view),
+    has: (key: string) => view().has(name, key),
+    keys: (options?: ScanOptions) => scan(keyEntries(name, view()), options),
+    by,
+  };
+}
+
+function rowReader(name: string, { fields }: Table, key: string, view: () => ModelView): object {
+  const row = {};
+  for (const field of Object.keys(fields)) {
+    Object.defineProperty(row, field, { enumerable: true, get: () => view().read(name, key, field) });
+  }
+  return row;
+}
+
+const keyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
+  view.keys(table).map((key) => ({ value: key, key }));
+
+function scan(entries: readonly ModelEntry[], options: ScanOptions = {}): readonly string[] {
+  const { equals, prefix, from, before, limit = Infinity, reverse = false } = options;
+  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) throw new Error(`no limit: ${limit}`);
+  const found = entries.filter(
+    ({ value }) =>
+      (equals === undefined || value === equals) &&
+      (prefix === undefined || (typeof value === 'string' && value.startsWith(prefix))) &&
+      (from === undefined || compare(value, from) >= 0) &&
+      (before === undefined || compare(value, before) < 0),
+  );
+  const keys = (reverse ? found.toReversed() : found).map(({ key }) => key);
+  return [...new Set(keys)].slice(0, limit);
+}

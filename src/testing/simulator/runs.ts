@@ -1,0 +1,45 @@
+/** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
+import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
+import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Answer, SiteState } from '../../server/redblue/site-state.ts';
+import type { GeneratorRun } from './checkers/checker.ts';
+import type { Outcome } from './oracle/execute.ts';
+
+const FAILED: Outcome = { failed: true, effects: [] };
+
+/**
+ * Wraps the two ways in which a site runs generators on what it shows. `name` is that of the site at this start, as in
+ * the identifiers that generators draw.
+ */
+export function observeRuns(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
+  const run = state.run.bind(state);
+  const read = state.read.bind(state);
+  const note = (given: GeneratorInput, outcome: Outcome): void => {
+    const { token, operation, args, submittedAtMs, seed } = given;
+    const { origin } = given as Partial<Submission>;
+    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome });
+  };
+  state.run = (input): GeneratorOutcome => {
+    try {
+      const outcome = run(input);
+      note(input, outcomeOf(outcome));
+      return outcome;
+    } catch (error) {
+      if (isCorrectableError(error)) note(input, FAILED);
+      throw error;
+    }
+  };
+  state.read = (input): Answer => {
+    const answer = read(input);
+    note(input, isCorrectableError(answer) ? FAILED : { failed: false, effects: [], reply: answer });
+    return answer;
+  };
+}
+
+function outcomeOf({ choice, reply }: GeneratorOutcome): Outcome {
+  if (choice === undefined) return { failed: false, effects: [], reply };
+  const { shadow, effects, args } = choice;
+  return { failed: false, shadow, effects, args, reply };
+}

@@ -1,0 +1,20 @@
+/** Queues, accounts, notes and seats, with checkers that know what these are for. */
+import type { Service } from '../../../server/redblue/service.ts';
+import { AccountChecker } from '../checkers/accounts.ts';
+import { QueueChecker } from '../checkers/queues.ts';
+import { SeatChecker } from '../checkers/seats.ts';
+import { StrongReadChecker } from '../checkers/strong-reads.ts';
+import { isBlue, isRead, tookEffect } from '../history.ts';
+import { simulatedService } from '../service.ts';
+import { drawOperation } from '../workload.ts';
+import type { World } from './world.ts';
+
+/** The world of `simulatedService`. */
+export function classicWorld(service: Service = simulatedService()): World {
+  return {
+    service,
+    traits: { isRead, isBlue, tookEffect },
+    draw: ({ options, random, own }) => drawOperation(options, random, own),
+    checkers: () => [new QueueChecker(), new SeatChecker(), new AccountChecker(), new StrongReadChecker()],
+  };
+}
