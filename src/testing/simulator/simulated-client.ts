@@ -153,7 +153,7 @@ export class SimulatedClient {
     }
     if (answer.kind === 'preliminary') return;
     const wasOpen = isOpen(operation);
-    if (answer.kind === 'final') {
+    if (answer.kind !== 'failed') {
       operation.answers.push({ value: answer.value, site, atMs: this.#options.timeline.nowMs });
     } else if (!this.#isForGood(operation, answer.code)) return;
     if (!wasOpen) return;

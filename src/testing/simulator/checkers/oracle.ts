@@ -165,7 +165,9 @@ export class OracleChecker implements Checker {
     const run = this.#created.get(nameOf(operation));
     require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
     const time = isRed(operation) ? operation.clock : (operation.vector[site] ?? 0);
-    const model: ModelOperation = { list, place, seen: run.seen, time, site };
+    // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
+    const seen = isRed(operation) ? run.seen : run.seen.with(list, place - 1);
+    const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(id, model);
     const reply = isRed(operation) ? this.#executeAt(operation, model, run) : operation.reply;
     if (!isRed(operation)) {

@@ -103,7 +103,7 @@ function generate(random: Random): { readonly service: Service; readonly operati
 
 function drawTable(random: Random): Table {
   const fields: Record<string, Field> = {};
-  for (let index = random.between(1, 3); index > 0; index -= 1) fields[`f${index}`] = FIELDS[random.pick(KINDS)]();
+  for (let index = random.between(1, 3); index > 0; index -= 1) fields[`f${index}`] = (FIELDS[random.pick(KINDS)] as () => Field)();
   const indexes = Object.keys(fields).filter((name) => INDEXABLE.has(fields[name]?.kind ?? '') && random.chance(0.7));
   return { fields, indexes, removable: random.chance(0.6) };
 }
