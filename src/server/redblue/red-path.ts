@@ -75,7 +75,7 @@ export class RedPath {
   readonly #requests = new RedRequests();
   readonly #paced: PacedRequests;
   readonly #gate = new Fifo<GateItem>();
-  readonly #answers = new IdTable<Answer>(CERTIFIER_LIMITS.endings, ANSWER_CODEC);
+  readonly #answers: IdTable<Answer>;
   #delivered = 0;
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
@@ -84,11 +84,12 @@ export class RedPath {
   /** Submissions of operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission[]>();
 
-  constructor(host: RedPathHost, certifier: Certifier = new Certifier()) {
+  constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    const { service, sites } = host.core.options;
+    const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
+    this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
     this.#paced = new PacedRequests(service, sites.length);
   }
 

@@ -1,5 +1,6 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
+import type { CertifierLimits } from './certifier.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from './generator-run.ts';
@@ -109,6 +110,8 @@ export interface ReplicaOptions {
   readonly sessionWaitMs: number;
   /** How far a site's stamps may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
+  /** What certification and the tables of identifiers remember, alike at all sites; as usual unless given. */
+  readonly remembers?: CertifierLimits | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;

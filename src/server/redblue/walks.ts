@@ -44,7 +44,7 @@ export class Walks {
   readonly #host: WalkHost;
   readonly #asking = new Map<string, Walk[]>();
 
-  constructor(host: WalkHost, slots: Slots = new Slots()) {
+  constructor(host: WalkHost, slots: Slots = new Slots(host.core.options.remembers?.endings)) {
     this.#host = host;
     this.slots = slots;
   }

@@ -58,6 +58,9 @@ export interface SimulationOptions {
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
   readonly attemptsMax: number;
+  /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
+  readonly windowCommits: number;
+  readonly identifiersMax: number;
 }
 
 /** Kinds of runs. */
@@ -113,5 +116,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
     world: random.pick(['classic', 'classic', 'roster', 'generated']),
+    windowCommits: random.pick([5, 20, 50]),
+    identifiersMax: random.pick([40, 80]),
   };
 }

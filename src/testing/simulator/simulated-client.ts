@@ -2,6 +2,7 @@
  * A client of a run: one operation after the other, each again and again until it is answered, here or at another site.
  * It keeps its requests and now and then one of them comes again, late.
  */
+import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
 import type { GivenView } from './checkers/checker.ts';
@@ -53,7 +54,7 @@ const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 /** A client. */
 export class SimulatedClient {
   /** Times that it went to another site, and that it was told that the outcome is not known. */
-  readonly counts = { moves: 0, unknown: 0, late: 0 };
+  readonly counts = { moves: 0, unknown: 0, late: 0, expired: 0 };
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #left: number;
@@ -163,10 +164,16 @@ export class SimulatedClient {
 
   /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */
   #isForGood(operation: ClientOperation, code: string): boolean {
-    const { sites } = this.#options;
+    const { sites, options } = this.#options;
+    if (code === 'EXPIRED_ID') this.counts.expired += 1;
     if (LATE.has(code) && (code === 'ABORTED' || !isOpen(operation))) {
       this.counts.late += 1;
       return false;
+    }
+    // Where few are remembered, those of others may have pushed it out: nobody can tell what became of it.
+    if (code === 'EXPIRED_ID' && options.identifiersMax < ID_TABLE_LIMITS.operationsMax) {
+      operation.error ??= 'UNKNOWN';
+      return true;
     }
     if (code === 'UNKNOWN') {
       this.counts.unknown += 1;

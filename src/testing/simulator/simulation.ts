@@ -2,6 +2,8 @@
  * One simulated run: the replica and the log of production on a virtual clock, network and disks. Phase 1 checks safety
  * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
  */
+import { CERTIFIER_LIMITS } from '../../server/redblue/certifier.ts';
+import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
 import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
@@ -128,10 +130,12 @@ export class Simulation {
 
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
+    const { windowCommits, identifiersMax } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
     for (const site of sites.keys()) {
-      const limits = { attemptsMax, ...LIMITS };
+      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax };
+      const limits = { attemptsMax, remembers: { windowCommits, endings }, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: 0, ...limits },
@@ -323,6 +327,7 @@ export class Simulation {
       'blue applied': this.#counts.blue,
       'red applied': this.#counts.red,
       'red rejected': this.#counts.rejected,
+      'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.windowCommits),
       crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
@@ -336,12 +341,20 @@ export class Simulation {
       moves: sum(({ counts }) => counts.moves),
       'told UNKNOWN': sum(({ counts }) => counts.unknown),
       'told to be late': sum(({ counts }) => counts.late),
+      'told EXPIRED_ID': sum(({ counts }) => counts.expired),
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     const history = this.#history.operations;
     return { seed: this.#seed, options: this.#options, coverage, history, ...(fault === undefined ? {} : { fault }) };
   }
 }
+
+/** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */
+const OF_PLANTED: Partial<SimulationOptions> = {
+  world: 'classic',
+  windowCommits: CERTIFIER_LIMITS.windowCommits,
+  identifiersMax: ID_TABLE_LIMITS.operationsMax,
+};
 
 /** How to run a seed otherwise than its profile says. */
 export interface SimulateOptions {
@@ -356,7 +369,6 @@ export interface SimulateOptions {
 export function simulate(seed: number, profile: Profile = 'swarm', given: SimulateOptions = {}): RunResult {
   const { planted, overrides, world } = given;
   const drawn = drawOptions(seed, profile);
-  // Planted faults show in the service that they were thought up for.
-  const options = { ...drawn, ...(planted && { world: 'classic' as const }), ...planted?.overrides, ...overrides };
+  const options = { ...drawn, ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides };
   return new Simulation(seed, options, planted, world).run();
 }

@@ -72,6 +72,11 @@ export class OracleChecker implements Checker {
     return [...this.#shownAt(site)];
   }
 
+  /** Places of the red order that some site has shown. */
+  get redCount(): number {
+    return this.#lists[this.#siteCount]?.length ?? 0;
+  }
+
   /** How an operation that a site has answered shows there: not at all if it changed nothing. */
   colourAt(site: number, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
