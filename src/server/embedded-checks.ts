@@ -14,6 +14,7 @@ interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown
   readonly dataDir?: unknown;
   readonly clusterKey?: unknown;
   readonly onAlarm?: unknown;
+  readonly checkInvariants?: unknown;
   readonly generators?: unknown;
 }
 
@@ -24,7 +25,9 @@ export function checkEmbedded(service: unknown, given: Given): void {
   checkWan(given.wan);
   for (const field of COUNTS) checkCount(field, given[field]);
   checkKey(given.clusterKey);
-  const { dataDir, onAlarm } = given;
+  const { dataDir, onAlarm, checkInvariants } = given;
+  if (checkInvariants !== undefined && typeof checkInvariants !== 'boolean')
+    throw invalid('checkInvariants', 'must be true or false, or left out');
   if (dataDir !== undefined && !isName(dataDir)) throw invalid('dataDir', 'must be the path of a folder, or left out');
   if (onAlarm !== undefined && typeof onAlarm !== 'function') throw invalid('onAlarm', 'must be a function, or none');
   checkGenerators(given.generators);

@@ -8,6 +8,7 @@ import { performance } from 'node:perf_hooks';
 import type { Binding } from '../correctable/binding.ts';
 import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
+import { invariantObserver } from './invariant-alarm.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
@@ -62,6 +63,13 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly clusterKey?: string | Uint8Array;
   /** Told of what an operator must know. Default: a process warning. */
   readonly onAlarm?: (alarm: SiteAlarm) => void;
+  /**
+   * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
+   * `invariant-broken`. It takes one reading of the row an effect and invariant, and nothing of a service that declares
+   * none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
+   * finds it before anybody else does.
+   */
+  readonly checkInvariants?: boolean;
   /** What a generator may take before its operation fails, and how it is checked. */
   readonly generators?: GeneratorSettings;
 }
@@ -117,7 +125,7 @@ export function createEmbedded<const N extends string>(service: Service, options
   const generators = generatorOptions(options.generators ?? {});
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
-  const { backlogMax = DEFAULT_BACKLOG, dataDir } = options;
+  const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = isDevelopment(service) } = options;
   const drivers: SiteDriver[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
@@ -127,7 +135,8 @@ export function createEmbedded<const N extends string>(service: Service, options
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
-    const observer = clockObserver(sites, site, onAlarm);
+    const invariants = checkInvariants ? invariantObserver(service, sites[site] ?? '', onAlarm) : {};
+    const observer = { ...clockObserver(sites, site, onAlarm), ...invariants };
     drivers.push(
       new SiteDriver({
         service,
@@ -161,6 +170,11 @@ export function createEmbedded<const N extends string>(service: Service, options
       await storage.close();
     },
   };
+}
+
+/** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
+function isDevelopment({ invariants }: Service): boolean {
+  return process.env['NODE_ENV'] !== 'production' && Object.keys(invariants).length > 0;
 }
 
 function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): GeneratorOptions {

@@ -12,7 +12,9 @@ export interface SiteAlarm {
     /** Nothing is lost; the logs stay longer, and it is tried again. */
     | 'checkpoint-failed'
     /** The log cannot be written: the site has stopped. */
-    | 'site-stopped';
+    | 'site-stopped'
+    /** An operation left a row without what the service declares of it; told once a row and invariant. */
+    | 'invariant-broken';
   /** The site that noticed. */
   readonly site: string;
   /** The site that it is about, where that is another one. */

@@ -1,6 +1,9 @@
-/** For those who write or test bindings: the contract suite, a binding played by hand, a clock that stands still. */
+/** For those who write or test bindings and services: contract suite, simulator, bindings played by hand, clocks. */
 export { bindingContract } from './binding-contract.ts';
 export type { ContractSubject, Expectation, OpenBinding, TestRunner } from './binding-contract.ts';
+export { checkService, ServiceFault } from './check-service.ts';
+export type { CheckServiceOptions, Draw, ServiceReport } from './check-service.ts';
+export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
 export type { ScriptedBinding, ScriptedCall, ScriptedOptions } from './scripted-binding.ts';
 export { plainService } from './plain-service.ts';

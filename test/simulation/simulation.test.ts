@@ -1,5 +1,6 @@
 /** Simulated runs: the code of production under faults, and proof that the checkers notice broken code. */
 import { describe, expect, test } from 'vitest';
+import { EXPECTED, neverCame } from '../../src/testing/simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import { PLANTED } from '../../src/testing/simulator/planted.ts';
 import { simulate } from '../../src/testing/simulator/simulation.ts';
@@ -32,11 +33,18 @@ describe('simulation', () => {
     for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
     const kinds = ['log.propose', 'log.append', 'log.appended'];
     const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
-    const faults = ['crashes', 'pauses', 'partitions', 'sites lost', 'clocks quarantined'];
-    const states = ['red applied', 'red rejected', 'views in sessions', 'moves', 'told to be late', 'told CONFLICT'];
-    for (const name of [...faults, ...states, ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
+    for (const name of [...EXPECTED, 'red applied', ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
       expect([name, sum(results, name) > 0]).toEqual([name, true]);
     }
+  });
+
+  test('batch in which a fault never came → it is named', () => {
+    const batch = { runs: 200, seed: 1, profile: 'swarm', overrides: {} } as const;
+    const coverage = Object.fromEntries(EXPECTED.map((name) => [name, name === 'torn writes' ? 0 : 1]));
+    const result = { runs: 200, counted: 200, faults: [], coverage };
+    expect(neverCame(result, batch)).toEqual(['torn writes']);
+    expect(neverCame({ ...result, runs: 10 }, batch)).toEqual([]);
+    expect(neverCame(result, { ...batch, overrides: { siteCount: 1 } })).toEqual([]);
   });
 
   test('one seed twice → the same run', () => {

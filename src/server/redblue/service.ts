@@ -71,7 +71,7 @@ export interface ServiceImplementation<O extends OperationSpecs, T extends Table
    * their views carry it for `safeThreshold`. Name all that take from the same.
    */
   readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
-  /** Checked by the simulator and by tests after every step, never in production. */
+  /** Checked after every operation by `checkService`, and at sites with `checkInvariants`: not in production. */
   readonly invariants?: Invariants<T>;
 }
 

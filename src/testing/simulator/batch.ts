@@ -24,6 +24,39 @@ export interface BatchResult {
   readonly coverage: Readonly<Record<string, number>>;
 }
 
+/** What a batch of the profile `swarm` has to go through: what was injected, and what happened afterwards. */
+export const EXPECTED = [
+  'told CONFLICT',
+  'told SESSION_BEHIND',
+  'told UNKNOWN',
+  'told EXPIRED_ID',
+  'told to be late',
+  'red rejected',
+  'commits trimmed',
+  'crashes',
+  'crashes of the leader',
+  'pauses',
+  'partitions',
+  'full disks',
+  'refused by a full disk',
+  'torn writes',
+  'starts after a torn write',
+  'checkpoints',
+  'starts from a checkpoint',
+  'sites lost',
+  'clocks quarantined',
+  'views in sessions',
+  'moves',
+] as const;
+/** Fewer runs may miss something. */
+export const EXPECTED_FROM_RUNS = 200;
+
+/** What the runs never went through, though they should have: they prove nothing of it. */
+export function neverCame({ runs, coverage }: BatchResult, { profile, overrides }: Batch): readonly string[] {
+  if (runs < EXPECTED_FROM_RUNS || profile !== 'swarm' || Object.keys(overrides).length > 0) return [];
+  return EXPECTED.filter((name) => (coverage[name] ?? 0) === 0);
+}
+
 const FAULTS_SHOWN_MAX = 5;
 /** Runs that are dealt out at a time. */
 const DEAL = 200;

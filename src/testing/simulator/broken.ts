@@ -9,6 +9,7 @@ import { Coverage } from '../../server/redblue/coverage.ts';
 import type { Stamp } from '../../server/redblue/effect.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
 import { EXPIRED } from '../../server/redblue/id-table.ts';
+import { removalName } from '../../server/redblue/read-set.ts';
 import type {
   AnswerRecord,
   BlueOperation,
@@ -122,6 +123,20 @@ class HastyConflictRedPath extends RedPath {
   }
 }
 
+/** A strong read waits for nothing of what its session has seen. */
+class UnwaitingRedPath extends RedPath {
+  readonly #replica: Replica;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#replica = replica;
+  }
+
+  protected override answerRead(submission: Submission): void {
+    this.#replica.answer(submission, 'strong', this.#replica.state.read(submission));
+  }
+}
+
 /** One site takes every second record before the one that it stands behind. */
 class SwappingRedPath extends RedPath {
   readonly #isSwapping: boolean;
@@ -154,6 +169,17 @@ class LenientCertifier extends Certifier {
 class ScanlessCertifier extends Certifier {
   protected override conflicts(operation: RedOperation): boolean {
     return super.conflicts({ ...operation, ranges: [] });
+  }
+}
+
+const ENDS_REMOVAL = removalName('', '').slice(1);
+
+/** Forgets that rows which were found through an index could be removed. */
+class IndexBlindCertifier extends Certifier {
+  protected override conflicts(operation: RedOperation): boolean {
+    const { ranges = [], reads } = operation;
+    if (ranges.every(({ field }) => field === undefined)) return super.conflicts(operation);
+    return super.conflicts({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
   }
 }
 
@@ -330,6 +356,10 @@ export const BROKEN = {
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
   lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier(replica.options.remembers))),
+  unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
+  indexBlindCertifier: withRedPath(
+    (replica) => new RedPath(replica, new IndexBlindCertifier(replica.options.remembers)),
+  ),
   scanlessCertifier: withRedPath((replica) => new RedPath(replica, new ScanlessCertifier(replica.options.remembers))),
   forgetfulCertifier: withRedPath((replica) => new RedPath(replica, new ForgetfulCertifier(replica.options.remembers))),
   unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier(replica.options.remembers))),

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
-import { runBatch, runDealt } from './batch.ts';
+import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
 import { PROFILES } from './options.ts';
 import { PLANTED } from './planted.ts';
@@ -72,7 +72,9 @@ async function runSeeds(flags: Flags): Promise<number> {
       `${counted} runs (${runs - counted} empty ones not counted), ${faults.length} with a fault, ${seconds} s`,
     );
   }
-  return faults.length === 0 && counted > 0 ? 0 : 1;
+  const missing = neverCame(result, flags);
+  if (missing.length > 0) process.stderr.write(`never came, so that nothing is shown of it: ${missing.join(', ')}\n`);
+  return faults.length === 0 && counted > 0 && missing.length === 0 ? 0 : 1;
 }
 
 function showProgress({ runs, faults }: BatchResult, flags: Flags): void {

@@ -58,6 +58,8 @@ export interface SimulationOptions {
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
   readonly attemptsMax: number;
+  /** How long a site waits for what a session has seen. */
+  readonly sessionWaitMs: number;
   /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
   readonly windowCommits: number;
   readonly identifiersMax: number;
@@ -100,7 +102,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     downMeanMs: random.between(20, 600),
     pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
     pauseMeanMs: random.between(50, 500),
-    syncMeanMs: random.pick([0, 1, 5, 20, 100]),
+    syncMeanMs: random.pick([0, 2, 10, 50, 150]),
     segmentBytes: random.pick([2_000, 8_000, 32_000]),
     checkpointBytes: random.pick([500, 4_000, 20_000, Infinity]),
     fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
@@ -116,6 +118,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
     world: random.pick(['classic', 'classic', 'roster', 'generated']),
+    sessionWaitMs: random.pick([100, 300, 1000]),
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
   };

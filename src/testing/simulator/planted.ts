@@ -55,6 +55,20 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     makeMachine: BROKEN.scanlessCertifier,
   },
+  'index-scans-miss-removals': {
+    rule: 'a red operation commits only if no row that it found through an index was removed',
+    caughtBy: ['oracle'],
+    profile: 'swarm',
+    overrides: { world: 'roster' },
+    makeMachine: BROKEN.indexBlindCertifier,
+  },
+  'strong-reads-without-sessions': {
+    rule: 'a strong read shows what its session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.unwaitingReads,
+  },
   'all-blue-bank': {
     rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
     caughtBy: ['invariants'],

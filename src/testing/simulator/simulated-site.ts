@@ -60,6 +60,10 @@ export class SimulatedSite {
   /** Checkpoints made, and starts that had one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
+  /** Starts after a crash that had torn a write. */
+  startsAfterTornWrites = 0;
+  /** Submissions that found the disk full. */
+  refusals = 0;
   /** Gone for good, with its disks. */
   isLost = false;
   /** Beside the skew that it has for the whole run. */
@@ -70,6 +74,8 @@ export class SimulatedSite {
   readonly #noted = new Map<number, unknown>();
   readonly #answers = new Map<number, (answer: SiteAnswer) => void>();
   #token = 0;
+  /** Of the disk, at the last start. */
+  #tornWrites = 0;
   /** Inputs that wait for the end of a pause; absent when there is none. */
   #paused: (() => void)[] | undefined;
 
@@ -92,6 +98,8 @@ export class SimulatedSite {
       });
       return;
     }
+    if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
+    this.#tornWrites = disk.tornWrites;
     const storage = new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
     this.#storage = storage;
     const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.nowMs);
@@ -156,7 +164,11 @@ export class SimulatedSite {
     this.#token += 1;
     const token = this.#token;
     this.#options.submitted(token, client, submission.after);
-    if (this.machine === undefined || this.#storage?.isFull === true) return false;
+    if (this.machine === undefined) return false;
+    if (this.#storage?.isFull === true) {
+      this.refusals += 1;
+      return false;
+    }
     this.#answers.set(token, onAnswer);
     this.#input((machine) => machine.submit({ ...submission, token, submittedAtMs: this.nowMs }, this.nowMs));
     return true;

@@ -47,12 +47,14 @@ export interface RunResult {
   readonly history: readonly ClientOperation[];
 }
 
+/** The site that sequences the red log. */
+const LEADER = 0;
 const FAULTY_PHASE_MS = 5000;
 const HEALED_PHASE_MS = 120_000;
 const SETTLE_MS = 3000;
 const CONVERGE_MS = 10_000;
 const SETTLE_STEP_MS = 250;
-const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, sessionWaitMs: 1000, maxClockSkewMs: 2000 };
+const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000 };
 
 /** A run. */
 export class Simulation {
@@ -130,15 +132,15 @@ export class Simulation {
 
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const { windowCommits, identifiersMax } = this.#options;
+    const { windowCommits, identifiersMax, sessionWaitMs } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
     for (const site of sites.keys()) {
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax };
-      const limits = { attemptsMax, remembers: { windowCommits, endings }, ...LIMITS };
+      const limits = { attemptsMax, sessionWaitMs, remembers: { windowCommits, endings }, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, site, sites, redLeader: 0, ...limits },
+          site: { service, site, sites, redLeader: LEADER, ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -329,10 +331,13 @@ export class Simulation {
       'red rejected': this.#counts.rejected,
       'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.windowCommits),
       crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
+      'crashes of the leader': this.#sites[LEADER]?.crashes ?? 0,
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
       'full disks': this.#counts.fullDisks,
       'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
+      'starts after a torn write': this.#sites.reduce((sum, site) => sum + site.startsAfterTornWrites, 0),
+      'refused by a full disk': this.#sites.reduce((sum, site) => sum + site.refusals, 0),
       checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
       'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
       'sites lost': this.#sites.length - this.#left.length,
@@ -352,6 +357,7 @@ export class Simulation {
 /** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */
 const OF_PLANTED: Partial<SimulationOptions> = {
   world: 'classic',
+  sessionWaitMs: 1000,
   windowCommits: CERTIFIER_LIMITS.windowCommits,
   identifiersMax: ID_TABLE_LIMITS.operationsMax,
 };

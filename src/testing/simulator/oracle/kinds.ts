@@ -1,4 +1,5 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
+import type { Effect } from '../../../server/redblue/effect.ts';
 import { byPlace, byTime, hasSeen } from './changes.ts';
 import type { Change } from './changes.ts';
 
@@ -17,6 +18,11 @@ const KINDS: Readonly<Record<string, (changes: Changes) => unknown>> = {
     const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
     return new Set(valuesOf(left));
   },
+  stock: (changes) => {
+    let left = 0n;
+    for (const { effect } of changes.toSorted(byPlace)) left = stockAfter(left, effect).left;
+    return Number(left);
+  },
   queue: (changes) => {
     const items: unknown[] = [];
     for (const { effect } of changes.toSorted(byPlace)) {
@@ -26,6 +32,30 @@ const KINDS: Readonly<Record<string, (changes: Changes) => unknown>> = {
     return { size: items.length, at: (index: number) => items[index] };
   },
 };
+
+/** Fields that only red operations change: they go by the red order. */
+export const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
+
+/** What an effect on a field of this kind yields, which read as `before`. */
+export function resultOf(kind: string, effect: Effect, before: unknown): unknown {
+  if (kind === 'cell') return before;
+  if (kind === 'stock') {
+    const { left, took } = stockAfter(BigInt(before as number), effect);
+    return effect.action === 'add' ? { remaining: Number(left) } : { took, remaining: Number(left) };
+  }
+  if (kind !== 'queue') return undefined;
+  const { size, at } = before as { readonly size: number; at(index: number): unknown };
+  if (effect.action === 'push') return { size: size + 1 };
+  return size === 0 ? { found: false, remaining: 0 } : { found: true, item: at(0), remaining: size - 1 };
+}
+
+/** A take that would leave too little takes nothing. */
+function stockAfter(left: bigint, { action, value }: Effect): { readonly left: bigint; readonly took: boolean } {
+  if (action === 'add') return { left: left + BigInt(value as number), took: true };
+  const { amount, atLeast } = value as { readonly amount: number; readonly atLeast: number };
+  const took = left - BigInt(amount) >= BigInt(atLeast);
+  return { left: took ? left - BigInt(amount) : left, took };
+}
 
 /** The value of a field of this kind after these changes, in whatever order they are given. */
 export function valueOf(kind: string, changes: Changes): unknown {

@@ -7,7 +7,7 @@ import type { Effect } from '../../../server/redblue/effect.ts';
 import type { Tables } from '../../../server/redblue/tables.ts';
 import { byPlace, byTime } from './changes.ts';
 import type { Change, Counts, ModelOperation } from './changes.ts';
-import { valueOf } from './kinds.ts';
+import { RED_ONLY, resultOf, valueOf } from './kinds.ts';
 
 /** What a scan comes to. */
 export interface ModelEntry {
@@ -83,7 +83,7 @@ export class ModelView {
     const name = `${table}\n${key}`;
     this.#tried.set(name, [...(this.#tried.get(name) ?? []), change]);
     this.#left.delete(name);
-    return resultOf(change.effect, before);
+    return resultOf(this.#kindOf(table, field), change.effect, before);
   }
 
   /** The held changes of a row that no removal has taken. */
@@ -111,16 +111,6 @@ export class ModelView {
   #kindOf(table: string, field: string): string {
     return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
   }
-}
-
-const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue']);
-
-function resultOf({ action }: Effect, before: unknown): unknown {
-  if (action === 'assign') return before;
-  if (action !== 'push' && action !== 'pop') return undefined;
-  const { size, at } = before as { readonly size: number; at(index: number): unknown };
-  if (action === 'push') return { size: size + 1 };
-  return size === 0 ? { found: false, remaining: 0 } : { found: true, item: at(0), remaining: size - 1 };
 }
 
 /** Numbers before strings; strings by code units. */

@@ -1,0 +1,26 @@
+/** Tells of invariants that operations break, while a service is being developed. */
+import { InvariantCheck } from './redblue/invariants.ts';
+import type { ReplicaObserver } from './redblue/replica-port.ts';
+import type { Service } from './redblue/service.ts';
+import type { OnAlarm } from './site-alarm.ts';
+
+/** Rows of which it remembers that they were told of: one that stays broken is told once. */
+const TOLD_MAX = 1000;
+
+/** Looks at each row that an operation has changed at a site. */
+export function invariantObserver(service: Service, site: string, onAlarm: OnAlarm): ReplicaObserver {
+  const check = new InvariantCheck(service);
+  const told = new Set<string>();
+  return {
+    applied: ({ id, shadow, effects }, state) => {
+      for (const { table, key, invariant, error } of check.brokenBy(effects, state)) {
+        const row = `${table}\n${key}\n${invariant}`;
+        if (told.has(row) || told.size >= TOLD_MAX) continue;
+        told.add(row);
+        const threw = error === undefined ? '' : ` (the condition threw: ${error})`;
+        const message = `Site ${site}: ${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"${threw}. Make the shadow operation red and let its generator check what it needs, or mend the invariant.`;
+        onAlarm({ kind: 'invariant-broken', site, message });
+      }
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** An author's own service in the simulator: under its faults, watched by its checkers and its oracle. */
+import type { Operation } from '../correctable/operation.ts';
+import { CorrectableError } from '../correctable/errors.ts';
+import { parseArgs } from '../protocol/catalogue.ts';
+import type { Service } from '../server/redblue/service.ts';
+import { PROFILES } from './simulator/options.ts';
+import type { Profile, SimulationOptions } from './simulator/options.ts';
+import { formatOverrides, shrink } from './simulator/shrink.ts';
+import { simulate } from './simulator/simulation.ts';
+import { observedTraits } from './simulator/worlds/world.ts';
+import type { World } from './simulator/worlds/world.ts';
+
+/** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
+export interface Draw {
+  /** One of the choices. */
+  pick<T>(choices: readonly [T, ...T[]]): T;
+  /** A whole number from `min` to `max`. */
+  between(min: number, max: number): number;
+  /** True that often, from 0 to 1. */
+  chance(probability: number): boolean;
+  /** A text that no other operation of the run gets. */
+  readonly own: string;
+}
+
+/** How to check a service. */
+export interface CheckServiceOptions {
+  /**
+   * Draws what a client asks for next. Few keys make operations meet.
+   *
+   * @example
+   * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
+   */
+  readonly draw: (draw: Draw) => Operation;
+  /** How many runs, each with circumstances of its own. Default 100: some seconds. */
+  readonly runs?: number;
+  /** Of the first run; the others follow. Default 1. */
+  readonly seed?: number;
+  /** Which faults: `swarm`, all in turns, unless given; `calm` has none but delays. */
+  readonly profile?: Profile;
+  /** Circumstances in the place of drawn ones, as a `ServiceFault` names them. */
+  readonly with?: Partial<SimulationOptions>;
+}
+
+/** What the runs went through. */
+export interface ServiceReport {
+  readonly runs: number;
+  /** By name, added up: operations answered, crashes, partitions, … */
+  readonly coverage: Readonly<Record<string, number>>;
+}
+
+/** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
+export class ServiceFault extends Error {
+  override readonly name = 'ServiceFault';
+  /** The checker that noticed, as `invariants` or `oracle`. */
+  readonly checker: string;
+  readonly seed: number;
+  /** For `with`, beside the seed and the profile. */
+  readonly circumstances: Partial<SimulationOptions>;
+
+  constructor(checker: string, message: string, seed: number, circumstances: Partial<SimulationOptions>) {
+    const given = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
+    const again = `seed: ${seed}, runs: 1, with: ${given}`;
+    super(`${checker}: ${message}\nAgain: checkService(service, { …, ${again} })`);
+    this.checker = checker;
+    this.seed = seed;
+    this.circumstances = circumstances;
+  }
+}
+
+/**
+ * Runs a service in the simulator: sites that crash, disks that tear and fill up, networks that lose and cut, clients
+ * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
+ * service; replies, effects, causal and red order, sessions and durability have to agree.
+ *
+ * @throws ServiceFault at the first property that does not hold; as `crash` where `draw` threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @example
+ * test('the shop keeps its invariants', () => {
+ *   checkService(shopService, { draw: ({ pick }) => shop.buy({ item: pick(['a', 'b']) }) });
+ * });
+ */
+export function checkService(service: Service, options: CheckServiceOptions): ServiceReport {
+  const { draw, runs = 100, seed = 1, profile = 'swarm', with: given = {} } = options;
+  checkOptions(options);
+  const world = worldOf(service, draw);
+  const coverage: Record<string, number> = {};
+  for (let index = 0; index < runs; index += 1) {
+    const result = simulate(seed + index, profile, { world, overrides: given });
+    for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
+    if (result.fault === undefined) continue;
+    const { result: simplest, overrides } = shrink(result, profile, { world, overrides: given });
+    const { checker, message } = simplest.fault ?? result.fault;
+    throw new ServiceFault(checker, message, result.seed, overrides);
+  }
+  return { runs, coverage };
+}
+
+function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
+  return {
+    service,
+    traits: observedTraits(service),
+    draw: ({ random, own }) => {
+      const operation = draw({
+        pick: (choices) => random.pick(choices),
+        between: (min, max) => random.between(min, max),
+        chance: (probability) => random.chance(probability),
+        own,
+      });
+      return { operation: operation.name, args: parseArgs(service.contract, operation) as Record<string, unknown> };
+    },
+    checkers: () => [],
+  };
+}
+
+function checkOptions({ draw, runs = 1, seed = 0, profile = 'swarm' }: CheckServiceOptions): void {
+  const fail = (field: string, problem: string): never => {
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+  };
+  if (typeof draw !== 'function') fail('draw', 'must be a function that gives an operation of the contract');
+  if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
+  if (!Number.isInteger(seed) || seed < 0) fail('seed', `must be a whole number from 0 on, not ${seed}`);
+  if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
+}

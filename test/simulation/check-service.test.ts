@@ -1,0 +1,74 @@
+/** An author's own service in the simulator. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { blue, counter, defineContract, defineService, red, table } from '../../src/server/index.ts';
+import { checkService, ServiceFault } from '../../src/testing/index.ts';
+
+const key = z.object({ key: z.string() });
+const shop = defineContract('shop', {
+  restock: { effect: 'update', args: key, result: z.null() },
+  buy: { effect: 'update', args: key, result: z.boolean() },
+  left: { effect: 'read', args: key, result: z.int() },
+});
+
+const shopService = (colour: 'red' | 'blue') =>
+  defineService(shop, {
+    tables: { items: table({ left: counter() }) },
+    shadowOperations: ({ items }) => ({
+      restock: blue((a: { key: string }) => [items.row(a.key).left.add(2)]),
+      buy: (colour === 'red' ? red : blue)((a: { key: string }) => [items.row(a.key).left.add(-1)]),
+    }),
+    generators: {
+      restock: (args, { shadow }) => shadow.restock(args, null),
+      buy: (args, { tables, shadow }) => (tables.items.row(args.key).left > 0 ? shadow.buy(args, true) : false),
+      left: (args, { tables }) => tables.items.row(args.key).left,
+    },
+    invariants: { items: { 'nothing is sold twice': ({ left }) => left >= 0 } },
+  });
+
+const options = {
+  runs: 40,
+  draw: ({ pick }: { pick<T>(choices: readonly [T, ...T[]]): T }) =>
+    pick([shop.restock({ key: 'a' }), shop.buy({ key: 'a' }), shop.buy({ key: 'a' }), shop.left({ key: 'a' })]),
+};
+
+describe('checkService', () => {
+  test('buying is red → every property holds, and something happened', () => {
+    const { runs, coverage } = checkService(shopService('red'), options);
+    expect(runs).toBe(40);
+    expect(coverage['operations answered']).toBeGreaterThan(100);
+    expect(coverage['crashes']).toBeGreaterThan(0);
+  });
+
+  test('buying is blue → ServiceFault with the invariant, and what repeats it', () => {
+    const faultOf = (given: object): unknown => {
+      try {
+        return checkService(shopService('blue'), { ...options, ...given });
+      } catch (error) {
+        return error;
+      }
+    };
+    const fault = faultOf({});
+    expect(fault).toBeInstanceOf(ServiceFault);
+    expect(fault).toMatchObject({ checker: 'invariants', message: expect.stringContaining('nothing is sold twice') });
+    const { seed, circumstances } = fault as ServiceFault;
+    expect(faultOf({ seed, runs: 1, with: circumstances })).toMatchObject({ checker: 'invariants', seed });
+  });
+
+  test('generator that depends on more than its context → the oracle notices', () => {
+    let count = 0;
+    const service = shopService('red');
+    const restock = { ...service.generators, left: () => (count += 1) };
+    expect(() => checkService({ ...service, generators: restock }, options)).toThrow(/^oracle: /);
+  });
+
+  test.each([
+    [{ runs: 0 }, 'runs'],
+    [{ seed: -1 }, 'seed'],
+    [{ profile: 'windy' }, 'profile'],
+    [{ draw: 1 }, 'draw'],
+  ])('option that does not fit: %o → INVALID_ARGUMENT naming it', (given, field) => {
+    const call = (): unknown => checkService(shopService('red'), { ...options, ...given } as never);
+    expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  });
+});
