@@ -50,7 +50,8 @@ const rows = [];
 for (const mutant of chosen) {
   const row = await noticed(mutant);
   rows.push(row);
-  if (!values.json) console.log(`${row.isNoticed ? 'noticed' : 'MISSED '}  ${mutant.name} (${row.rule}; ${row.seconds} s)`);
+  if (!values.json)
+    console.log(`${row.isNoticed ? 'noticed' : 'MISSED '}  ${mutant.name} (${row.rule}; ${row.seconds} s)`);
   if (!values.json && row.why !== undefined) console.log(`         ${row.why}`);
 }
 if (values.json) console.log(JSON.stringify({ mutants: rows }));

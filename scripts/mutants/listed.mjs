@@ -196,8 +196,8 @@ export const MUTANTS = [
     name: 'a site confirms what it has not synced',
     rule: 'redblue B2',
     file: `${REDBLUE}/blue-path.ts`,
-    line: "sequence: this.#stream(site).synced });",
-    replacement: "sequence: this.#stream(site).received });",
+    line: 'sequence: this.#stream(site).synced });',
+    replacement: 'sequence: this.#stream(site).received });',
     command: sim('loss', { syncMeanMs: 100, crashEveryMs: 300 }),
   },
 ];

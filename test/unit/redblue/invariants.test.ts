@@ -5,7 +5,9 @@ import { createClient } from '../../../src/index.ts';
 import { blue, counter, createEmbedded, defineContract, defineService, table } from '../../../src/server/index.ts';
 import type { EmbeddedOptions, SiteAlarm } from '../../../src/server/index.ts';
 
-const contract = defineContract('c', { take: { effect: 'update', args: z.object({ k: z.string() }), result: z.null() } });
+const contract = defineContract('c', {
+  take: { effect: 'update', args: z.object({ k: z.string() }), result: z.null() },
+});
 const service = defineService(contract, {
   tables: { t: table({ n: counter() }) },
   shadowOperations: ({ t }) => ({ take: blue((a: { k: string }) => [t.row(a.k).n.add(-1)]) }),

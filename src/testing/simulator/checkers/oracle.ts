@@ -10,7 +10,7 @@ import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
-import { described, execute, isSame, replyAt } from '../oracle/execute.ts';
+import { described, execute, isSame, replyAt, textOf } from '../oracle/execute.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 import { differenceOf } from '../oracle/final-state.ts';
 import { Model, ModelView } from '../oracle/model.ts';
@@ -133,12 +133,12 @@ export class OracleChecker implements Checker {
       const isOutcome = (this.#runs.get(id) ?? []).some(
         ({ outcome: { shadow, reply } }) => shadow === undefined && structurallyEqual(reply?.value, value),
       );
-      require(isOutcome, () => `${id} was answered ${String(JSON.stringify(value))}: no run without effects gave that`);
+      require(isOutcome, () => `${id} was answered ${textOf(value)}: no run without effects gave that`);
       return;
     }
     require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
     require(structurallyEqual(placed.reply?.value, value), () =>
-      `${id} was answered ${String(JSON.stringify(value))}, not ${String(JSON.stringify(placed.reply?.value))}`);
+      `${id} was answered ${textOf(value)}, not ${textOf(placed.reply?.value)}`);
     if (placed.model.list === this.#siteCount) this.#told = Math.max(this.#told, placed.model.place);
   }
 
@@ -155,13 +155,11 @@ export class OracleChecker implements Checker {
   #checkRead(site: number, token: number, stage: string, value: unknown): void {
     const key = `${site}:${token}`;
     const runs = (this.#runs.get(key) ?? []).filter(({ outcome }) => structurallyEqual(outcome.reply?.value, value));
-    require(runs.length > 0, () => `a read at site ${site} was answered ${String(JSON.stringify(value))} by no run`);
+    require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(value)} by no run`);
     if (stage !== 'strong') return;
     const floor = this.#floors.get(key) ?? 0;
-    require(
-      runs.some(({ seen }) => (seen[this.#siteCount] ?? 0) >= floor),
-      () => `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`,
-    );
+    require(runs.some(({ seen }) => (seen[this.#siteCount] ?? 0) >= floor), () =>
+      `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`);
   }
 
   /** The operation stands at this place for ever: it is executed there. */

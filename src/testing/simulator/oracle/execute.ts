@@ -126,10 +126,13 @@ export function isSame(a: Outcome, b: Outcome): boolean {
 /** For messages. */
 export function described({ failed, shadow, effects, reply }: Outcome): string {
   if (failed) return 'fails';
-  const changes = effects.map(({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${text(value)})`);
-  return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${text(reply?.value)}`;
+  const changes = effects.map(
+    ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${textOf(value)})`,
+  );
+  return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${textOf(reply?.value)}`;
 }
 
-function text(value: unknown): string {
+/** A value for messages, whatever it is. */
+export function textOf(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'undefined';
 }

@@ -1,6 +1,7 @@
 /** Whether a site's rows, fields and orders are those of the model. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { StateReader } from '../../../server/redblue/store.ts';
+import { textOf } from './execute.ts';
 import type { ModelView } from './model.ts';
 
 /** The first difference between the model and a site's rows, in words. */
@@ -13,14 +14,14 @@ export function differenceOf(view: ModelView, state: StateReader): string | unde
       for (const field of Object.keys(fields)) {
         const [value, expected] = [plain(state.read(table, key, field)), plain(view.read(table, key, field))];
         if (structurallyEqual(value, expected)) continue;
-        return `${table}.${key}.${field} as ${JSON.stringify(value)}, not ${JSON.stringify(expected)}`;
+        return `${table}.${key}.${field} as ${textOf(value)}, not ${textOf(expected)}`;
       }
     }
     for (const field of indexes) {
       const [scanned, expected] = [[...state.scan({ table, field }, false)], view.entries(table, field)];
       const pairs = (entries: typeof expected): unknown => entries.map(({ value, key }) => [value, key]);
       if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
-      return `the order ${JSON.stringify(pairs(scanned))} of ${table}.${field}, not ${JSON.stringify(pairs(expected))}`;
+      return `the order ${textOf(pairs(scanned))} of ${table}.${field}, not ${textOf(pairs(expected))}`;
     }
   }
   return undefined;
@@ -28,7 +29,7 @@ export function differenceOf(view: ModelView, state: StateReader): string | unde
 
 /** Queues as arrays, and sets in some fixed order. */
 function plain(value: unknown): unknown {
-  if (value instanceof Set) return [...(value as Set<unknown>)].map((each) => JSON.stringify(each)).toSorted();
+  if (value instanceof Set) return [...(value as Set<unknown>)].map(textOf).toSorted();
   const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
   if (size === undefined || at === undefined || Array.isArray(value)) return value;
   return Array.from({ length: size }, (_, index) => (value as { at(index: number): unknown }).at(index));

@@ -60,6 +60,7 @@ function stockAfter(left: bigint, { action, value }: Effect): { readonly left: b
 /** The value of a field of this kind after these changes, in whatever order they are given. */
 export function valueOf(kind: string, changes: Changes): unknown {
   const add = KINDS[kind];
-  if (add === undefined) throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
+  if (add === undefined)
+    throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
   return add(changes);
 }

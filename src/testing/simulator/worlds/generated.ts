@@ -103,7 +103,8 @@ function generate(random: Random): { readonly service: Service; readonly operati
 
 function drawTable(random: Random): Table {
   const fields: Record<string, Field> = {};
-  for (let index = random.between(1, 3); index > 0; index -= 1) fields[`f${index}`] = (FIELDS[random.pick(KINDS)] as () => Field)();
+  for (let index = random.between(1, 3); index > 0; index -= 1)
+    fields[`f${index}`] = (FIELDS[random.pick(KINDS)] as () => Field)();
   const indexes = Object.keys(fields).filter((name) => INDEXABLE.has(fields[name]?.kind ?? '') && random.chance(0.7));
   return { fields, indexes, removable: random.chance(0.6) };
 }
@@ -125,8 +126,10 @@ function drawPart(random: Random, tables: Readonly<Record<string, Table>>): Part
   const field = random.pick(Object.keys(fields) as [string]);
   const kind = fields[field]?.kind ?? '';
   const [action, valueOf] = drawAction(random, kind);
-  const make: Make = (effects, given) =>
-    (effects[table]?.row(keyOf(given))[field]?.[action] as (value: unknown) => Effect)(valueOf(given));
+  const make: Make = (effects, given) => {
+    const build = effects[table]?.row(keyOf(given))[field]?.[action] as (value: unknown) => Effect;
+    return build(valueOf(given));
+  };
   return { isRed: RED_ONLY.has(kind), makesResult: RED_ONLY.has(kind), make };
 }
 

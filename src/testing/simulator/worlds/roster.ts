@@ -65,7 +65,10 @@ const service = defineService(contract, {
     ]),
     book: red((a: Text) => [rooms.row(a.key).guest.assign(a.text)]),
     close: red((a: Named) => [rooms.remove(a.key)]),
-    wait: red((a: Text) => [rooms.row(a.key).line.push(a.text)], ([pushed]) => pushed.size),
+    wait: red(
+      (a: Text) => [rooms.row(a.key).line.push(a.text)],
+      ([pushed]) => pushed.size,
+    ),
     call: red(
       (a: Named) => [rooms.row(a.key).line.pop()],
       ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
@@ -105,7 +108,9 @@ const service = defineService(contract, {
     book: (args, { tables, shadow }) => {
       const seen = [...tables.rooms.keys({ from: args.key })];
       const free = seen.find((key) => tables.rooms.row(key).guest === undefined);
-      return free === undefined ? { done: false, seen } : shadow.book({ key: free, text: args.text }, { done: true, seen });
+      return free === undefined
+        ? { done: false, seen }
+        : shadow.book({ key: free, text: args.text }, { done: true, seen });
     },
     close: (args, { tables, shadow }) => {
       const seen = [...tables.rooms.row(args.key).notes];
