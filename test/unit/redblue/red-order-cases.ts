@@ -7,12 +7,12 @@ import { defineService } from '../../../src/server/redblue/service.ts';
 import type { GeneratorContext } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import type { ShadowOperations } from '../../../src/server/redblue/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../../src/server/redblue/tables.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../../src/server/redblue/tables.ts';
 import { emptyRow, plainIndex, plainKeys } from './red-order-model.ts';
 import type { PlainRow, PlainTable } from './red-order-model.ts';
 
 const BLUE_FIELDS = { duty: register<string>(), n: counter(), tags: set<string>(), lines: log<string>() };
-const ALL_FIELDS = { ...BLUE_FIELDS, post: cell<string>(), items: queue<string>() };
+const ALL_FIELDS = { ...BLUE_FIELDS, post: cell<string>(), items: queue<string>(), seats: stock() };
 const INDEXES = ['duty', 'tags'] as const;
 
 const tables = {
@@ -71,6 +71,7 @@ export const READS: Readonly<Record<string, ReadCase>> = {
     run: (rows) => [rows.row('b').items.size, rows.row('b').items.at(0) ?? null],
     plain: (rows) => [rowOf(rows, 'b').items.length, rowOf(rows, 'b').items[0] ?? null],
   },
+  stock: { isRedOnly: true, run: (rows) => rows.row('b').seats, plain: (rows) => rowOf(rows, 'b').seats },
   'has b': { run: (rows) => rows.has('b'), plain: (rows) => rows.has('b') },
   'has bb': { run: (rows) => rows.has('bb'), plain: (rows) => rows.has('bb') },
   keys: { run: (rows) => rows.keys(), plain: plainKeys },
@@ -137,6 +138,11 @@ export const READS: Readonly<Record<string, ReadCase>> = {
     run: (_rows, pad) => pad.yield('pop b'),
     plain: (rows) => rowOf(rows, 'b').items[0] ?? null,
   },
+  'scratchpad: what a take yields': {
+    isRedOnly: true,
+    run: (_rows, pad) => pad.yield('take b'),
+    plain: (rows) => rowOf(rows, 'b').seats >= 1,
+  },
   'scratchpad: what an assignment yields': {
     isRedOnly: true,
     run: (_rows, pad) => pad.yield('post b'),
@@ -182,6 +188,9 @@ export const CHANGES: Readonly<Record<string, ChangeCase>> = {
   'push b': { isRedOnly: true, ...on('b', 'items', 'push', 'new') },
   'push bb': { isRedOnly: true, ...on('bb', 'items', 'push', 'new') },
   'pop b': { isRedOnly: true, ...on('b', 'items', 'pop') },
+  'stock b': { isRedOnly: true, ...on('b', 'seats', 'add', 1) },
+  'take b': { isRedOnly: true, ...on('b', 'seats', 'take', { amount: 1, atLeast: 0 }) },
+  'take bb': { isRedOnly: true, ...on('bb', 'seats', 'take', { amount: 1, atLeast: 0 }) },
   'pop bb': { isRedOnly: true, ...on('bb', 'items', 'pop') },
 };
 
@@ -200,7 +209,12 @@ const contract = defineContract('pairs', {
 
 type Target = z.infer<z.ZodObject<typeof target>>;
 const effectsOf = ({ name, kind }: Target): readonly Effect[] => (CHANGES[kind] as ChangeCase).effects(name);
-type Results = readonly { readonly item?: unknown }[];
+/** What a pop took, whether a take took, what an assignment replaced. */
+function plainResult(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result ?? null;
+  const { took, item } = result as { readonly took?: boolean; readonly item?: unknown };
+  return took ?? item ?? null;
+}
 
 export const service = defineService(contract, {
   tables,
@@ -208,10 +222,7 @@ export const service = defineService(contract, {
     note: red(({ name, value }: { name: string; value: unknown }) => [notes.row(name).value.write(value)]),
     change: red(effectsOf),
     changeBlue: blue(effectsOf as (args: Target) => readonly Effect<unknown, 'blue'>[]),
-    yields: red(effectsOf, ([result]) => {
-      const popped = (result as unknown as Results[number] | string | undefined) ?? null;
-      return typeof popped === 'object' ? (popped?.item ?? null) : popped;
-    }),
+    yields: red(effectsOf, ([result]) => plainResult(result)),
   }),
   generators: {
     read: ({ name, kind }, context) => {

@@ -8,6 +8,7 @@ export interface PlainRow {
   duty: string | undefined;
   post: string | undefined;
   n: number;
+  seats: number;
   readonly tags: Set<string>;
   readonly lines: string[];
   readonly items: string[];
@@ -34,6 +35,8 @@ function applyPlainly(rows: PlainTable, { key, field, action, value }: Effect): 
     'n.add': (on) => (on.n += value as number),
     'tags.add': (on) => on.tags.add(text),
     'tags.remove': (on) => on.tags.delete(text),
+    'seats.add': (on) => (on.seats += value as number),
+    'seats.take': (on) => (on.seats -= on.seats > 0 ? 1 : 0),
     'lines.append': (on) => on.lines.push(text),
     'items.push': (on) => on.items.push(text),
     'items.pop': (on) => on.items.shift(),
@@ -43,7 +46,7 @@ function applyPlainly(rows: PlainTable, { key, field, action, value }: Effect): 
 }
 
 export function emptyRow(): PlainRow {
-  return { duty: undefined, post: undefined, n: 0, tags: new Set(), lines: [], items: [] };
+  return { duty: undefined, post: undefined, n: 0, seats: 0, tags: new Set(), lines: [], items: [] };
 }
 
 /** The keys in order. */

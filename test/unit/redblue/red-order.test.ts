@@ -22,7 +22,7 @@ interface Past {
 const ROW = ['duty b on', 'tag b x', 'n b'];
 const PASTS: Readonly<Record<string, Past>> = {
   nothing: {},
-  'a row by red': { red: [...ROW, 'post b', 'push b'] },
+  'a row by red': { red: [...ROW, 'post b', 'push b', 'stock b'] },
   'a row by blue': { blue: ROW },
   'a row by blue that the writer alone sees': { lately: { by: 'writer', blue: ['duty b on'] } },
   'a row by blue that the reader alone sees': { lately: { by: 'reader', blue: ['duty b on'] } },
@@ -147,7 +147,7 @@ function* stories(name: TableName): Iterable<[string, Story]> {
   }
 }
 
-const NAMED = /^(register|counter|set|log|cell|queue|has b)$/u;
+const NAMED = /^(register|counter|set|log|cell|queue|stock|has b)$/u;
 
 describe.each(TABLE_NAMES)('the red order, table %s', (name) => {
   test('every read with every effect, both orders → as one after the other, or rejected', () => {

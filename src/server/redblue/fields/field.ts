@@ -55,7 +55,7 @@ export interface FieldName {
 }
 
 /** Builds an effect on a field of the row with this key. */
-export type EffectBuilder = (name: FieldName, key: string, value?: unknown) => Effect;
+export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
 /**
  * Builds effects with a value, which is part of the state from then on. One plain literal: the hot path makes one an
