@@ -105,9 +105,10 @@ export class TableStore {
     const state = (row.states[column.position] ??= this.#newState(column));
     const { index } = column;
     if (index === undefined) return state.apply(effect, stamp);
-    const before = indexedValues(state.read());
+    const valuesOf = (): readonly Scalar[] => valuesTouched(state, effect);
+    const before = valuesOf();
     const result = state.apply(effect, stamp);
-    reindex(index, effect.key, before, indexedValues(state.read()));
+    reindex(index, effect.key, before, valuesOf());
     return result;
   }
 
@@ -243,9 +244,16 @@ export function indexedValues(value: unknown): readonly Scalar[] {
   return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NOTHING;
 }
 
+/** Of the values under which a field is found, those that the effect may bring or take. */
+function valuesTouched(state: FieldState, { value }: Effect): readonly Scalar[] {
+  if (state.holds === undefined) return indexedValues(state.read());
+  return isScalar(value) && state.holds(value) ? [value] : NOTHING;
+}
+
 function reindex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
-  for (const value of before) if (!after.includes(value)) index.delete({ value, key });
-  for (const value of after) if (!before.includes(value)) index.add({ value, key });
+  const [had, has] = [new Set(before), new Set(after)];
+  for (const value of before) if (!has.has(value)) index.delete({ value, key });
+  for (const value of after) if (!had.has(value)) index.add({ value, key });
 }
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
