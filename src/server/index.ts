@@ -23,11 +23,12 @@ export type { GeneratorContext, Invariants, Service, ServiceImplementation } fro
 export { blue, red } from './redblue/shadow-operation.ts';
 export { withMeta } from './redblue/reply.ts';
 export type { Scratchpad } from './redblue/scratchpad.ts';
-export { cell, counter, log, queue, register, set, table } from './redblue/tables.ts';
+export { cell, counter, log, queue, register, set, stock, table } from './redblue/tables.ts';
 export type { Table, TableOptions } from './redblue/tables.ts';
 export type { RowReader, TableReader } from './redblue/table-readers.ts';
 export type { Scalar, ScanOptions } from './redblue/key-range.ts';
 export type { Popped, Pushed, QueueView } from './redblue/fields/queue-view.ts';
+export type { Stocked, Taken, TakeOptions } from './redblue/fields/stock-view.ts';
 export type { Pace } from '../correctable/pace/unseen.ts';
 export { REDBLUE_LEVELS } from './redblue/site-binding.ts';
 export type { RedBlueLevel, RedBlueLevels } from './redblue/site-binding.ts';

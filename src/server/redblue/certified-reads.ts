@@ -1,7 +1,7 @@
 /** What must be unchanged for the outcome of a generator to stand when its place in the red order is certain. */
 import type { Effect } from './effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
-import { fieldName, removalName } from './read-set.ts';
+import { fieldName, removalName, rowName } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 import { isRedOnly } from './tables.ts';
@@ -9,7 +9,8 @@ import type { Tables } from './tables.ts';
 
 /**
  * What was read, and what is written, except where effects read the field themselves when they are applied. A removal
- * writes all fields of its row.
+ * writes all fields of its row, and whether it is there: of what it has not seen it would take only what has an earlier
+ * time, whatever the red order.
  */
 export function certifiedReads({ reads, choice }: GeneratorOutcome, tables: Tables): ReadSet {
   if (choice === undefined) return reads;
@@ -26,7 +27,10 @@ function namesOf(effect: Effect, tables: Tables): readonly string[] {
   const { table, key, field } = effect;
   const { fields = {}, removable = false } = tables[table] ?? {};
   const names = removable ? [removalName(table, key)] : [];
-  if (isRemoval(effect)) names.push(...Object.keys(fields).map((each) => fieldName(table, key, each)));
-  else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) names.push(fieldName(table, key, field));
+  if (isRemoval(effect)) {
+    names.push(rowName(table, key), ...Object.keys(fields).map((each) => fieldName(table, key, each)));
+  } else if (!isWholeRow(effect) && !isRedOnly(tables, effect)) {
+    names.push(fieldName(table, key, field));
+  }
   return names;
 }

@@ -76,7 +76,7 @@ export class GeneratorRunner {
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
-    this.#scratch = new ScratchState(service, state);
+    this.#scratch = new ScratchState(service, state, this.#budget);
     const tables = tablesReader(service.tables, this.#scratch, this.#budget);
     this.#world = { name, tables, shadow: service.shadowBuilders, scratchpad: this.#scratch, budget: this.#budget };
   }

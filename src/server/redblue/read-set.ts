@@ -27,7 +27,10 @@ export interface ReadSet {
 
 const NO_ROWS: ReadonlySet<string> = new Set();
 
-/** Names of the rows that effects bring into being: those that `exists` does not know. */
+/**
+ * Names of the rows that effects bring into being: those that `exists` does not know, and those that are inserted, since
+ * a removal must not pass an insertion unseen.
+ */
 export function createdRows(
   effects: readonly Effect[],
   exists: (table: string, key: string) => boolean,
@@ -35,7 +38,8 @@ export function createdRows(
   let created: Set<string> | undefined;
   for (const effect of effects) {
     const { table, key } = effect;
-    if (!isRemoval(effect) && !exists(table, key)) (created ??= new Set()).add(rowName(table, key));
+    if (isRemoval(effect)) continue;
+    if (isWholeRow(effect) || !exists(table, key)) (created ??= new Set()).add(rowName(table, key));
   }
   return created ?? NO_ROWS;
 }

@@ -54,7 +54,7 @@ export interface RedOperation extends ShadowRecord {
   readonly reads: readonly string[];
   /** Intervals that were scanned. */
   readonly ranges?: readonly ReadRange[];
-  /** Names of the rows that the effects bring into being: those that were not in the snapshot. */
+  /** Names of the rows that the effects bring into being, as far as the red order knows: see `isThereByRed`. */
   readonly created?: readonly string[];
   /** Clock of the proposer: decides last-writer-wins, and the commit stamp is at least this. */
   readonly clock: number;

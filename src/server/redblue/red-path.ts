@@ -290,7 +290,7 @@ export class RedPath {
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
     const effects = choice?.effects ?? [];
-    const created = createdRows(effects, (table, key) => state.store.has(table, key));
+    const created = createdRows(effects, (table, key) => state.store.isThereByRed(table, key));
     const record: Draft = {
       kind: 'operation',
       id: request.id,

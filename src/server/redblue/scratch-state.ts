@@ -1,4 +1,5 @@
 /** The state behind a generator's scratchpad: a snapshot with the shadow operations that were tried laid over it. */
+import type { Effect } from './effect.ts';
 import type { Entry, ReadRange } from './key-range.ts';
 import { Overlay } from './overlay.ts';
 import { replyOf } from './reply.ts';
@@ -6,17 +7,23 @@ import type { Chosen } from './reply.ts';
 import type { Scratchpad } from './scratchpad.ts';
 import type { Service } from './service.ts';
 import type { StateReader } from './store.ts';
+import { noteField } from './table-readers.ts';
+import type { ReadNotes } from './table-readers.ts';
+import { isRedOnly } from './tables.ts';
 
 /** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */
 export class ScratchState implements StateReader, Scratchpad {
   readonly #service: Service;
   readonly #snapshot: StateReader;
+  readonly #notes: ReadNotes;
   #overlay: Overlay | undefined;
   #applied = 0;
 
-  constructor(service: Service, snapshot: StateReader) {
+  /** `notes` hears of what effects read when they are tried. */
+  constructor(service: Service, snapshot: StateReader, notes: ReadNotes) {
     this.#service = service;
     this.#snapshot = snapshot;
+    this.#notes = notes;
   }
 
   apply<R>({ choice }: Chosen<R>): R {
@@ -25,7 +32,15 @@ export class ScratchState implements StateReader, Scratchpad {
     this.#applied += 1;
     const results = this.#overlay.add(this.#applied, effects);
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
-    return replyOf(makeReply === undefined ? reply : makeReply(results, args)).value as R;
+    if (makeReply === undefined) return replyOf(reply).value as R;
+    for (const effect of effects) this.#noteRead(effect);
+    return replyOf(makeReply(results, args)).value as R;
+  }
+
+  /** What an effect that reads its field yields, the generator knows from its reply. */
+  #noteRead(effect: Effect): void {
+    const { tables } = this.#service;
+    if (isRedOnly(tables, effect)) noteField(effect, tables[effect.table]?.removable === true, this.#notes);
   }
 
   discard(): void {

@@ -118,7 +118,8 @@ export class SiteState {
     this.#version += 1;
     const { shadow, args, reply } = operation;
     const choice = shadow === undefined ? undefined : { shadow, args };
-    return this.answerOf({ operation: operation.operation, choice, reply }, results);
+    const answer = this.answerOf({ operation: operation.operation, choice, reply }, results);
+    return isCorrectableError(answer) && effects.length > 0 ? takenError(answer) : answer;
   }
 
   /** The answer of a shadow operation whose effects gave `results`. */
@@ -131,7 +132,7 @@ export class SiteState {
       return reply;
     } catch (error) {
       if (isCorrectableError(error)) return error;
-      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${textOf(error)}. Its effects stand.`;
+      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${textOf(error)}.`;
       return new CorrectableError('FINAL_FAILED', message, { cause: error });
     }
   }
@@ -141,4 +142,15 @@ export class SiteState {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };
   }
+}
+
+/**
+ * The operation is done, and only its answer cannot be told: whatever the reply failed with, no code may say that it can
+ * be asked again, or that nothing was done.
+ */
+function takenError(error: CorrectableError): CorrectableError {
+  const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
+  const message = `${error.message} The operation has taken effect all the same: do not ask again.`;
+  const { field, cause = error } = error;
+  return new CorrectableError(code, message, { field, cause, retryable: false });
 }

@@ -32,6 +32,15 @@ export class Store implements StateReader, Section {
     return this.#table(table).has(key);
   }
 
+  /**
+   * Whether the row is there by the red order alone: then every later red operation finds it, whichever blue ones its
+   * snapshot holds. A row that a blue operation has brought in is there for some and not for others, and so is one that a
+   * blue operation may remove.
+   */
+  isThereByRed(table: string, key: string): boolean {
+    return this.#table(table).isThereByRed(key);
+  }
+
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     return this.#table(range.table).scan(range, reverse);
   }

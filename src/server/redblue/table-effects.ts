@@ -74,8 +74,8 @@ function fieldEffects(name: FieldName, { effects }: FieldKind): (key: string) =>
   class FieldEffects extends Keyed {
     static {
       for (const [action, build] of Object.entries(effects)) {
-        const value = function (this: FieldEffects, given?: unknown): Effect {
-          return build(name, Keyed.keyOf(this), given);
+        const value = function (this: FieldEffects, given?: unknown, options?: unknown): Effect {
+          return build(name, Keyed.keyOf(this), given, options);
         };
         Object.defineProperty(this.prototype, action, { enumerable: true, value });
       }

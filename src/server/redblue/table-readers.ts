@@ -62,7 +62,7 @@ export function tablesReader(tables: Tables, state: StateReader, notes: ReadNote
 
 function tableReader(name: string, table: Table, state: StateReader, notes: ReadNotes): TableReader<Fields, string> {
   const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
-    keysOf(rangeOf(name, field, options), options, state, notes);
+    keysOf({ range: rangeOf(name, field, options), removable: table.removable }, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
   for (const field of table.indexes) by[field] = (options) => scan(field, options);
   return {
@@ -76,8 +76,22 @@ function tableReader(name: string, table: Table, state: StateReader, notes: Read
   };
 }
 
-/** Reads a scan up to its limit, and notes the part that it has seen. */
-function keysOf(range: ReadRange, options: ScanOptions, state: StateReader, notes: ReadNotes): readonly string[] {
+interface Scan {
+  readonly range: ReadRange;
+  /** Whether rows of the table can be removed. */
+  readonly removable: boolean;
+}
+
+/**
+ * Reads a scan up to its limit, and notes the part that it has seen. An interval of an index notices what comes in by its
+ * value; what goes out, by another value or with its row, is noticed by what is noted of each row that was found.
+ */
+function keysOf(
+  { range, removable }: Scan,
+  options: ScanOptions,
+  state: StateReader,
+  notes: ReadNotes,
+): readonly string[] {
   const { limit = Infinity, reverse = false } = options;
   // One row can be in an index several times, by several elements of a set.
   const keys = new Set<string>();
@@ -85,7 +99,7 @@ function keysOf(range: ReadRange, options: ScanOptions, state: StateReader, note
   if (limit > 0) {
     for (const { key, value } of state.scan(range, reverse)) {
       notes.scanned();
-      if (range.field !== undefined) notes.field(range.table, key, range.field);
+      if (range.field !== undefined) noteField({ table: range.table, key, field: range.field }, removable, notes);
       keys.add(key);
       last = value;
       if (keys.size >= limit) break;
@@ -93,6 +107,16 @@ function keysOf(range: ReadRange, options: ScanOptions, state: StateReader, note
     notes.range(keys.size >= limit && last !== undefined ? seenOf(range, last, reverse) : range);
   }
   return [...keys];
+}
+
+/** A field is changed by what is written to it, and by the removal of its row. */
+export function noteField(
+  { table, key, field }: { readonly table: string; readonly key: string; readonly field: string },
+  removable: boolean,
+  notes: ReadNotes,
+): void {
+  notes.field(table, key, field);
+  if (removable) notes.removal(table, key);
 }
 
 type RowFactory = (key: string) => Readonly<Record<string, unknown>>;
@@ -106,8 +130,7 @@ function rowReader(name: string, { fields, removable }: Table, state: StateReade
     static {
       for (const field of Object.keys(fields)) {
         const get = function (this: Row): unknown {
-          notes.field(name, this.#key, field);
-          if (removable) notes.removal(name, this.#key);
+          noteField({ table: name, key: this.#key, field }, removable, notes);
           return state.read(name, this.#key, field);
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });

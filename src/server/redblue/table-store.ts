@@ -27,13 +27,13 @@ interface Row {
   readonly states: (FieldState | undefined)[];
   /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
   writtenAt: Place | undefined;
-  /** Whether a red-only field was written since the last removal. */
+  /** Whether a red operation has written it since the last removal. */
   isRed: boolean;
   /** Whether it is among the changes already, or is still to be saved for the first time. */
   isNoted: boolean;
 }
 
-/** A row as it is saved: its fields, and where rows are removed what the `Row` says beside, and its last removal. */
+/** A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last removal. */
 type SavedRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
   writtenAt?: SavedPlace | null,
@@ -47,6 +47,8 @@ export class TableStore {
   readonly changes: Changes<string> = new Changes<string>();
   readonly #name: string;
   readonly #removable: boolean;
+  /** Whether blue operations can remove rows. */
+  readonly #isRemovedByBlue: boolean;
   /** By name, in the order of their positions. */
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
@@ -63,6 +65,7 @@ export class TableStore {
       return { name: field, position, kind, initial: kind.state(), index };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
+    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.redOnly);
   }
 
   read(key: string, field: string): unknown {
@@ -72,6 +75,11 @@ export class TableStore {
 
   has(key: string): boolean {
     return this.#rows.has(key);
+  }
+
+  /** Whether every later red operation finds the row: a red one has written it, and no blue one can remove it. */
+  isThereByRed(key: string): boolean {
+    return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
   }
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
@@ -88,6 +96,7 @@ export class TableStore {
     const row = this.#rowFor(effect.key);
     if (!row.isNoted) this.changes.add(effect.key);
     row.isNoted = true;
+    if (isRedStamp(stamp)) row.isRed = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
     // One that comes out of a log was not made here.
@@ -96,9 +105,10 @@ export class TableStore {
     const state = (row.states[column.position] ??= this.#newState(column));
     const { index } = column;
     if (index === undefined) return state.apply(effect, stamp);
-    const before = indexedValues(state.read());
+    const valuesOf = (): readonly Scalar[] => valuesTouched(state, effect);
+    const before = valuesOf();
     const result = state.apply(effect, stamp);
-    reindex(index, effect.key, before, indexedValues(state.read()));
+    reindex(index, effect.key, before, valuesOf());
     return result;
   }
 
@@ -121,10 +131,13 @@ export class TableStore {
     const row = this.#rows.get(key);
     if (row !== undefined) row.isNoted = false;
     const saved = row === undefined ? null : this.#savedFields(row);
-    if (!this.#removable) return saved === null ? undefined : ([saved] satisfies SavedRow);
+    const { writtenAt, isRed = false } = row ?? {};
+    if (!this.#removable) {
+      if (saved === null) return undefined;
+      return (isRed ? [saved, null, isRed] : [saved]) satisfies SavedRow;
+    }
     const removedAt = this.#removedAt.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
-    const { writtenAt, isRed = false } = row ?? {};
     const place = (at: Place | undefined): SavedPlace | null => (at === undefined ? null : savePlace(at));
     return [saved, place(writtenAt), isRed, place(removedAt)] satisfies SavedRow;
   }
@@ -157,8 +170,8 @@ export class TableStore {
   }
 
   #noteWrite(row: Row, effect: Effect, stamp: Stamp): void {
-    if (this.#isRedOnly(effect)) row.isRed = true;
-    else if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0) row.writtenAt = stamp;
+    if (this.#isRedOnly(effect)) return;
+    if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0) row.writtenAt = stamp;
   }
 
   /** Whether the effect belongs to what a removal has taken. Red-only fields go by the red order instead. */
@@ -220,6 +233,9 @@ export class TableStore {
   }
 }
 
+/** Whether it is that of a red operation: its entry is the last one. */
+const isRedStamp = ({ entry, seen }: Stamp): boolean => entry === seen.length - 1;
+
 const NOTHING: readonly Scalar[] = [];
 
 /** The values under which a field's value is found: one of a register or cell, several of a set. */
@@ -228,9 +244,16 @@ export function indexedValues(value: unknown): readonly Scalar[] {
   return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NOTHING;
 }
 
+/** Of the values under which a field is found, those that the effect may bring or take. */
+function valuesTouched(state: FieldState, { value }: Effect): readonly Scalar[] {
+  if (state.holds === undefined) return indexedValues(state.read());
+  return isScalar(value) && state.holds(value) ? [value] : NOTHING;
+}
+
 function reindex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
-  for (const value of before) if (!after.includes(value)) index.delete({ value, key });
-  for (const value of after) if (!before.includes(value)) index.add({ value, key });
+  const [had, has] = [new Set(before), new Set(after)];
+  for (const value of before) if (!has.has(value)) index.delete({ value, key });
+  for (const value of after) if (!had.has(value)) index.add({ value, key });
 }
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -7,6 +7,7 @@ import type { Effect } from './effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
 import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
+import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';
 import type { Scalar } from './key-range.ts';
 import { isRemoval, WHOLE_ROW } from './row-effects.ts';
 
@@ -148,6 +149,24 @@ export function queue<T>(): Field<
   { push(item: T): Effect<Pushed, 'red'>; pop(): Effect<Popped<T>, 'red'> }
 > {
   return { kind: 'queue' };
+}
+
+/**
+ * A number that must not fall below a limit, changed by red shadow operations only; reads as a `number`, 0 at first. A
+ * `take` decides when it is applied whether there is enough, and its result says so: it is never sent back, however many
+ * take at once, where a generator that reads a counter and adds to it would be.
+ *
+ * @example
+ * red(
+ *   (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, { atLeast: 0 })],
+ *   ([taken]) => withMeta(taken.took, { remaining: taken.remaining }),
+ * )
+ */
+export function stock(): Field<
+  number,
+  { add(amount: number): Effect<Stocked, 'red'>; take(amount: number, options?: TakeOptions): Effect<Taken, 'red'> }
+> {
+  return { kind: 'stock' };
 }
 
 /** What generators read of a field. */

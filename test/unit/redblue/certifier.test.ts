@@ -1,4 +1,5 @@
 /** Certification decides by the log's prefix: what conflicts, what does not, and what is remembered. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../src/server/redblue/certifier.ts';
 import type { Effect } from '../../../src/server/redblue/effect.ts';
@@ -109,6 +110,44 @@ describe('certifier', () => {
     expect(certifier.decide({ kind: 'close', id: 'other/1', site: 0, failure }).kind).toBe('closed');
     expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
     expect(certifier.endingOf('other/1')).toBe('conflict');
+  });
+
+  test('a name written twice, its first commit trimmed → the second still rejects', () => {
+    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
+    for (const key of ['k', 'k', 'other']) certifier.decide(operation(0, { effects: [write(key)] }));
+    const reads = [fieldName('t', 'k', 'f')];
+    // The snapshot is within the window, and lacks the second commit.
+    expect(certifier.decide(operation(1, { reads })).kind).toBe('reject');
+    expect(certifier.decide(operation(2, { reads })).kind).toBe('commit');
+  });
+
+  test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', () => {
+    const endings = { operationsMax: 1000, clientsMax: 1000 };
+    const key = fc.constantFrom('a', 'b', 'c');
+    const step = fc.record({ written: key, read: key, age: fc.nat(6), isScan: fc.boolean() });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (windowCommits, steps) => {
+        const small = new Certifier({ windowCommits, endings });
+        const all = new Certifier({ windowCommits: 1000, endings });
+        let commits = 0;
+        for (const { written, read, age, isScan } of steps) {
+          const snapshot = Math.max(0, commits - age);
+          const created = isScan ? [rowName('t', written)] : [];
+          const wanted = isScan
+            ? { ranges: [{ table: 't', from: read, upTo: read }] }
+            : { reads: [fieldName('t', read, 'f')] };
+          const record = operation(snapshot, { ...wanted, effects: [write(written)], created });
+          const { kind } = small.decide(record);
+          if (snapshot < commits - windowCommits) {
+            expect(kind).toBe('reject');
+            continue;
+          }
+          expect(kind).toBe(all.decide(record).kind);
+          if (kind === 'commit') commits += 1;
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('snapshot older than the window → reject', () => {

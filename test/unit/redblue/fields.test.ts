@@ -124,7 +124,7 @@ describe('fields', () => {
 
 describe('pending effects', () => {
   const cases: Record<
-    Exclude<FieldKindName, 'queue'>,
+    Exclude<FieldKindName, 'queue' | 'stock'>,
     readonly [base: unknown, effects: [string, unknown][], shown: unknown]
   > = {
     counter: [

@@ -10,14 +10,16 @@ import { createEmbedded } from '../../../src/server/embedded.ts';
 import { frozen } from '../../../src/server/redblue/frozen.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
-import { cell, log, queue, register, table } from '../../../src/server/redblue/tables.ts';
+import { cell, log, queue, register, set, table } from '../../../src/server/redblue/tables.ts';
 
 interface Cart {
   readonly items: string[];
 }
 
 const KINDS = ['register', 'log', 'cell', 'queue'] as const;
-const kind = z.object({ kind: z.enum(KINDS) });
+/** What holds the values: a set, the array of a log, a queue. */
+const HOLDERS = ['set', 'log itself', 'queue itself'] as const;
+const kind = z.object({ kind: z.enum([...KINDS, ...HOLDERS]) });
 const contract = defineContract('carts', {
   put: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
   putRed: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
@@ -27,11 +29,15 @@ const contract = defineContract('carts', {
 
 const service = defineService(contract, {
   tables: {
-    blues: table({ register: register<Cart>(), log: log<Cart>() }),
+    blues: table({ register: register<Cart>(), log: log<Cart>(), set: set<string>() }),
     reds: table({ cell: cell<Cart>(), queue: queue<Cart>() }),
   },
   shadowOperations: ({ blues, reds }) => ({
-    put: blue((cart: Cart) => [blues.row('k').register.write(cart), blues.row('k').log.append(cart)]),
+    put: blue((cart: Cart) => [
+      blues.row('k').register.write(cart),
+      blues.row('k').log.append(cart),
+      blues.row('k').set.add('a'),
+    ]),
     putRed: red((cart: Cart) => [reds.row('k').cell.assign(cart), reds.row('k').queue.push(cart)]),
   }),
   generators: {
@@ -40,12 +46,19 @@ const service = defineService(contract, {
     meddle: (args, { tables }) => {
       const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
       const carts = { register: row.register, log: row.log[0], cell: redRow.cell, queue: redRow.queue.at(0) };
-      carts[args.kind]?.items.push('smuggled');
+      // What types forbid, and JavaScript does not.
+      const holders: Record<string, () => unknown> = {
+        set: () => (row.set as Set<string>).add('smuggled'),
+        'log itself': () => (row.log as Cart[]).push({ items: ['smuggled'] }),
+        'queue itself': () => (redRow.queue as unknown as Cart[]).push({ items: ['smuggled'] }),
+      };
+      holders[args.kind]?.();
+      carts[args.kind as 'register']?.items.push('smuggled');
       return null;
     },
     carts: (_, { tables }) => {
       const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
-      return [row.register, row.log[0], redRow.cell, redRow.queue.at(0)];
+      return [row.register, ...row.log, redRow.cell, redRow.queue.at(0), redRow.queue.size, [...row.set]];
     },
   },
 });
@@ -68,14 +81,14 @@ test('every kind of field → FINAL_FAILED, nothing changed at any site; the sam
     }
     // What was red before a restart is shown once the others have confirmed it.
     await irl.invokeStrong(contract.carts({}));
-    for (const each of KINDS) {
+    for (const each of [...KINDS, ...HOLDERS]) {
       await expect(irl.invokeStrong(contract.meddle({ kind: each }))).rejects.toMatchObject({
         code: 'FINAL_FAILED',
         cause: expect.any(TypeError),
       });
     }
     for (const site of [irl, frk])
-      expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart]);
+      expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart, 1, ['a']]);
     await deployment.close();
   }
 });

@@ -1,7 +1,6 @@
 /**
  * A counter: sites add to it, and the additions commute. Amounts are whole numbers, since only those add up to the same
- * sum in every order: count cents, not fractions. A sum that numbers no longer hold exactly is kept as a bigint, so that
- * sites agree there too.
+ * sum in every order: count cents, not fractions.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { Fifo } from '../../log/fifo.ts';
@@ -9,24 +8,8 @@ import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { writes } from './field.ts';
 import type { EffectBuilder, FieldKind, FieldState, PendingEffects } from './field.ts';
-
-/** A bigint exactly where a number could be another one. */
-type Sum = number | bigint;
-
-function plus(sum: Sum, amount: number): Sum {
-  if (typeof sum === 'number') {
-    const next = sum + amount;
-    if (Number.isSafeInteger(next)) return next;
-  }
-  const exact = BigInt(sum) + BigInt(amount);
-  const next = Number(exact);
-  return Number.isSafeInteger(next) ? next : exact;
-}
-
-/** Equal for equal sums, as JSON too. */
-function shown(sum: Sum): number | string {
-  return typeof sum === 'number' ? sum : String(sum);
-}
+import { plus, shownSum } from './sum.ts';
+import type { Sum } from './sum.ts';
 
 class CounterState implements FieldState {
   #value: Sum;
@@ -46,7 +29,7 @@ class CounterState implements FieldState {
     return false;
   }
   snapshot(): unknown {
-    return shown(this.#value);
+    return shownSum(this.#value);
   }
   save(): Sum {
     return this.#value;
@@ -82,7 +65,7 @@ class RemovableCounterState implements FieldState {
     return this.#additions.length === 0;
   }
   snapshot(): unknown {
-    return shown(this.#value);
+    return shownSum(this.#value);
   }
   save(): unknown {
     return this.#additions.map(({ amount, stamp }) => [amount, savePlace(stamp)]);

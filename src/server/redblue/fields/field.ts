@@ -11,6 +11,11 @@ export interface FieldState {
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
+  /**
+   * Of a field that holds many values: whether it holds this one. An effect changes whether it does of the value that it
+   * names, and of no other, so that an index follows at the cost of one.
+   */
+  holds?(value: unknown): boolean;
   /** Takes away what was written up to this stamp; a red-only field, what was written before in the red order. */
   clear(upTo: Stamp): void;
   /** Whether it is as if never written. */
@@ -55,7 +60,7 @@ export interface FieldName {
 }
 
 /** Builds an effect on a field of the row with this key. */
-export type EffectBuilder = (name: FieldName, key: string, value?: unknown) => Effect;
+export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
 /**
  * Builds effects with a value, which is part of the state from then on. One plain literal: the hot path makes one an

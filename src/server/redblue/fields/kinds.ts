@@ -6,9 +6,10 @@ import { logKind } from './log.ts';
 import { queueKind } from './queue.ts';
 import { registerKind } from './register.ts';
 import { setKind } from './set.ts';
+import { stockKind } from './stock.ts';
 
 /** The names of the kinds. */
-export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue';
+export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue' | 'stock';
 
 export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   counter: counterKind,
@@ -17,4 +18,5 @@ export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   log: logKind,
   cell: cellKind,
   queue: queueKind,
+  stock: stockKind,
 };

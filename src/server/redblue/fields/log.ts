@@ -11,20 +11,24 @@ interface Line {
 
 class LogState implements FieldState {
   #lines: Line[];
+  /** What was read last; made again once there is a change. */
+  #values: readonly unknown[] | undefined;
   constructor(saved: readonly (readonly [value: unknown, stamp: SavedPlace])[] = []) {
     this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPlace(stamp) }));
   }
   read(): readonly unknown[] {
-    return this.#lines.map((line) => line.value);
+    return (this.#values ??= Object.freeze(this.#lines.map((line) => line.value)));
   }
   apply(effect: Effect, stamp: Stamp): void {
     // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.
     let place = this.#lines.length;
     while (place > 0 && compareStamps((this.#lines[place - 1] as Line).stamp, stamp) > 0) place -= 1;
     this.#lines.splice(place, 0, { stamp, value: effect.value });
+    this.#values = undefined;
   }
   clear(upTo: Stamp): void {
     this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#values = undefined;
   }
   get isInitial(): boolean {
     return this.#lines.length === 0;
@@ -38,10 +42,10 @@ class LogState implements FieldState {
 }
 
 class PendingLines extends PendingList {
-  protected readonly initial: readonly unknown[] = [];
+  protected readonly initial: readonly unknown[] = Object.freeze([]);
   protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     if (pending.length === 0) return base;
-    return [...(base as readonly unknown[]), ...pending.map(({ effect }) => effect.value)];
+    return Object.freeze([...(base as readonly unknown[]), ...pending.map(({ effect }) => effect.value)]);
   }
 }
 

@@ -11,11 +11,20 @@ import { PendingQueue } from './pending-queue.ts';
 
 class QueueState implements FieldState {
   #items: Fifo<unknown>;
+  /** What is read: the items themselves could be changed by who has them in hand. */
+  readonly #view: QueueView;
   constructor(saved: readonly unknown[] = []) {
     this.#items = new Fifo(saved);
+    const items = (): Fifo<unknown> => this.#items;
+    this.#view = Object.freeze({
+      get size(): number {
+        return items().size;
+      },
+      at: (index: number): unknown => items().at(index),
+    });
   }
   read(): QueueView {
-    return this.#items;
+    return this.#view;
   }
   apply(effect: Effect): Popped | Pushed {
     const items = this.#items;

@@ -6,17 +6,23 @@ import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
+import { readOnlySet } from './read-only-set.ts';
 
 /** One addition. */
 type Tag = Place;
 
 class SetState implements FieldState {
   readonly #tags: Map<unknown, Tag[]>;
+  /** What was read last; made again once there is a change. */
+  #elements: ReadonlySet<unknown> | undefined;
   constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPlace[]])[] = []) {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
   }
   read(): ReadonlySet<unknown> {
-    return new Set(this.#tags.keys());
+    return (this.#elements ??= readOnlySet(this.#tags.keys()));
+  }
+  holds(element: unknown): boolean {
+    return this.#tags.has(element);
   }
   apply(effect: Effect, stamp: Stamp): void {
     // An addition stands for those that it had seen: whatever takes it would have taken them.
@@ -36,6 +42,7 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Tag[]): void {
+    if (this.#tags.has(element) !== tags.length > 0) this.#elements = undefined;
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
   }
@@ -63,7 +70,7 @@ function byOrigin(a: Origin, b: Origin): number {
 }
 
 class PendingChanges extends PendingList {
-  protected readonly initial: ReadonlySet<unknown> = new Set();
+  protected readonly initial: ReadonlySet<unknown> = readOnlySet();
   protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     if (pending.length === 0) return base;
     const elements = new Set(base as ReadonlySet<unknown>);
@@ -71,7 +78,7 @@ class PendingChanges extends PendingList {
       if (effect.action === 'add') elements.add(effect.value);
       else elements.delete(effect.value);
     }
-    return elements;
+    return readOnlySet(elements);
   }
 }
 
