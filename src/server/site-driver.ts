@@ -6,7 +6,7 @@ import type { SiteStorage } from './log/storage.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
-import { SiteMachine } from './redblue/site-machine.ts';
+import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
 import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
@@ -81,6 +81,10 @@ export class SiteDriver implements SubmissionPort {
     });
   }
 
+  get failure(): CorrectableError | undefined {
+    return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
+  }
+
   /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */
   start(): void {
     this.#act();
@@ -108,9 +112,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   receive(from: number, messages: readonly SiteMessage[]): void {
-    // Without room for it nothing is taken: whoever sent it sends it again.
-    if (this.#closed || this.#options.storage.isFull) return;
-    for (const message of messages) this.#machine.receive(from, message, Date.now());
+    if (this.#closed) return;
+    for (const message of messages) {
+      // Without room for it a message is not taken: whoever sent it sends it again.
+      if (this.#options.storage.isStuck && needsRoom(message)) continue;
+      this.#machine.receive(from, message, Date.now());
+    }
     this.#act();
   }
 
@@ -141,8 +148,9 @@ export class SiteDriver implements SubmissionPort {
       if (!this.#closed) this.#act();
     });
     const { backlogMax, storage } = this.#options;
-    const updateRefusal = storage.isFull
-      ? fullError()
+    const { fullBecause } = storage;
+    const updateRefusal = fullBecause !== undefined
+      ? fullError(fullBecause)
       : this.#machine.backlog >= backlogMax
         ? backlogError(backlogMax)
         : undefined;
@@ -173,6 +181,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #act(): void {
+    // After a pause another process may have the data: nothing more is told then.
+    if (this.#closed || !this.#options.storage.isHeld()) return;
     for (const output of this.#machine.takeOutputs()) this.#do(output);
     this.#tickWhileBusy();
     this.#wakeInTime();
@@ -236,8 +246,8 @@ function overloadedError(inFlightMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-function fullError(): CorrectableError {
-  const message = 'The disk is full. Nothing was done; reads are served, updates again once there is room.';
+function fullError(because: string): CorrectableError {
+  const message = `${because}. Nothing was done; reads are served, updates again once there is room.`;
   return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
 }
 

@@ -195,6 +195,21 @@ export class SiteMachine {
   }
 }
 
+/** Whether what a message leads to has to be written down: without room a site takes only the others. */
+export function needsRoom(message: SiteMessage): boolean {
+  switch (message.kind) {
+    case 'log.append':
+      return message.entries.length > 0;
+    case 'log.propose':
+    case 'blue.operations':
+    case 'slot.ask':
+    case 'slot.told':
+      return true;
+    default:
+      return false;
+  }
+}
+
 function isLogMessage(message: SiteMessage): message is LogMessage<RedRecord> {
   return message.kind.startsWith('log.');
 }

@@ -6,6 +6,7 @@ import { Checkpointer } from './checkpointer.ts';
 import type { StorageEvents } from '../site-alarm.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
+import type { FolderLock } from './folder-lock.ts';
 import { EntryPacker } from './packed-entries.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
@@ -29,6 +30,8 @@ export interface DurableStorageOptions {
   readonly mayBlock?: boolean;
   /** Shared by the sites of a process. */
   readonly packer?: EntryPacker;
+  /** Says whether the folder still is this process's alone: absent where nobody else can come by it. */
+  readonly lock?: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
 }
@@ -37,6 +40,8 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** As many as a full frame of a busy client has. */
 const LARGE_GROUP = 256;
 const CHECKPOINT_RETRY_MS_MAX = 60_000;
+/** On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile. */
+const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const SEGMENTS_AT_START_MAX = 4;
@@ -79,10 +84,10 @@ export class DurableStorage implements SiteStorage {
         this.#listener?.failed(error);
       },
     };
-    const fullChanged = (isFull: boolean): void => {
-      options.events?.fullChanged(isFull);
+    const fullChanged = (because: Error | undefined): void => {
+      options.events?.fullChanged(because);
       // It may be that the logs themselves fill the disk: a checkpoint makes them shorter.
-      if (isFull) timing.later(() => this.checkpoint());
+      if (because !== undefined) timing.later(() => this.checkpoint());
     };
     try {
       this.#log = this.createLog({
@@ -100,6 +105,7 @@ export class DurableStorage implements SiteStorage {
         packer,
       });
       for (const path of this.#recovered.useless) files.remove(path);
+      options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
       throw cannotStart(error as Error);
     }
@@ -111,6 +117,20 @@ export class DurableStorage implements SiteStorage {
 
   get isFull(): boolean {
     return this.#log.isFull;
+  }
+
+  get fullBecause(): string | undefined {
+    const error = this.#log.fullBecause;
+    if (error === undefined) return undefined;
+    return isNoSpace(error) ? 'The disk is full' : `No log file can be made (${error.message})`;
+  }
+
+  get isStuck(): boolean {
+    return this.#log.isStuck;
+  }
+
+  isHeld(): boolean {
+    return this.#options.lock?.isHeld() ?? true;
   }
 
   attach(source: CheckpointSource, listener: StorageListener): void {
@@ -139,6 +159,11 @@ export class DurableStorage implements SiteStorage {
   close(): Promise<void> {
     this.#isClosed = true;
     this.#checkpointer?.close();
+    // A start that came to nothing has said nothing either: no number of it need be kept.
+    if (this.#listener === undefined) {
+      this.#log.discard();
+      return Promise.resolve();
+    }
     return new Promise((resolve) => this.#log.close(resolve));
   }
 
@@ -168,8 +193,10 @@ export class DurableStorage implements SiteStorage {
   #onCheckpointFailed(error: Error): void {
     // Told once, and tried less and less often: it may have to write much each time.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
-    const retryMs = this.#checkpointRetryMs;
-    this.#checkpointRetryMs = Math.min(retryMs * 2, CHECKPOINT_RETRY_MS_MAX);
+    const retryMs = this.isFull
+      ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
+      : this.#checkpointRetryMs;
+    this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, CHECKPOINT_RETRY_MS_MAX);
     this.#options.timing.afterMs(retryMs, () => {
       if (!this.#isClosed) this.checkpoint();
     });

@@ -48,8 +48,9 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
       const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };
+      const { lock } = folder;
       // Several sites would be held up by each other's disks.
-      sites.push(new DurableStorage({ ...place, events, mayBlock: deployment.sites.length === 1 }));
+      sites.push(new DurableStorage({ ...place, lock, events, mayBlock: deployment.sites.length === 1 }));
     }
   } catch (error) {
     void close();

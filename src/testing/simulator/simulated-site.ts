@@ -8,6 +8,7 @@ import type {
   SiteOutput,
   StoredSite,
 } from '../../server/redblue/site-machine.ts';
+import { needsRoom } from '../../server/redblue/site-machine.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
@@ -158,7 +159,7 @@ export class SimulatedSite {
   }
 
   receive(from: number, message: SiteMessage): void {
-    if (this.#storage?.isFull === true) return;
+    if (this.#storage?.isStuck === true && needsRoom(message)) return;
     this.#input((machine) => machine.receive(from, message, this.nowMs));
   }
 

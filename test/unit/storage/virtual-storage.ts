@@ -29,7 +29,7 @@ export class TestSite implements CheckpointSource {
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
     const events: StorageEvents = {
-      fullChanged: (isFull) => this.events.push(isFull ? 'full' : 'room'),
+      fullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
       checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
       stopped: ({ message }) => this.events.push(`stopped: ${message}`),
     };
