@@ -12,6 +12,8 @@ export interface SiteAlarm {
     | 'disk-has-room'
     /** Nothing is lost; the logs stay longer, and it is tried again. */
     | 'checkpoint-failed'
+    /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
+    | 'data-damaged'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped';
   /** The site that noticed. */
@@ -46,6 +48,8 @@ export interface StorageEvents {
   /** No log file can be made, and why; or one can again. */
   fullChanged(because: Error | undefined): void;
   checkpointFailed(error: Error): void;
+  /** Something that was on the disk is not there any more, or not whole. */
+  damaged(what: string): void;
   stopped(error: Error): void;
 }
 
@@ -63,6 +67,7 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
     },
     checkpointFailed: ({ message }) =>
       tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
+    damaged: (what) => tell('data-damaged', `${what}.`.replace(/\.\.$/, '.')),
     stopped: ({ message }) =>
       tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
   };

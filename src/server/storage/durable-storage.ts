@@ -8,6 +8,7 @@ import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { EntryPacker } from './packed-entries.ts';
+import type { SegmentHeader } from './names.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
 import { FULL_RETRY_MS } from './ordered-writes.ts';
@@ -58,6 +59,7 @@ export class DurableStorage implements SiteStorage {
   #source: CheckpointSource | undefined;
   /** Entries before these places are in the last checkpoint. */
   #contained: LogPlaces = { local: 0, red: 0 };
+  #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
   #isClosed = false;
@@ -72,7 +74,8 @@ export class DurableStorage implements SiteStorage {
     const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
     this.#options = options;
     files.makeFolder(folder);
-    this.#recovered = recover(files, folder);
+    this.#recovered = this.#recover();
+    this.#lastCheckpoint = this.#recovered.lastCheckpoint;
     this.stored = this.#recovered.stored;
     // Each start makes a file with a new number before anything else.
     this.epoch = this.#recovered.nextSegment;
@@ -103,6 +106,7 @@ export class DurableStorage implements SiteStorage {
         listener,
         fullChanged,
         packer,
+        lastCheckpoint: () => this.#lastCheckpoint,
       });
       for (const path of this.#recovered.useless) files.remove(path);
       options.lock?.onLost((error) => this.#log.fail(error));
@@ -137,13 +141,14 @@ export class DurableStorage implements SiteStorage {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, folder } = this.#options;
-    const { nextCheckpoint: number, checkpointFile } = this.#recovered;
+    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy } = this.#recovered;
     const on = {
-      onDone: (contained: LogPlaces) => this.#onCheckpoint(contained),
+      onDone: (contained: LogPlaces, file: number) => this.#onCheckpoint(contained, file),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
     };
-    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpointFile);
-    if (this.#log.segmentCount > SEGMENTS_AT_START_MAX) timing.later(() => this.checkpoint());
+    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, lastCheckpoint?.file);
+    const isDue = this.#log.segmentCount > SEGMENTS_AT_START_MAX || hasOneCopy || damages.length > 0;
+    if (isDue) timing.later(() => this.checkpoint());
   }
 
   append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void {
@@ -167,6 +172,18 @@ export class DurableStorage implements SiteStorage {
     return new Promise((resolve) => this.#log.close(resolve));
   }
 
+  #recover(): Recovered {
+    const { files, folder, events } = this.#options;
+    try {
+      const recovered = recover(files, folder);
+      for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
+      return recovered;
+    } catch (error) {
+      events?.damaged((error as Error).message);
+      throw error;
+    }
+  }
+
   #onSynced(log: SiteLogName, length: number): void {
     this.#listener?.synced(log, length);
     this.#removeOldSegments();
@@ -174,8 +191,9 @@ export class DurableStorage implements SiteStorage {
     if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
   }
 
-  #onCheckpoint(contained: LogPlaces): void {
+  #onCheckpoint(contained: LogPlaces, file: number): void {
     this.#contained = contained;
+    this.#lastCheckpoint = { file, ...contained };
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#removeOldSegments();
     this.#log.settleForLess();

@@ -42,6 +42,8 @@ export interface SegmentLogOptions {
   /** Whether a site that has little to do may be held up until its entries are on the disk. */
   readonly mayBlock: boolean;
   readonly packer: EntryPacker;
+  /** The last checkpoint that there is now. */
+  lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: StorageListener;
   /** There is no other file to be had, and why, or there is again. */
   fullChanged(because: Error | undefined): void;
@@ -223,8 +225,11 @@ export class SegmentLog {
   /** The frame of a group, after the header where it is the first of its file. */
   #framesOf(packed: Uint8Array): Uint8Array {
     const file = this.#number;
-    if (this.#frames > 0) return sealFrame(packed, { file, index: this.#frames });
-    const header: SegmentHeader = { format: FORMAT, ...this.#lengths };
+    if (this.#frames > 0) {
+      return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
+    }
+    const checkpoint = this.#options.lastCheckpoint();
+    const header: SegmentHeader = { format: FORMAT, ...this.#lengths, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
       sealFrame(packed, { file, index: 1 }),

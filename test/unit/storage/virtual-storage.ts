@@ -31,6 +31,7 @@ export class TestSite implements CheckpointSource {
     const events: StorageEvents = {
       fullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
       checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
+      damaged: (what) => this.events.push(`damaged: ${what}`),
       stopped: ({ message }) => this.events.push(`stopped: ${message}`),
     };
     this.storage = new DurableStorage({
