@@ -13,7 +13,8 @@ const EXIT_LOST = 3;
  * @throws CorrectableError `INVALID_ARGUMENT` where there is no data folder
  */
 export function inspectCommand(dataDir: string | undefined, options: Raw): void {
-  if (dataDir === undefined) throw usageError('data', 'is not for this command: name the folder, as in inspect <dataDir>');
+  if (dataDir === undefined)
+    throw usageError('data', 'is not for this command: name the folder, as in inspect <dataDir>');
   const found = inspectDataFolder(resolve(dataDir));
   for (const line of options['json'] === true ? [JSON.stringify(found)] : linesOf(found)) console.log(line);
   if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;

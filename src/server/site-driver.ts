@@ -155,11 +155,12 @@ export class SiteDriver implements SubmissionPort {
     });
     const { backlogMax, storage } = this.#options;
     const { fullBecause } = storage;
-    const updateRefusal = fullBecause !== undefined
-      ? fullError(fullBecause)
-      : this.#machine.backlog >= backlogMax
-        ? backlogError(backlogMax)
-        : undefined;
+    const updateRefusal =
+      fullBecause !== undefined
+        ? fullError(fullBecause)
+        : this.#machine.backlog >= backlogMax
+          ? backlogError(backlogMax)
+          : undefined;
     return { atMs: Date.now(), updateRefusal };
   }
 

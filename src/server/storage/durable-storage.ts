@@ -211,9 +211,7 @@ export class DurableStorage implements SiteStorage {
   #onCheckpointFailed(error: Error): void {
     // Told once, and tried less and less often: it may have to write much each time.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
-    const retryMs = this.isFull
-      ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
-      : this.#checkpointRetryMs;
+    const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;
     this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, CHECKPOINT_RETRY_MS_MAX);
     this.#options.timing.afterMs(retryMs, () => {
       if (!this.#isClosed) this.checkpoint();

@@ -46,7 +46,10 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
     await folder.close();
   };
   try {
-    refuseMissingSites(folder.files, deployment.sites.map((name) => folder.siteFolder(name)));
+    refuseMissingSites(
+      folder.files,
+      deployment.sites.map((name) => folder.siteFolder(name)),
+    );
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
       const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };

@@ -137,7 +137,8 @@ function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, { checkpoint, contain
     // What format 4 wrote does not say where its checkpoint stands.
     if (from === undefined) continue;
     if (logs.start[log] > from) {
-      const what = checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
+      const what =
+        checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
       const why = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
       throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}${why}`);
     }
@@ -173,7 +174,8 @@ function readSegments(files: Files, folder: string, numbers: readonly number[]):
       continue;
     }
     const { format, local, red, checkpoint } = header;
-    if (!isReadable(format)) throw unreadable(`${path} has format ${format}; this version reads ${FORMAT_MIN} to ${FORMAT}`);
+    if (!isReadable(format))
+      throw unreadable(`${path} has format ${format}; this version reads ${FORMAT_MIN} to ${FORMAT}`);
     const segment = { number, local, red };
     logs ??= { start: { local, red }, local: [], red: [], segments: [], empty, checkpoint };
     joinAt(logs, segment, path);

@@ -39,6 +39,8 @@ export interface SimulationOptions {
   /** Mean time between moments at which a site's disk is full; `Infinity` for none. */
   readonly fullEveryMs: number;
   readonly fullMeanMs: number;
+  /** How likely a crash is to be followed by damage to the files of the site. */
+  readonly damageChance: number;
   /** How far a site's clock may be off. */
   readonly skewMaxMs: number;
   /** How far the clock of one site is ahead until everything heals: beyond what the others accept; 0 for none. */
@@ -107,5 +109,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     attemptsMax: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
+    damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
   };
 }

@@ -130,7 +130,11 @@ describe('a log file', () => {
   });
 
   /** One file with ten frames of entries, and where each of them begins. */
-  function tenFrames(): { readonly machine: VirtualMachine; readonly name: string; readonly starts: readonly number[] } {
+  function tenFrames(): {
+    readonly machine: VirtualMachine;
+    readonly name: string;
+    readonly starts: readonly number[];
+  } {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity, segmentBytes: 10_000 });
     write(machine, machine.start(), 10);
     machine.disk.crash();
@@ -141,13 +145,18 @@ describe('a log file', () => {
     return { machine, name, starts };
   }
 
-  test.each([0, 1, 5, 9])('frame %i of 0 to 10 damaged → no start; the message says what can still be read', (frame) => {
-    const { machine, name, starts } = tenFrames();
-    flip(machine, name, (starts[frame] as number) + 17);
-    const behind = 10 - frame;
-    const message = new RegExp(`damaged at byte ${starts[frame]}: 1 groups .* behind them ${behind} entries of the local`);
-    expect(() => machine.start()).toThrow(refusal(message));
-  });
+  test.each([0, 1, 5, 9])(
+    'frame %i of 0 to 10 damaged → no start; the message says what can still be read',
+    (frame) => {
+      const { machine, name, starts } = tenFrames();
+      flip(machine, name, (starts[frame] as number) + 17);
+      const behind = 10 - frame;
+      const message = new RegExp(
+        `damaged at byte ${starts[frame]}: 1 groups .* behind them ${behind} entries of the local`,
+      );
+      expect(() => machine.start()).toThrow(refusal(message));
+    },
+  );
 
   test('the last frame damaged → taken for torn, which it may be', () => {
     const { machine, name, starts } = tenFrames();

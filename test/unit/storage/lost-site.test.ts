@@ -36,18 +36,21 @@ const refusal = (what: RegExp): unknown =>
   expect.objectContaining({ code: 'UNAVAILABLE', retryable: false, message: expect.stringMatching(what) });
 
 describe('a deployment', () => {
-  test.each(['irl', 'vrg'])('the folder of %s is gone → no start, nothing is made, and what to do is said', async (lost) => {
-    const first = start();
-    for (const site of SITES) await work(first, site, `of ${site}`);
-    await first.close();
-    rmSync(folderOf(lost), { recursive: true });
-    const advice = `nothing in sites/${lost}, and .* Put back what is gone, .* Do not remove the folder of a single site`;
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      expect(start).toThrow(refusal(new RegExp(advice)));
-      expect(readdirSync(join(dataDir, 'sites'))).not.toContain(lost);
-      await expect.poll(() => existsSync(join(dataDir, 'lock'))).toBe(false);
-    }
-  });
+  test.each(['irl', 'vrg'])(
+    'the folder of %s is gone → no start, nothing is made, and what to do is said',
+    async (lost) => {
+      const first = start();
+      for (const site of SITES) await work(first, site, `of ${site}`);
+      await first.close();
+      rmSync(folderOf(lost), { recursive: true });
+      const advice = `nothing in sites/${lost}, and .* Put back what is gone, .* Do not remove the folder of a single site`;
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        expect(start).toThrow(refusal(new RegExp(advice)));
+        expect(readdirSync(join(dataDir, 'sites'))).not.toContain(lost);
+        await expect.poll(() => existsSync(join(dataDir, 'lock'))).toBe(false);
+      }
+    },
+  );
 
   test.each(['irl', 'vrg'])('the folder of %s as it was before → no start', async (old) => {
     const first = start();
@@ -73,10 +76,38 @@ describe('a deployment', () => {
 describe('what others have of a site', () => {
   const names = ['a', 'b'];
   test.each([
-    ['as much as it has itself', [{ streams: [3, 2], red: 5 }, { streams: [3, 2], red: 5 }], undefined],
-    ['more of its stream', [{ streams: [3, 2], red: 5 }, { streams: [4, 2], red: 5 }], 'site b has 4 operations of a'],
-    ['more of the red log that it leads', [{ streams: [3, 2], red: 5 }, { streams: [3, 2], red: 6 }], 'which leads it'],
-    ['less', [{ streams: [3, 2], red: 5 }, { streams: [1, 2], red: 4 }], undefined],
+    [
+      'as much as it has itself',
+      [
+        { streams: [3, 2], red: 5 },
+        { streams: [3, 2], red: 5 },
+      ],
+      undefined,
+    ],
+    [
+      'more of its stream',
+      [
+        { streams: [3, 2], red: 5 },
+        { streams: [4, 2], red: 5 },
+      ],
+      'site b has 4 operations of a',
+    ],
+    [
+      'more of the red log that it leads',
+      [
+        { streams: [3, 2], red: 5 },
+        { streams: [3, 2], red: 6 },
+      ],
+      'which leads it',
+    ],
+    [
+      'less',
+      [
+        { streams: [3, 2], red: 5 },
+        { streams: [1, 2], red: 4 },
+      ],
+      undefined,
+    ],
   ])('%s → %#', (_, holdings, problem) => {
     const found = lostPast(holdings, { site: 0, redLeader: 0, names });
     if (problem === undefined) expect(found).toBeUndefined();

@@ -32,7 +32,12 @@ function start(
   mayBlock = false,
   lock?: DurableStorageOptions['lock'],
 ): Client<RedBlueLevels> {
-  const options = { service: notesService(), sites, backlogMax: BACKLOG_MAX, sizes: { segmentBytes: 4000, mayBlock, ...(lock && { lock }) } };
+  const options = {
+    service: notesService(),
+    sites,
+    backlogMax: BACKLOG_MAX,
+    sizes: { segmentBytes: 4000, mayBlock, ...(lock && { lock }) },
+  };
   const driver = startSite(machine, options);
   drivers.push(driver);
   return createClient(new SiteBinding('irl', driver));
