@@ -2,6 +2,7 @@
 /** The `correctables` command. */
 import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { inspectCommand } from './inspect.ts';
 import { typedOptions, type Raw } from './options.ts';
 import { DATA_DIR, serveCommand } from './serve.ts';
 
@@ -29,6 +30,10 @@ const serve = cli
   .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
   .option('--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP')
   .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');
+const inspect = cli
+  .command('inspect <dataDir>', 'Say what is in a data folder, and what of it is lost or damaged; changes nothing')
+  .option('--json', 'Print it as one JSON line')
+  .example('correctables inspect correctables-data');
 cli.help();
 
 try {
@@ -40,15 +45,20 @@ try {
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
 }
 
-async function run(command: string | undefined, options: Raw, [word]: readonly string[]): Promise<void> {
+async function run(command: string | undefined, options: Raw, words: readonly string[]): Promise<void> {
+  const [word] = words;
   if (command === undefined) {
     if (word !== undefined) console.error(`correctables: no command "${word}"`);
     cli.outputHelp();
     process.exitCode = EXIT_USAGE;
     return;
   }
-  const known = new Set(serve.options.map((option) => option.name));
+  const known = new Set((command === 'inspect' ? inspect : serve).options.map((option) => option.name));
   const typed = typedOptions(options, known, process.argv);
+  if (command === 'inspect') {
+    if (words.length <= 1) return inspectCommand(word, typed);
+    throw new CorrectableError('INVALID_ARGUMENT', `inspect takes one folder, not "${words.join(' ')}"; see --help`);
+  }
   if (word !== undefined) {
     throw new CorrectableError('INVALID_ARGUMENT', `${command} takes flags only, not "${word}"; see --help`);
   }

@@ -114,6 +114,11 @@ export interface Binding<L extends Levels = Levels> {
    * update was executed answers `UNKNOWN` rather than submit it again.
    */
   readonly executesOnce?: boolean | undefined;
+  /**
+   * Why this stack has failed for good and answers nothing any more; absent or `undefined` while it works. A gateway that
+   * hosts it says so to whoever asks for its health.
+   */
+  readonly failure?: CorrectableError | undefined;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */

@@ -6,12 +6,14 @@ import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
 import type { Binding } from '../correctable/binding.ts';
+import { CorrectableError } from '../correctable/errors.ts';
 import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
 import { invariantObserver } from './invariant-alarm.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
+import { lostPast } from './redblue/lost-past.ts';
 import type { Service } from './redblue/service.ts';
 import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
@@ -21,6 +23,7 @@ import { clockObserver, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
+import { RESTORE_ADVICE } from './storage/recovery.ts';
 import { oneWayDelayMs } from './wan.ts';
 import type { Wan } from './wan.ts';
 
@@ -112,7 +115,7 @@ const DEFAULT_CLOCK_SKEW_MS = 10_000;
  * its own what it likes.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
- * `UNAVAILABLE` when another process has the folder open, or its data cannot be read.
+ * `UNAVAILABLE` when another process has the folder open, its data cannot be read, or a site has lost its past.
  * @example
  * const shop = createEmbedded(ticketService, { sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper' });
  * const client = createClient(shop.site('vrg'));
@@ -152,6 +155,12 @@ export function createEmbedded<const N extends string>(service: Service, options
       }),
     );
   }
+  try {
+    refuseLostPasts(drivers, { redLeader, names: sites });
+  } catch (error) {
+    void storage.close();
+    throw error;
+  }
   for (const driver of drivers) driver.start();
   const bindings = new Map<string, SiteBinding>();
   return {
@@ -175,6 +184,17 @@ export function createEmbedded<const N extends string>(service: Service, options
 /** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
 function isDevelopment({ invariants }: Service): boolean {
   return process.env['NODE_ENV'] !== 'production' && Object.keys(invariants).length > 0;
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where a site has less of its own than another one has of it. */
+function refuseLostPasts(drivers: readonly SiteDriver[], of: { redLeader: number; names: readonly string[] }): void {
+  const holdings = drivers.map(({ holding }) => holding);
+  for (const site of drivers.keys()) {
+    const problem = lostPast(holdings, { site, ...of });
+    if (problem === undefined) continue;
+    const message = `The data cannot be used: ${problem}. ${RESTORE_ADVICE}.`;
+    throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  }
 }
 
 function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): GeneratorOptions {

@@ -1,16 +1,19 @@
 /** What an operator must know, and how it is noticed. */
 import type { ReplicaObserver } from './redblue/replica-port.ts';
+import { isNoSpace } from './storage/files.ts';
 
 /** What an operator must know. */
 export interface SiteAlarm {
   readonly kind:
     | 'clock-quarantined'
     | 'clock-released'
-    /** No room for another log file: updates are refused, reads served. */
+    /** No room for another log file, or none can be made for another reason: updates are refused, reads served. */
     | 'disk-full'
     | 'disk-has-room'
     /** Nothing is lost; the logs stay longer, and it is tried again. */
     | 'checkpoint-failed'
+    /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
+    | 'data-damaged'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
     /** An operation left a row without what the service declares of it; told once a row and invariant. */
@@ -44,8 +47,11 @@ export function clockObserver(sites: readonly string[], site: number, onAlarm: O
 
 /** What a site's storage tells of. */
 export interface StorageEvents {
-  fullChanged(isFull: boolean): void;
+  /** No log file can be made, and why; or one can again. */
+  fullChanged(because: Error | undefined): void;
   checkpointFailed(error: Error): void;
+  /** Something that was on the disk is not there any more, or not whole. */
+  damaged(what: string): void;
   stopped(error: Error): void;
 }
 
@@ -54,12 +60,16 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
   const tell = (kind: SiteAlarm['kind'], what: string): void =>
     onAlarm({ kind, site, message: `Site ${site}: ${what}` });
   return {
-    fullChanged: (isFull) => {
-      if (isFull) tell('disk-full', 'the disk is full. Updates are refused until there is room; reads are served.');
-      else tell('disk-has-room', 'there is room on the disk again, and updates are taken.');
+    fullChanged: (because) => {
+      if (because !== undefined && isNoSpace(because)) {
+        tell('disk-full', 'the disk is full. Updates are refused until there is room; reads are served.');
+      } else if (because !== undefined) {
+        tell('disk-full', `no log file can be made (${because.message}). Updates are refused until one can be.`);
+      } else tell('disk-has-room', 'there is room on the disk again, and updates are taken.');
     },
     checkpointFailed: ({ message }) =>
       tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
+    damaged: (what) => tell('data-damaged', `${what}.`.replace(/\.\.$/, '.')),
     stopped: ({ message }) =>
       tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
   };

@@ -3,10 +3,11 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
+import type { Holding } from './redblue/lost-past.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
-import { SiteMachine } from './redblue/site-machine.ts';
+import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
 import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
@@ -81,6 +82,15 @@ export class SiteDriver implements SubmissionPort {
     });
   }
 
+  get failure(): CorrectableError | undefined {
+    return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
+  }
+
+  /** What the site found at its start. */
+  get holding(): Holding {
+    return this.#machine.holding;
+  }
+
   /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */
   start(): void {
     this.#act();
@@ -108,9 +118,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   receive(from: number, messages: readonly SiteMessage[]): void {
-    // Without room for it nothing is taken: whoever sent it sends it again.
-    if (this.#closed || this.#options.storage.isFull) return;
-    for (const message of messages) this.#machine.receive(from, message, Date.now());
+    if (this.#closed) return;
+    for (const message of messages) {
+      // Without room for it a message is not taken: whoever sent it sends it again.
+      if (this.#options.storage.isStuck && needsRoom(message)) continue;
+      this.#machine.receive(from, message, Date.now());
+    }
     this.#act();
   }
 
@@ -141,11 +154,13 @@ export class SiteDriver implements SubmissionPort {
       if (!this.#closed) this.#act();
     });
     const { backlogMax, storage } = this.#options;
-    const updateRefusal = storage.isFull
-      ? fullError()
-      : this.#machine.backlog >= backlogMax
-        ? backlogError(backlogMax)
-        : undefined;
+    const { fullBecause } = storage;
+    const updateRefusal =
+      fullBecause !== undefined
+        ? fullError(fullBecause)
+        : this.#machine.backlog >= backlogMax
+          ? backlogError(backlogMax)
+          : undefined;
     return { atMs: Date.now(), updateRefusal };
   }
 
@@ -173,6 +188,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #act(): void {
+    // After a pause another process may have the data: nothing more is told then.
+    if (this.#closed || !this.#options.storage.isHeld()) return;
     for (const output of this.#machine.takeOutputs()) this.#do(output);
     this.#tickWhileBusy();
     this.#wakeInTime();
@@ -236,8 +253,8 @@ function overloadedError(inFlightMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-function fullError(): CorrectableError {
-  const message = 'The disk is full. Nothing was done; reads are served, updates again once there is room.';
+function fullError(because: string): CorrectableError {
+  const message = `${because}. Nothing was done; reads are served, updates again once there is room.`;
   return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
 }
 

@@ -46,7 +46,8 @@ export interface GatewayOptions<L extends Levels = Levels> {
 
 /** What a gateway is doing. */
 export interface GatewayStatus extends Readonly<GatewayCounters> {
-  readonly state: 'serving' | 'draining' | 'closed';
+  /** `stopped`: what it hosts has failed for good. */
+  readonly state: 'serving' | 'stopped' | 'draining' | 'closed';
   readonly connections: number;
   /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
   readonly inFlight: number;
@@ -149,7 +150,12 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   get accepting(): boolean {
-    return this.#state === 'serving' && this.#connections.size < this.limits.connectionsMax;
+    return this.#stateNow === 'serving' && this.#connections.size < this.limits.connectionsMax;
+  }
+
+  /** What has failed for good serves nobody, however long its gateway stays. */
+  get #stateNow(): GatewayStatus['state'] {
+    return this.#state === 'serving' && this.binding.failure !== undefined ? 'stopped' : this.#state;
   }
 
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
@@ -200,7 +206,7 @@ class BindingGateway implements Gateway, GatewayHost {
   status(): GatewayStatus {
     const { counters, clients, load } = this;
     return {
-      state: this.#state,
+      state: this.#stateNow,
       connections: this.#connections.size,
       inFlight: load.operations,
       clients: clients.size,

@@ -26,13 +26,15 @@ const STATUS = {
 /** A status with which an upgrade is refused. */
 export type RefusalStatus = keyof typeof STATUS;
 
-/** A server whose connections cannot wait for ever. */
-export function createHttpServer(): Server {
-  return createServer({
+/** A server whose connections cannot wait for ever, and of which there are so many at most. */
+export function createHttpServer(connectionsMax: number): Server {
+  const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
+  server.maxConnections = connectionsMax;
+  return server;
 }
 
 /** The path of a request, without its query; also where the whole address was given, as to a proxy. */

@@ -110,8 +110,9 @@ async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean 
 
 function healthOf(sites: Sites, isKnownClient: boolean): Answer {
   const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
-  const serving = entries.every(([, { state }]) => state === 'serving');
-  const status = serving ? 'ok' : 'draining';
+  const states = entries.map(([, { state }]) => state);
+  const serving = states.every((state) => state === 'serving');
+  const status = serving ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
   return {
     status: serving ? 200 : 503,
     body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },

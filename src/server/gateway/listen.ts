@@ -6,6 +6,7 @@ import type { Gateway } from './gateway.ts';
 import { createHttpHandler } from './http.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from './idle-poll.ts';
+import { connectionsMaxOf } from './connections-max.ts';
 import { checkListenOptions } from './listen-checks.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { Place } from './place.ts';
@@ -73,7 +74,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const { sites, server: given } = options;
   checkListenOptions(options);
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
-  const server = given ?? createHttpServer();
+  const server = given ?? createHttpServer(connectionsMaxOf(sites));
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
   const handleHttp = createHttpHandler(sites, place);
   if (given === undefined) answerRequests(server, handleHttp, options);

@@ -199,7 +199,8 @@ export class SequencedLog<R> implements Log<R> {
     return this.options.site === this.options.leader;
   }
 
-  protected get length(): number {
+  /** Entries of its log, those that it has forgotten included. */
+  get length(): number {
     return this.#forgotten + this.#entries.size;
   }
 

@@ -24,8 +24,17 @@ export interface SiteStorage {
   readonly stored: StoredSite;
   /** Larger than at any earlier start of this site. */
   readonly epoch: number;
-  /** Whether there is no room for more: what was appended is kept, but nothing should be added. */
+  /** Whether there is no room for more: what was appended is kept, but nothing should be begun. */
   readonly isFull: boolean;
+  /** Why, for whoever is refused. */
+  readonly fullBecause: string | undefined;
+  /** Whether the room that was left for what had begun is used up too: nothing that is appended is written for now. */
+  readonly isStuck: boolean;
+  /**
+   * Whether nobody else has taken the place over while this process was held up. Asked before anything is told; where
+   * somebody has, the listener is told that the storage has failed.
+   */
+  isHeld(): boolean;
   /** To be called once, before the first `append`. */
   attach(source: CheckpointSource, listener: StorageListener): void;
   /**

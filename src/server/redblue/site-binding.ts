@@ -52,6 +52,8 @@ export interface SubmissionPort {
   readonly site: number;
   readonly sites: readonly string[];
   readonly tokens: SessionTokens;
+  /** Why the site has stopped, where its storage has failed. */
+  readonly failure?: CorrectableError | undefined;
   submit(request: SubmissionRequest, submitter: Submitter): void;
   /** Fails what came through `door` and is under way; the site itself goes on. */
   endSubmissions(door: object): void;
@@ -102,6 +104,11 @@ export class SiteBinding implements Binding<RedBlueLevels> {
     this.name = `redblue:${siteName}`;
     this.#siteName = siteName;
     this.#site = site;
+  }
+
+  /** Why the site answers nothing any more. */
+  get failure(): CorrectableError | undefined {
+    return this.#site.failure;
   }
 
   get isClosed(): boolean {

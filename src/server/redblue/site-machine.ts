@@ -3,6 +3,7 @@ import type { LogEntry, LogMessage, LogOutput } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
 import type { SavedLog, SequencedLogOptions } from '../log/sequenced-log.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
+import type { Holding } from './lost-past.ts';
 import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
 import type { StoredReplica } from './replica.ts';
@@ -101,6 +102,11 @@ export class SiteMachine {
     return this.replica.sections;
   }
 
+  /** How far the site has got with its own operations, those of the others, and the red log. */
+  get holding(): Holding {
+    return { streams: this.replica.blue.save().map(({ synced }) => synced), red: this.log.length };
+  }
+
   /** What makes a checkpoint of the sections as they are now. */
   cut(): Cut {
     const rest: SavedSite = { replica: this.replica.save(), log: this.log.save() };
@@ -192,6 +198,21 @@ export class SiteMachine {
     if (output.kind === 'deliver') this.replica.deliver(output.records, this.#nowMs);
     else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
     else this.#outputs.push(output);
+  }
+}
+
+/** Whether what a message leads to has to be written down: without room a site takes only the others. */
+export function needsRoom(message: SiteMessage): boolean {
+  switch (message.kind) {
+    case 'log.append':
+      return message.entries.length > 0;
+    case 'log.propose':
+    case 'blue.operations':
+    case 'slot.ask':
+    case 'slot.told':
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -3,13 +3,15 @@
  * changes meanwhile is taken again. The last slice, small, and the rest of the state are of one moment: that makes the
  * whole consistent.
  */
+import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/storage.ts';
 import type { LogPlaces } from '../redblue/site-machine.ts';
 import { commitText, headerText, rowsText } from './checkpoint-file.ts';
-import type { CheckpointRow } from './checkpoint-file.ts';
+import { CheckpointSlices } from './checkpoint-slices.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
-import { encodeFrame } from './frames.ts';
-import { checkpointName } from './names.ts';
+import { encodeFrame, HEADER_BYTES } from './frames.ts';
+import { createMirrored } from './mirrored-file.ts';
+import { checkpointCopyName, checkpointName } from './names.ts';
 
 /** What a checkpointer works with. */
 export interface CheckpointerOptions {
@@ -19,15 +21,12 @@ export interface CheckpointerOptions {
   /** Number of the first file to write. */
   readonly number: number;
   readonly source: CheckpointSource;
-  /** A checkpoint is on the disk that contains the entries before these places. */
-  onDone(contained: LogPlaces): void;
+  /** A checkpoint is on the disk, in the file with this number, that contains the entries before these places. */
+  onDone(contained: LogPlaces, file: number): void;
   /** It could not be written; nothing is lost, the logs only stay longer. */
   onFailed(error: Error): void;
 }
 
-/** Rows in the first slice. Each is longer by a tenth, so that it soon ends however fast rows change. */
-const SLICE_ROWS = 500;
-const SLICE_GROWTH = 1.1;
 /** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
 const REWRITE_BYTES = 4 * 1024 * 1024;
 
@@ -37,6 +36,8 @@ interface Current {
   readonly file: SyncedFile;
   position: number;
   frames: number;
+  /** Checksum of the payloads so far. */
+  sum: number;
   /** Length after its first checkpoint, which has everything; 0 before that. */
   wholeBytes: number;
 }
@@ -48,13 +49,14 @@ export class Checkpointer {
   #current: Current | undefined;
   #isRunning = false;
   #isClosed = false;
-  #sliceRows = SLICE_ROWS;
+  #slices: CheckpointSlices;
   readonly #outdated: number[];
 
   /** `replaced` is the number of the file that the first checkpoint takes the place of. */
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
+    this.#slices = new CheckpointSlices(options.source);
     this.#outdated = replaced === undefined ? [] : [replaced];
   }
 
@@ -66,7 +68,7 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     this.#isRunning = true;
-    this.#sliceRows = SLICE_ROWS;
+    this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
     if (current !== undefined && !isOutdated(current)) return this.#slice(current);
     this.#leave();
@@ -82,11 +84,11 @@ export class Checkpointer {
   #begin(): void {
     const { files, folder, source } = this.#options;
     const number = this.#number++;
-    files.create(`${folder}/${checkpointName(number)}`, 0, (error, file) => {
+    createMirrored(files, pathsOf(folder, number), (error, file) => {
       if (this.#isClosed) return file?.close();
       if (file === undefined) return this.#giveUp(error as Error);
       for (const section of Object.values(source.sections)) section.changeAll();
-      this.#current = { number, file, position: 0, frames: 0, wholeBytes: 0 };
+      this.#current = { number, file, position: 0, frames: 0, sum: 0, wholeBytes: 0 };
       this.#write(this.#current, headerText(), () => this.#nextSlice());
     });
   }
@@ -98,13 +100,17 @@ export class Checkpointer {
   }
 
   #slice(current: Current): void {
-    const max = Math.floor(this.#sliceRows);
-    this.#sliceRows *= SLICE_GROWTH;
-    const rows = takeRows(this.#options.source, max);
-    if (rows.length >= max) return this.#write(current, rowsText(rows), () => this.#nextSlice());
-    // Nothing is left that has changed: the state of this moment.
-    const { rest, contained } = this.#options.source.cut();
-    this.#write(current, commitText(rows, rest), () => this.#onCommitted(current, contained));
+    try {
+      const { rows, isLast } = this.#slices.take();
+      if (!isLast) return this.#write(current, rowsText(rows), () => this.#nextSlice());
+      // Nothing is left that has changed: the state of this moment.
+      const { rest, contained } = this.#options.source.cut();
+      const text = commitText(rows, { rest, contained, sum: current.sum });
+      this.#write(current, text, () => this.#onCommitted(current, contained));
+    } catch (error) {
+      // For example of a row that is longer than any text may be.
+      this.#giveUp(error as Error);
+    }
   }
 
   #write(current: Current, payload: string, done: () => void): void {
@@ -114,6 +120,7 @@ export class Checkpointer {
       if (error !== undefined) return this.#giveUp(error);
       current.position += frame.length;
       current.frames += 1;
+      current.sum = crc32(frame.subarray(HEADER_BYTES), current.sum);
       done();
     });
   }
@@ -122,7 +129,7 @@ export class Checkpointer {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
-    this.#options.onDone(contained);
+    this.#options.onDone(contained, current.number);
   }
 
   /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
@@ -147,7 +154,7 @@ export class Checkpointer {
   }
 
   #remove(number: number): void {
-    this.#options.files.remove(`${this.#options.folder}/${checkpointName(number)}`);
+    for (const path of pathsOf(this.#options.folder, number)) this.#options.files.remove(path);
   }
 }
 
@@ -155,12 +162,7 @@ function isOutdated({ position, wholeBytes }: Current): boolean {
   return position > REWRITE_BYTES && position > 2 * wholeBytes;
 }
 
-function takeRows({ sections }: CheckpointSource, max: number): CheckpointRow[] {
-  const rows: CheckpointRow[] = [];
-  for (const [name, section] of Object.entries(sections)) {
-    for (const [row, value] of section.takeChanges(max - rows.length)) {
-      rows.push(value === undefined ? [name, row] : [name, row, value]);
-    }
-  }
-  return rows;
+/** A checkpoint lies in two files, each of which is enough. */
+function pathsOf(folder: string, number: number): readonly [string, string] {
+  return [`${folder}/${checkpointName(number)}`, `${folder}/${checkpointCopyName(number)}`];
 }

@@ -12,6 +12,8 @@ import { join } from 'node:path';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Files } from './files.ts';
 import { lockFolder } from './folder-lock.ts';
+import type { FolderLock } from './folder-lock.ts';
+import { GuardedFiles } from './guarded-files.ts';
 import { checkManifest, manifestOf } from './manifest.ts';
 import type { Deployment, Manifest } from './manifest.ts';
 import { NodeFiles } from './node-files.ts';
@@ -20,6 +22,8 @@ import { NodeFiles } from './node-files.ts';
 export interface DataFolder {
   readonly files: Files;
   readonly clusterKey: Uint8Array;
+  /** Says whether the folder still is this process's alone. */
+  readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** The folder of a site, relative to `files`. */
   siteFolder(name: string): string;
   /** Lets go of the folder once no file in it is being made or removed. */
@@ -41,24 +45,25 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   for (const name of deployment.sites) {
     if (!SITE_NAME.test(name)) throw invalidSite(name);
   }
-  fs.mkdirSync(path, { recursive: true });
-  const unlock = lockFolder(join(path, 'lock'));
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(join(path, 'lock'));
   try {
-    const files = new NodeFiles(path);
+    const nodeFiles = new NodeFiles(path);
+    const files = new GuardedFiles(nodeFiles, lock);
     files.makeFolder('sites');
     const names = files.list('.');
     adoptManifest(files, names, manifestOf(deployment), path);
     if (!names.includes(KEY)) files.replace(KEY, randomBytes(KEY_BYTES));
     const close = async (): Promise<void> => {
       try {
-        await files.settled();
+        await nodeFiles.settled();
       } finally {
-        unlock();
+        lock.release();
       }
     };
-    return { files, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close };
+    return { files, lock, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close };
   } catch (error) {
-    unlock();
+    lock.release();
     throw error;
   }
 }
@@ -67,7 +72,7 @@ function adoptManifest(files: Files, names: readonly string[], wanted: Manifest,
   if (names.includes(MANIFEST)) {
     const found = JSON.parse(Buffer.from(files.read(MANIFEST)).toString()) as Manifest;
     checkManifest(found, wanted, path);
-    if (found.service.hash === wanted.service.hash) return;
+    if (found.service.hash === wanted.service.hash && found.format === wanted.format) return;
   }
   files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
 }

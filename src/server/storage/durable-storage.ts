@@ -6,7 +6,9 @@ import { Checkpointer } from './checkpointer.ts';
 import type { StorageEvents } from '../site-alarm.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
+import type { FolderLock } from './folder-lock.ts';
 import { EntryPacker } from './packed-entries.ts';
+import type { SegmentHeader } from './names.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
 import { FULL_RETRY_MS } from './ordered-writes.ts';
@@ -29,6 +31,8 @@ export interface DurableStorageOptions {
   readonly mayBlock?: boolean;
   /** Shared by the sites of a process. */
   readonly packer?: EntryPacker;
+  /** Says whether the folder still is this process's alone: absent where nobody else can come by it. */
+  readonly lock?: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
 }
@@ -37,6 +41,8 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** As many as a full frame of a busy client has. */
 const LARGE_GROUP = 256;
 const CHECKPOINT_RETRY_MS_MAX = 60_000;
+/** On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile. */
+const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const SEGMENTS_AT_START_MAX = 4;
@@ -53,6 +59,7 @@ export class DurableStorage implements SiteStorage {
   #source: CheckpointSource | undefined;
   /** Entries before these places are in the last checkpoint. */
   #contained: LogPlaces = { local: 0, red: 0 };
+  #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
   #isClosed = false;
@@ -67,7 +74,8 @@ export class DurableStorage implements SiteStorage {
     const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
     this.#options = options;
     files.makeFolder(folder);
-    this.#recovered = recover(files, folder);
+    this.#recovered = this.#recover();
+    this.#lastCheckpoint = this.#recovered.lastCheckpoint;
     this.stored = this.#recovered.stored;
     // Each start makes a file with a new number before anything else.
     this.epoch = this.#recovered.nextSegment;
@@ -79,10 +87,10 @@ export class DurableStorage implements SiteStorage {
         this.#listener?.failed(error);
       },
     };
-    const fullChanged = (isFull: boolean): void => {
-      options.events?.fullChanged(isFull);
+    const fullChanged = (because: Error | undefined): void => {
+      options.events?.fullChanged(because);
       // It may be that the logs themselves fill the disk: a checkpoint makes them shorter.
-      if (isFull) timing.later(() => this.checkpoint());
+      if (because !== undefined) timing.later(() => this.checkpoint());
     };
     try {
       this.#log = this.createLog({
@@ -98,8 +106,10 @@ export class DurableStorage implements SiteStorage {
         listener,
         fullChanged,
         packer,
+        lastCheckpoint: () => this.#lastCheckpoint,
       });
       for (const path of this.#recovered.useless) files.remove(path);
+      options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
       throw cannotStart(error as Error);
     }
@@ -113,17 +123,32 @@ export class DurableStorage implements SiteStorage {
     return this.#log.isFull;
   }
 
+  get fullBecause(): string | undefined {
+    const error = this.#log.fullBecause;
+    if (error === undefined) return undefined;
+    return isNoSpace(error) ? 'The disk is full' : `No log file can be made (${error.message})`;
+  }
+
+  get isStuck(): boolean {
+    return this.#log.isStuck;
+  }
+
+  isHeld(): boolean {
+    return this.#options.lock?.isHeld() ?? true;
+  }
+
   attach(source: CheckpointSource, listener: StorageListener): void {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, folder } = this.#options;
-    const { nextCheckpoint: number, checkpointFile } = this.#recovered;
+    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy } = this.#recovered;
     const on = {
-      onDone: (contained: LogPlaces) => this.#onCheckpoint(contained),
+      onDone: (contained: LogPlaces, file: number) => this.#onCheckpoint(contained, file),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
     };
-    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, checkpointFile);
-    if (this.#log.segmentCount > SEGMENTS_AT_START_MAX) timing.later(() => this.checkpoint());
+    this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, lastCheckpoint?.file);
+    const isDue = this.#log.segmentCount > SEGMENTS_AT_START_MAX || hasOneCopy || damages.length > 0;
+    if (isDue) timing.later(() => this.checkpoint());
   }
 
   append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void {
@@ -139,7 +164,24 @@ export class DurableStorage implements SiteStorage {
   close(): Promise<void> {
     this.#isClosed = true;
     this.#checkpointer?.close();
+    // A start that came to nothing has said nothing either: no number of it need be kept.
+    if (this.#listener === undefined) {
+      this.#log.discard();
+      return Promise.resolve();
+    }
     return new Promise((resolve) => this.#log.close(resolve));
+  }
+
+  #recover(): Recovered {
+    const { files, folder, events } = this.#options;
+    try {
+      const recovered = recover(files, folder);
+      for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
+      return recovered;
+    } catch (error) {
+      events?.damaged((error as Error).message);
+      throw error;
+    }
   }
 
   #onSynced(log: SiteLogName, length: number): void {
@@ -149,8 +191,9 @@ export class DurableStorage implements SiteStorage {
     if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
   }
 
-  #onCheckpoint(contained: LogPlaces): void {
+  #onCheckpoint(contained: LogPlaces, file: number): void {
     this.#contained = contained;
+    this.#lastCheckpoint = { file, ...contained };
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#removeOldSegments();
     this.#log.settleForLess();
@@ -168,8 +211,8 @@ export class DurableStorage implements SiteStorage {
   #onCheckpointFailed(error: Error): void {
     // Told once, and tried less and less often: it may have to write much each time.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
-    const retryMs = this.#checkpointRetryMs;
-    this.#checkpointRetryMs = Math.min(retryMs * 2, CHECKPOINT_RETRY_MS_MAX);
+    const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;
+    this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, CHECKPOINT_RETRY_MS_MAX);
     this.#options.timing.afterMs(retryMs, () => {
       if (!this.#isClosed) this.checkpoint();
     });

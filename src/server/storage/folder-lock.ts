@@ -1,11 +1,17 @@
 /**
  * Keeps a second process out of a data folder. A process that was killed leaves its lock behind, so a lock says whose it
- * is: on this machine that is looked up, elsewhere (another machine, another container) its age tells, for the owner
- * touches it all the time.
+ * is. On this machine that is looked up. Elsewhere (another machine, another container) a lock counts as left behind
+ * when its time has not moved for a while, measured by the clock of whoever waits: clocks of two machines are never
+ * compared, since they may be apart.
+ *
+ * A process that was paused may find its lock broken when it goes on. So the owner looks at each touch, and after every
+ * gap before it tells anything to anybody, whether the lock still is its own. It keeps the file open: as long as it
+ * does, no other file has the same number, and to look takes no further descriptor.
  */
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
-import { hostname } from 'node:os';
 import { CorrectableError } from '../../correctable/errors.ts';
+import { exists, place, startOf } from './process-place.ts';
 
 interface Holder {
   readonly pid: number;
@@ -13,73 +19,205 @@ interface Holder {
   readonly startedAt: string;
   /** Where the number means something: one start of one machine, or one container on it. */
   readonly place: string;
+  /** No two locks are alike. */
+  readonly id?: string;
+}
+
+/** The clocks of this machine, and its patience. */
+export interface LockClock {
+  /** Never set, but it may stand still while the machine sleeps. */
+  monotonicMs(): number;
+  /** May be set, and goes on while the machine sleeps. */
+  wallMs(): number;
+  /** Waits, with everything else. */
+  sleepMs(ms: number): void;
+}
+
+/** A lock that was taken. */
+export interface FolderLock {
+  /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
+  isHeld(): boolean;
+  /** Calls back once if it turns out that it is not. */
+  onLost(tell: (error: CorrectableError) => void): void;
+  /** Gives it back. What somebody else has put in its place stays. */
+  release(): void;
 }
 
 const TOUCH_EVERY_MS = 2000;
-/** A lock from elsewhere that was not touched for so long is left behind. */
+/** A lock from elsewhere whose time has not moved for so long is left behind. */
 const STALE_AFTER_MS = 15_000;
+/** After a longer gap than this between two looks the owner looks again before anything else. */
+const GAP_MS = 4000;
+/** An owner that cannot look gives up before others may take the lock for left behind. */
+const BLIND_MAX_MS = 10_000;
+const POLL_MS = 250;
 const ATTEMPTS_MAX = 5;
 
+const systemClock: LockClock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
 /**
- * Takes the lock of a folder and returns how to give it back.
+ * Takes the lock of a folder. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
+ * whether he still has: up to 15 s.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
  */
-export function lockFolder(path: string): () => void {
-  const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), place: place() };
-  for (let attempt = 0; !tryCreate(path, JSON.stringify(own)); attempt += 1) {
+export function lockFolder(path: string, clock: LockClock = systemClock): FolderLock {
+  const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), place: place(), id: randomUUID() };
+  for (let attempt = 0; ; attempt += 1) {
+    const descriptor = tryCreate(path, JSON.stringify(own));
+    if (descriptor !== undefined) return new HeldLock(path, descriptor, clock);
     if (attempt >= ATTEMPTS_MAX) throw inUse(path, 'another process is starting in it');
-    breakStale(path);
+    breakStale(path, clock);
   }
-  const touch = setInterval(() => fs.utimes(path, new Date(), new Date(), () => {}), TOUCH_EVERY_MS);
-  touch.unref();
-  return () => {
-    clearInterval(touch);
-    fs.rmSync(path, { force: true });
-  };
 }
 
-function tryCreate(path: string, text: string): boolean {
-  // Written first and linked then: nobody sees a lock without its owner's name.
-  const draft = `${path}.${process.pid}`;
-  fs.writeFileSync(draft, text);
-  try {
-    fs.linkSync(draft, path);
+class HeldLock implements FolderLock {
+  readonly #path: string;
+  readonly #descriptor: number;
+  readonly #clock: LockClock;
+  readonly #file: fs.BigIntStats;
+  readonly #listeners: ((error: CorrectableError) => void)[] = [];
+  readonly #toucher: NodeJS.Timeout;
+  #seenAtMs: number;
+  #seenAtWallMs: number;
+  #isLost = false;
+  #isReleased = false;
+
+  constructor(path: string, descriptor: number, clock: LockClock) {
+    this.#path = path;
+    this.#descriptor = descriptor;
+    this.#clock = clock;
+    this.#file = fs.fstatSync(descriptor, { bigint: true });
+    this.#seenAtMs = clock.monotonicMs();
+    this.#seenAtWallMs = clock.wallMs();
+    this.#toucher = setInterval(() => this.#touch(), TOUCH_EVERY_MS);
+    this.#toucher.unref();
+  }
+
+  isHeld(): boolean {
+    if (this.#isLost) return false;
+    const gapMs = this.#clock.monotonicMs() - this.#seenAtMs;
+    const wallGapMs = Math.abs(this.#clock.wallMs() - this.#seenAtWallMs);
+    return Math.max(gapMs, wallGapMs) <= GAP_MS || this.#touch();
+  }
+
+  onLost(tell: (error: CorrectableError) => void): void {
+    this.#listeners.push(tell);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearInterval(this.#toucher);
+    try {
+      if (this.#isOwnThere()) fs.rmSync(this.#path, { force: true });
+    } finally {
+      fs.closeSync(this.#descriptor);
+    }
+  }
+
+  /** Looks, and gives a sign of life: on the file that is open, never on one that somebody else has put in its place. */
+  #touch(): boolean {
+    // Before it looks: a pause may fall in between.
+    const atMs = this.#clock.monotonicMs();
+    const atWallMs = this.#clock.wallMs();
+    const isThere = this.#touchIfThere();
+    if (isThere === true) this.#seenAtMs = atMs;
+    if (isThere === false || atMs - this.#seenAtMs > BLIND_MAX_MS) {
+      this.#lose();
+      return false;
+    }
+    this.#seenAtWallMs = atWallMs;
     return true;
+  }
+
+  /** Whether the lock was this process's; `undefined` where that cannot be seen. */
+  #touchIfThere(): boolean | undefined {
+    try {
+      if (!this.#isOwnThere()) return false;
+      fs.futimesSync(this.#descriptor, new Date(), new Date());
+      return true;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #isOwnThere(): boolean {
+    const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return found !== undefined && found.ino === this.#file.ino && found.dev === this.#file.dev;
+  }
+
+  #lose(): void {
+    this.#isLost = true;
+    clearInterval(this.#toucher);
+    const why = 'this process was held up for so long that another one has taken it over';
+    const error = new CorrectableError('UNAVAILABLE', `The data folder is no longer this process's: ${why}.`, {
+      retryable: false,
+    });
+    for (const tell of this.#listeners.splice(0)) tell(error);
+  }
+}
+
+/** A descriptor of the new lock; `undefined` when there is one. */
+function tryCreate(path: string, text: string): number | undefined {
+  // Written first and linked then: nobody sees a lock without its owner's name.
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = fs.openSync(draft, 'wx', 0o600);
+  try {
+    fs.writeSync(descriptor, text);
+    fs.linkSync(draft, path);
+    return descriptor;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    fs.closeSync(descriptor);
+    if (codeOf(error) === 'EEXIST') return undefined;
     throw error;
   } finally {
     fs.rmSync(draft, { force: true });
   }
 }
 
-function breakStale(path: string): void {
+function breakStale(path: string, clock: LockClock): void {
   const found = readLock(path);
   if (found === undefined) return;
-  const problem = problemWith(found);
+  const problem = problemWith(path, found, clock);
   if (problem !== undefined) throw inUse(path, problem);
-  const aside = `${path}.stale.${process.pid}`;
+  // Looked at again, since it may have taken long to find out.
+  if (readLock(path)?.text !== found.text) return;
+  const aside = `${path}.stale.${randomUUID()}`;
   try {
     fs.renameSync(path, aside);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return;
     throw error;
   }
-  const taken = fs.readFileSync(aside, 'utf8');
-  // Another process was faster, and this is its lock: give it back.
-  if (taken !== found.text) fs.renameSync(aside, path);
-  else fs.rmSync(aside);
+  // Another process was faster, and this is its lock: give it back, unless there is a third one by now. Then its owner
+  // will see that it is gone.
+  if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
+  fs.rmSync(aside, { force: true });
+}
+
+function tryLink(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
 }
 
 interface FoundLock {
   readonly text: string;
-  readonly ageMs: number;
+  /** Moves whenever the owner touches it, whatever his clock says. */
+  readonly time: string;
 }
 
 function readLock(path: string): FoundLock | undefined {
   try {
-    return { text: fs.readFileSync(path, 'utf8'), ageMs: Date.now() - fs.statSync(path).mtimeMs };
+    const { mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
+    return { text: fs.readFileSync(path, 'utf8'), time: `${mtimeNs} ${ctimeNs}` };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
@@ -87,10 +225,10 @@ function readLock(path: string): FoundLock | undefined {
 }
 
 /** Why a lock must be respected; `undefined` when it was left behind. */
-function problemWith({ text, ageMs }: FoundLock): string | undefined {
+function problemWith(path: string, found: FoundLock, clock: LockClock): string | undefined {
   let holder: Holder;
   try {
-    holder = JSON.parse(text) as Holder;
+    holder = JSON.parse(found.text) as Holder;
   } catch {
     return undefined;
   }
@@ -98,45 +236,21 @@ function problemWith({ text, ageMs }: FoundLock): string | undefined {
     const isAlive = exists(holder.pid) && startOf(holder.pid) === holder.startedAt;
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
-  if (ageMs > STALE_AFTER_MS) return undefined;
-  const seconds = Math.ceil(STALE_AFTER_MS / 1000);
-  return `process ${holder.pid} of another machine or container had it open ${Math.round(ageMs / 1000)} s ago; if that has ended, try again in ${seconds} s`;
+  if (!movesWithin(path, found, clock)) return undefined;
+  return `process ${holder.pid} of another machine or container has it open`;
 }
 
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
+/** Watches a lock: whether its owner gives a sign of life before it counts as left behind. */
+function movesWithin(path: string, found: FoundLock, clock: LockClock): boolean {
+  const fromMs = clock.monotonicMs();
+  while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
+    clock.sleepMs(POLL_MS);
+    const now = readLock(path);
+    // Given back, or another one: whoever asks begins again.
+    if (now === undefined || now.text !== found.text) return false;
+    if (now.time !== found.time) return true;
   }
-}
-
-/** From the system's table of processes; empty where there is none to read. */
-function startOf(pid: number): string {
-  const stat = readSystem(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
-function place(): string {
-  const boot = readSystem('/proc/sys/kernel/random/boot_id').trim();
-  return boot === '' ? hostname() : `${boot} ${readSystemLink('/proc/self/ns/pid')}`;
-}
-
-function readSystem(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function readSystemLink(path: string): string {
-  try {
-    return fs.readlinkSync(path);
-  } catch {
-    return '';
-  }
+  return false;
 }
 
 function codeOf(error: unknown): unknown {

@@ -3,14 +3,18 @@
  * the size of the file, so that files may be longer than what was written and writes may be torn anywhere.
  *
  * Layout, little-endian: length of the payload (4 bytes), CRC-32 of all that follows it (4), number of the frame in its
- * file (6), low bits of the file's number (2), payload. No frame has an empty payload, so zeros are never a frame.
+ * file (6), low bits of the file's number (2), payload. No frame has an empty payload, so zeros are never a frame. The
+ * highest bit of the number in the file says that the frame is *settled*: all before it were on the disk when it was
+ * given to it. So what is not whole before a settled frame was not torn by a crash, but damaged later.
  */
 import { crc32 } from 'node:zlib';
 
 /** Bytes of a frame before its payload. */
 export const HEADER_BYTES = 16;
 const CHECKED_FROM = 8;
+const SALT_AT = 14;
 const SALT_MASK = 0xffff;
+const SETTLED = 2 ** 47;
 
 /** What distinguishes a frame from an old one at the same place. */
 export interface FrameName {
@@ -18,6 +22,15 @@ export interface FrameName {
   readonly file: number;
   /** Its place among the frames of the file, from 0. */
   readonly index: number;
+  /** Whether all frames before it were on the disk when it was given to it. */
+  readonly isSettled?: boolean;
+}
+
+/** A frame that is whole, somewhere behind one that is not. */
+export interface LaterFrame {
+  readonly index: number;
+  readonly isSettled: boolean;
+  readonly payload: Buffer;
 }
 
 /** A text as a frame. */
@@ -28,10 +41,10 @@ export function encodeFrame(payload: string, name: FrameName): Buffer {
 }
 
 /** Makes a frame of bytes of which the first `HEADER_BYTES` were left free. */
-export function sealFrame(bytes: Uint8Array, { file, index }: FrameName): Buffer {
+export function sealFrame(bytes: Uint8Array, { file, index, isSettled = false }: FrameName): Buffer {
   const frame = asBuffer(bytes);
   frame.writeUInt32LE(frame.length - HEADER_BYTES, 0);
-  frame.writeUIntLE(index, 8, 6);
+  frame.writeUIntLE(isSettled ? index + SETTLED : index, 8, 6);
   frame.writeUInt16LE(file & SALT_MASK, 14);
   frame.writeUInt32LE(crc32(frame.subarray(CHECKED_FROM)), 4);
   return frame;
@@ -50,13 +63,37 @@ export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer
   }
 }
 
+/** The whole frames of a file that have numbers from `index` on, wherever they stand at or after `position`. */
+export function* findFrames(
+  bytes: Uint8Array,
+  { file, index, position }: { readonly file: number; readonly index: number; readonly position: number },
+): Generator<LaterFrame, void, void> {
+  const buffer = asBuffer(bytes);
+  const salt = Buffer.of(file & 0xff, (file >> 8) & 0xff);
+  let from = index;
+  for (let at = position; ;) {
+    const saltAt = buffer.indexOf(salt, at + SALT_AT);
+    if (saltAt < 0) return;
+    at = saltAt - SALT_AT;
+    const end = at + HEADER_BYTES + buffer.readUInt32LE(at);
+    const found = buffer.readUIntLE(at + 8, 6) % SETTLED;
+    const mayBe = end > at + HEADER_BYTES && end <= buffer.length && found >= from && found < from + buffer.length;
+    if (mayBe && isWhole(buffer.subarray(at, end), { file, index: found })) {
+      const isSettled = buffer.readUIntLE(at + 8, 6) >= SETTLED;
+      yield { index: found, isSettled, payload: buffer.subarray(at + HEADER_BYTES, end) };
+      from = found + 1;
+      at = end;
+    } else at += 1;
+  }
+}
+
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function isWhole(frame: Buffer, { file, index }: FrameName): boolean {
   return (
-    frame.readUIntLE(8, 6) === index &&
+    frame.readUIntLE(8, 6) % SETTLED === index &&
     frame.readUInt16LE(14) === (file & SALT_MASK) &&
     frame.readUInt32LE(4) === crc32(frame.subarray(CHECKED_FROM))
   );

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Service } from '../redblue/service.ts';
-import { FORMAT } from './names.ts';
+import { FORMAT, FORMAT_MIN, isReadable } from './names.ts';
 
 /** The tables of a service, as far as data depends on them. */
 type Shape = Readonly<
@@ -42,9 +42,9 @@ export function checkManifest(found: Manifest, wanted: Manifest, dataDir: string
   const refuse = (problem: string): never => {
     throw mismatch(`The data in ${dataDir} ${problem}`);
   };
-  if (found.format !== wanted.format) {
+  if (!isReadable(found.format)) {
     refuse(
-      `has format ${found.format}, and this version reads format ${wanted.format}: use the version that wrote it.`,
+      `has format ${found.format}, and this version reads ${FORMAT_MIN} to ${FORMAT}: use the version that wrote it.`,
     );
   }
   if (found.service.name !== wanted.service.name) {

@@ -8,6 +8,9 @@ const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 /** Windows has no O_DSYNC; there each write is followed by a sync. */
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
+/** Nobody but the owner: entries are what clients wrote. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
 /**
  * To hand a block so small to another thread and be told takes nearly as long as a quick disk: whoever may be held up
@@ -39,19 +42,22 @@ export class NodeFiles implements Files {
 
   makeFolder(path: string): void {
     const folder = join(this.#root, path);
-    fs.mkdirSync(folder, { recursive: true });
+    fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
     syncFolder(dirname(folder));
   }
 
   createNow(path: string, sizeBytes: number): SyncedFile {
     const full = join(this.#root, path);
-    const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0));
+    const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0), FILE_MODE);
     try {
-      for (let length = 0; length < sizeBytes;) {
-        length += fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length));
+      try {
+        for (let length = 0; length < sizeBytes;) {
+          length += fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length));
+        }
+        fs.fsyncSync(descriptor);
+      } finally {
+        fs.closeSync(descriptor);
       }
-      fs.fsyncSync(descriptor);
-      fs.closeSync(descriptor);
       syncFolder(dirname(full));
       return this.#open(full);
     } catch (error) {
@@ -73,7 +79,7 @@ export class NodeFiles implements Files {
   replace(path: string, bytes: Uint8Array): void {
     const full = join(this.#root, path);
     const draft = `${full}.new`;
-    fs.writeFileSync(draft, bytes, { flush: true, mode: 0o600 });
+    fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
     fs.renameSync(draft, full);
     syncFolder(dirname(full));
   }
@@ -159,7 +165,7 @@ class NodeFile implements SyncedFile {
 function ignore(): void {}
 
 async function createInBackground(path: string, sizeBytes: number, open: () => SyncedFile): Promise<SyncedFile> {
-  const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR);
+  const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR, FILE_MODE);
   try {
     try {
       for (let length = 0; length < sizeBytes;) {

@@ -5,6 +5,7 @@ import type { OnAlarm } from '../site-alarm.ts';
 import { openDataFolder } from './data-folder.ts';
 import { DurableStorage } from './durable-storage.ts';
 import type { Deployment } from './manifest.ts';
+import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from './node-files.ts';
 import { EntryPacker } from './packed-entries.ts';
 import { VolatileStorage } from './volatile-storage.ts';
@@ -45,11 +46,16 @@ function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: O
     await folder.close();
   };
   try {
+    refuseMissingSites(
+      folder.files,
+      deployment.sites.map((name) => folder.siteFolder(name)),
+    );
     for (const name of deployment.sites) {
       const events = storageAlarms(name, deployment.onAlarm);
       const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };
+      const { lock } = folder;
       // Several sites would be held up by each other's disks.
-      sites.push(new DurableStorage({ ...place, events, mayBlock: deployment.sites.length === 1 }));
+      sites.push(new DurableStorage({ ...place, lock, events, mayBlock: deployment.sites.length === 1 }));
     }
   } catch (error) {
     void close();

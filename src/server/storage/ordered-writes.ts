@@ -12,7 +12,7 @@ export const FULL_RETRY_MS = 1000;
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */
-  refused(): void;
+  refused(error: Error): void;
   /** A write failed for another reason: nothing counts any more. */
   failed(error: Error): void;
 }
@@ -70,7 +70,7 @@ export class OrderedWrites {
       this.#atDisk -= 1;
       if (this.#isOver) return;
       if (error === undefined) this.#onWritten(write);
-      else if (isNoSpace(error)) this.#onRefused(write);
+      else if (isNoSpace(error)) this.#onRefused(write, error);
       else this.#options.failed(error);
     };
     write.file.write(write.bytes, write.position, ended, write.mayBlock);
@@ -87,8 +87,8 @@ export class OrderedWrites {
   }
 
   /** The same is written again at the same place. */
-  #onRefused(write: BegunWrite): void {
-    this.#options.refused();
+  #onRefused(write: BegunWrite, error: Error): void {
+    this.#options.refused(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => {
       if (!this.#isOver) this.#give(write);
     });

@@ -4,8 +4,9 @@ import { fromJsonValue, toJsonValue } from '../../protocol/json-values.ts';
 /** The depth of frames: values of the application may be as deep as the wire allows, and here they stand inside records. */
 export const OUTERMOST = -16;
 
-export function toText(value: unknown): string {
-  return JSON.stringify(toJsonValue(value, OUTERMOST));
+/** The text of a value that stands at this depth of another one. */
+export function toText(value: unknown, depth: number = OUTERMOST): string {
+  return JSON.stringify(toJsonValue(value, depth));
 }
 
 export function fromText(text: string): unknown {

@@ -3,60 +3,81 @@
  * that is not whole.
  *
  * Every start writes into a new file. So a torn end is never written over, and a file's header says where the one
- * before it ended: what is missing between two files was on the disk once and is gone, which is no torn end.
+ * before it ended: what is missing between two files, or between the checkpoint and the first of them, was on the disk
+ * once and is gone, which is no torn end. Then there is no start: to go on would lose what was acknowledged.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
-import type { StoredSite } from '../redblue/site-machine.ts';
+import type { LogPlaces, StoredSite } from '../redblue/site-machine.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
+import type { FoundCheckpoint } from './checkpoint-file.ts';
 import type { Files } from './files.ts';
-import { decodeFrames } from './frames.ts';
-import { checkpointName, FORMAT, numbersOf, segmentName } from './names.ts';
+import { readLog } from './log-file.ts';
+import type { LogDamage } from './log-file.ts';
+import { checkpointCopyName, checkpointName, FORMAT_MIN, FORMAT, isReadable, numbersOf, segmentName } from './names.ts';
 import type { SegmentHeader } from './names.ts';
-import { unpack } from './packed-entries.ts';
 import type { Segment } from './segment-log.ts';
 
 /** What there was, and where to go on. */
 export interface Recovered {
   readonly stored: StoredSite;
-  readonly lengths: { readonly local: number; readonly red: number };
+  readonly lengths: LogPlaces;
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
   /** Files with nothing in them that counts: of no use once there is one with a larger number. */
   readonly useless: readonly string[];
-  /** Number of the file with the checkpoint: of no use once there is another one. */
-  readonly checkpointFile: number | undefined;
+  /** The last checkpoint: its number, and where it stands. Of no use once there is another one. */
+  readonly lastCheckpoint: SegmentHeader['checkpoint'];
+  /** What is damaged or gone, although nothing is lost by it. */
+  readonly damages: readonly string[];
+  /** Whether the last checkpoint lies in one file only, or one of the two lacks some of it. */
+  readonly hasOneCopy: boolean;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
   readonly nextCheckpoint: number;
 }
 
 interface Logs {
-  readonly start: { readonly local: number; readonly red: number };
+  readonly start: LogPlaces;
   readonly local: unknown[];
   readonly red: unknown[];
   readonly segments: Segment[];
   readonly empty: string[];
+  /** The last checkpoint that the files know of. */
+  checkpoint: SegmentHeader['checkpoint'];
 }
 
 interface LatestCheckpoint {
+  readonly number: number | undefined;
   readonly checkpoint: Checkpoint | undefined;
-  readonly checkpointFile: number | undefined;
+  readonly contained: LogPlaces | undefined;
+  readonly commits: number;
+  /** Its two files. */
+  readonly copies: readonly FoundCopy[];
   readonly superseded: readonly string[];
+  readonly damages: readonly string[];
+}
+
+interface FoundCopy {
+  readonly number: number;
+  readonly path: string;
+  /** None where there is no such file. */
+  readonly content: FoundCheckpoint | undefined;
 }
 
 /**
- * Reads the folder of a site.
+ * Reads the folder of a site. Changes nothing.
  *
- * @throws CorrectableError `UNAVAILABLE` when entries are missing that were on the disk once.
+ * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
  */
 export function recover(files: Files, folder: string): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
-  const checkpointNumbers = numbersOf(names, 'checkpoint');
-  const { checkpoint, checkpointFile, superseded } = latestCheckpoint(files, folder, checkpointNumbers);
+  const latest = latestCheckpoint(files, folder, names);
   const logs = readSegments(files, folder, segmentNumbers);
+  const { checkpoint, contained, number } = latest;
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
+  checkThatTheyMeet(logs, lengths, latest);
   return {
     stored: {
       checkpoint,
@@ -65,44 +86,113 @@ export function recover(files: Files, folder: string): Recovered {
     },
     lengths,
     segments: logs.segments,
-    useless: [...superseded, ...logs.empty],
-    checkpointFile,
+    useless: [...latest.superseded, ...logs.empty],
+    lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
+    damages: [...latest.damages, ...lostCheckpoints(logs, latest)],
+    hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < latest.commits),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
-    nextCheckpoint: (checkpointNumbers.at(-1) ?? 0) + 1,
+    nextCheckpoint: Math.max(checkpointNumbersOf(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
   };
 }
 
-/** The newest file with a commit in it. Newer ones were not finished; older ones were about to be removed. */
-function latestCheckpoint(files: Files, folder: string, numbers: readonly number[]): LatestCheckpoint {
-  const pathOf = (number: number): string => `${folder}/${checkpointName(number)}`;
-  for (const number of numbers.toReversed()) {
-    const checkpoint = readCheckpoint(files.read(pathOf(number)), number);
-    if (checkpoint === undefined) continue;
-    return { checkpoint, checkpointFile: number, superseded: numbers.filter((each) => each !== number).map(pathOf) };
+export function checkpointNumbersOf(names: readonly string[]): number[] {
+  const all = [...numbersOf(names, 'checkpoint'), ...numbersOf(names, 'checkpoint-copy')];
+  return [...new Set(all)].toSorted((a, b) => a - b);
+}
+
+/**
+ * The newest one, of whichever of its two files has more of it. Newer files without a commit were not finished, older
+ * ones were about to be removed.
+ */
+function latestCheckpoint(files: Files, folder: string, names: readonly string[]): LatestCheckpoint {
+  const found: FoundCopy[] = [];
+  const damages: string[] = [];
+  for (const number of checkpointNumbersOf(names).toReversed()) {
+    for (const name of [checkpointName(number), checkpointCopyName(number)]) {
+      const path = `${folder}/${name}`;
+      const content = names.includes(name) ? readCheckpoint(files.read(path), number) : undefined;
+      found.push({ number, path, content });
+      if (content?.damage !== undefined) damages.push(`${path}: ${content.damage}`);
+    }
   }
-  return { checkpoint: undefined, checkpointFile: undefined, superseded: numbers.map(pathOf) };
+  const [best] = found
+    .filter(({ content }) => content?.checkpoint !== undefined)
+    .toSorted((a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0));
+  const others = found.filter(({ number, content }) => number !== best?.number && content !== undefined);
+  return {
+    number: best?.number,
+    checkpoint: best?.content?.checkpoint,
+    contained: best?.content?.contained,
+    commits: best?.content?.commits ?? 0,
+    copies: found.filter(({ number }) => number === best?.number),
+    superseded: others.map(({ path }) => path),
+    damages,
+  };
+}
+
+/** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
+function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, { checkpoint, contained, damages }: LatestCheckpoint): void {
+  for (const log of ['local', 'red'] as const) {
+    const from = checkpoint === undefined ? 0 : contained?.[log];
+    // What format 4 wrote does not say where its checkpoint stands.
+    if (from === undefined) continue;
+    if (logs.start[log] > from) {
+      const what =
+        checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
+      const why = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
+      throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}${why}`);
+    }
+    if (lengths[log] < from) {
+      throw unreadable(`the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`);
+    }
+  }
+}
+
+/** The logs know of a checkpoint that is not there, or in one file only. What they hold, or the other file, is enough. */
+function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
+  const known = logs.checkpoint;
+  if (known === undefined || known.file < number) return [];
+  if (known.file > number) return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
+  return copies.flatMap(({ path, content }) => {
+    if (content === undefined) return [`${path} is gone`];
+    const { contained = known, damage } = content;
+    const isWhole = damage !== undefined || (contained.local >= known.local && contained.red >= known.red);
+    return isWhole ? [] : [`${path} lacks its last checkpoint`];
+  });
 }
 
 function readSegments(files: Files, folder: string, numbers: readonly number[]): Logs {
   let logs: Logs | undefined;
   const empty: string[] = [];
+  let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
   for (const number of numbers) {
     const path = `${folder}/${segmentName(number)}`;
-    const frames = decodeFrames(files.read(path), number);
-    const header = frames.next();
-    if (header.done === true) {
-      empty.push(path);
+    const { header, entries, damage } = readLog(files.read(path), number);
+    if (header === undefined) {
+      if (damage === undefined) empty.push(path);
+      else damaged ??= { path, damage };
       continue;
     }
-    const { format, local, red } = JSON.parse(header.value.toString()) as SegmentHeader;
-    if (format !== FORMAT) throw unreadable(`${path} has format ${format}; this version reads ${FORMAT}`);
+    const { format, local, red, checkpoint } = header;
+    if (!isReadable(format))
+      throw unreadable(`${path} has format ${format}; this version reads ${FORMAT_MIN} to ${FORMAT}`);
     const segment = { number, local, red };
-    logs ??= { start: { local, red }, local: [], red: [], segments: [], empty };
+    logs ??= { start: { local, red }, local: [], red: [], segments: [], empty, checkpoint };
     joinAt(logs, segment, path);
-    for (const payload of frames) for (const { log, entry } of unpack(payload)) logs[log].push(entry);
+    // Whatever stood behind the end of the file before: it did not count.
+    damaged = damage && { path, damage };
+    for (const { log, entry } of entries) logs[log].push(entry);
     logs.segments.push(segment);
+    logs.checkpoint = checkpoint ?? logs.checkpoint;
   }
-  return logs ?? { start: { local: 0, red: 0 }, local: [], red: [], segments: [], empty };
+  if (damaged !== undefined) throw unreadable(describe(damaged.path, damaged.damage));
+  const start = { local: 0, red: 0 };
+  return logs ?? { start, local: [], red: [], segments: [], empty, checkpoint: undefined };
+}
+
+function describe(path: string, { position, frames, laterEntries }: LogDamage): string {
+  const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
+  return `${path} is damaged at byte ${position}: ${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
 }
 
 /** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */
@@ -111,14 +201,19 @@ function joinAt(logs: Logs, segment: Segment, path: string): void {
     const length = segment[log] - logs.start[log];
     if (length > logs[log].length) {
       const missing = `entries ${logs.start[log] + logs[log].length} to ${segment[log] - 1} of the ${log} log`;
-      throw unreadable(
-        `${missing} are missing before ${path}. Restore the folder from a backup, or the site from scratch`,
-      );
+      throw unreadable(`${missing} are missing before ${path}`);
     }
     logs[log].length = length;
   }
 }
 
+/** What to do where a site cannot go on from what it has. Another site cannot give it its past yet. */
+export const RESTORE_ADVICE =
+  'Put back what is gone, or the whole data folder from one backup that was made while no process had it open. ' +
+  'Do not remove the folder of a single site: one that starts without its past contradicts the others for ever. ' +
+  '`correctables inspect <dataDir>` says what is there and what is lost';
+
 function unreadable(problem: string): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `The data cannot be read: ${problem}.`, { retryable: false });
+  const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
 }

@@ -3,8 +3,9 @@
  * group is one write into a file that has its full size already, so that the disk has nothing else to bring up to date.
  * A large group does not wait for the one before it: two of those are under way at a time.
  *
- * The next file is made when the current one is half full. When there is no room for it the log says that it is full
- * and the other half takes what is still under way, so that everything that was accepted can end.
+ * The next file is made when the current one is half full. When it cannot be made, for lack of room or of descriptors,
+ * the log says that it is full and the other half takes what is still under way, so that everything that was accepted
+ * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LogPlaces, SiteLogName } from '../redblue/site-machine.ts';
 import type { StorageListener } from '../log/storage.ts';
@@ -41,9 +42,11 @@ export interface SegmentLogOptions {
   /** Whether a site that has little to do may be held up until its entries are on the disk. */
   readonly mayBlock: boolean;
   readonly packer: EntryPacker;
+  /** The last checkpoint that there is now. */
+  lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: StorageListener;
-  /** There is no room for another file, or there is again. */
-  fullChanged(isFull: boolean): void;
+  /** There is no other file to be had, and why, or there is again. */
+  fullChanged(because: Error | undefined): void;
 }
 
 interface NextFile {
@@ -87,7 +90,7 @@ export class SegmentLog {
   #next: NextFile | undefined;
   #isMaking = false;
   #isPlanned = false;
-  #isFull = false;
+  #fullBecause: Error | undefined;
   /** Whether the last attempt at another file was refused. */
   #lacksNext = false;
   #mayBeSmaller = false;
@@ -101,8 +104,8 @@ export class SegmentLog {
     this.#segments = [...options.segments];
     this.#writes = this.createWrites({
       timing: options.timing,
-      refused: () => this.#setFull(true),
-      failed: (error) => this.#fail(error),
+      refused: (error) => this.#setFull(error),
+      failed: (error) => this.fail(error),
     });
     this.#number = options.number;
     this.#lastNumber = options.number;
@@ -111,9 +114,20 @@ export class SegmentLog {
     this.#segments.push({ number: this.#number, ...this.#lengths });
   }
 
-  /** Whether there is no room for another file. */
+  /** Whether there is no other file to be had. */
   get isFull(): boolean {
-    return this.#isFull;
+    return this.#fullBecause !== undefined;
+  }
+
+  /** Why there is none. */
+  get fullBecause(): Error | undefined {
+    return this.#fullBecause;
+  }
+
+  /** Whether something waits that cannot be written before there is room. */
+  get isStuck(): boolean {
+    const isWaiting = this.#writes.size > 0 || this.#pending.length > 0;
+    return this.isFull && isWaiting && !this.#isPlanned && !this.#writes.isAtDisk;
   }
 
   /** Bytes written since the start. */
@@ -154,7 +168,14 @@ export class SegmentLog {
    * checkpoint needs by which older ones can go.
    */
   settleForLess(): void {
-    this.#mayBeSmaller = this.#isFull;
+    this.#mayBeSmaller = this.isFull;
+  }
+
+  /** Leaves nothing of a log in which nothing was ever written. */
+  discard(): void {
+    this.#isOver = true;
+    this.#file.close();
+    this.#options.files.remove(this.#pathOf(this.#number));
   }
 
   /** Calls back once nothing is left to be written, or nothing more can be. */
@@ -183,7 +204,7 @@ export class SegmentLog {
 
   #mayWrite(): boolean {
     const { size } = this.#writes;
-    return size === 0 || (size < WRITES_MAX && this.#pending.length >= this.#options.largeGroup && !this.#isFull);
+    return size === 0 || (size < WRITES_MAX && this.#pending.length >= this.#options.largeGroup && !this.isFull);
   }
 
   #write(): void {
@@ -204,8 +225,11 @@ export class SegmentLog {
   /** The frame of a group, after the header where it is the first of its file. */
   #framesOf(packed: Uint8Array): Uint8Array {
     const file = this.#number;
-    if (this.#frames > 0) return sealFrame(packed, { file, index: this.#frames });
-    const header: SegmentHeader = { format: FORMAT, ...this.#lengths };
+    if (this.#frames > 0) {
+      return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
+    }
+    const checkpoint = this.#options.lastCheckpoint();
+    const header: SegmentHeader = { format: FORMAT, ...this.#lengths, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
       sealFrame(packed, { file, index: 1 }),
@@ -225,7 +249,7 @@ export class SegmentLog {
   }
 
   #onWritten(counts: LogPlaces, byteCount: number): void {
-    if (!this.#lacksNext) this.#setFull(false);
+    if (!this.#lacksNext) this.#setFull(undefined);
     this.#hasHeader = true;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
@@ -297,26 +321,26 @@ export class SegmentLog {
     this.#lacksNext = false;
     this.#mayBeSmaller = false;
     this.#next = next;
-    this.#setFull(false);
+    this.#setFull(undefined);
     this.#write();
   }
 
   #onRefused(error: Error, neededBytes: number): void {
-    if (!isNoSpace(error)) return this.#fail(error);
     this.#lacksNext = true;
-    this.#setFull(true);
+    this.#setFull(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(neededBytes));
     this.#checkIdle();
   }
 
-  #setFull(isFull: boolean): void {
-    if (isFull === this.#isFull) return;
-    this.#isFull = isFull;
-    this.#options.fullChanged(isFull);
+  #setFull(because: Error | undefined): void {
+    const isNews = (because === undefined) === this.isFull;
+    this.#fullBecause = because;
+    if (isNews) this.#options.fullChanged(because);
   }
 
-  /** After a failed write nobody can say what is on the disk: nothing more is promised. */
-  #fail(error: Error): void {
+  /** Nothing more is promised: after a failed write nobody can say what is on the disk. */
+  fail(error: Error): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#writes.end();
     this.#options.listener.failed(error);
@@ -324,7 +348,7 @@ export class SegmentLog {
   }
 
   #checkIdle(): void {
-    const isStuck = this.#isFull && !this.#writes.isAtDisk;
+    const isStuck = this.isFull && !this.#writes.isAtDisk;
     const isBusy = this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
     if (!this.#isOver && !isStuck && isBusy) return;
     const onIdle = this.#onIdle;

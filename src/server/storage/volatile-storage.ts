@@ -11,6 +11,8 @@ export class VolatileStorage implements SiteStorage {
   readonly stored: StoredSite = NOTHING_STORED;
   readonly epoch: number;
   readonly isFull = false;
+  readonly fullBecause = undefined;
+  readonly isStuck = false;
   readonly #lengths: Record<SiteLogName, number> = { local: 0, red: 0 };
   readonly #grown = new Set<SiteLogName>();
   #listener: StorageListener | undefined;
@@ -21,6 +23,10 @@ export class VolatileStorage implements SiteStorage {
 
   attach(_source: CheckpointSource, listener: StorageListener): void {
     this.#listener = listener;
+  }
+
+  isHeld(): boolean {
+    return true;
   }
 
   append(log: SiteLogName, entries: readonly unknown[]): void {

@@ -1,5 +1,7 @@
 /** Storage that breaks one rule. */
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { DurableStorageOptions } from '../../server/storage/durable-storage.ts';
+import { recover } from '../../server/storage/recovery.ts';
 import { OrderedWrites } from '../../server/storage/ordered-writes.ts';
 import type { OrderedWritesOptions } from '../../server/storage/ordered-writes.ts';
 import { SegmentLog } from '../../server/storage/segment-log.ts';
@@ -24,5 +26,22 @@ class UnorderedStorage extends DurableStorage {
   }
 }
 
+/** What cannot be read is removed, so that the site can start. */
+class ForgivingStorage extends DurableStorage {
+  constructor(options: DurableStorageOptions) {
+    super(cleaned(options));
+  }
+}
+
+function cleaned(options: DurableStorageOptions): DurableStorageOptions {
+  const { files, folder } = options;
+  try {
+    recover(files, folder);
+  } catch {
+    for (const name of files.list(folder)) files.remove(`${folder}/${name}`);
+  }
+  return options;
+}
+
 /** What storage can be broken by, by name. */
-export const BROKEN_STORAGE = { unordered: UnorderedStorage };
+export const BROKEN_STORAGE = { unordered: UnorderedStorage, forgiving: ForgivingStorage };

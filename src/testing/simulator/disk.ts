@@ -3,6 +3,8 @@
  * order. The storage of production runs on it, byte by byte.
  */
 import type { Files, SyncedFile } from '../../server/storage/files.ts';
+import { drawDamage } from './disk-damage.ts';
+import type { Damage } from './disk-damage.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -13,6 +15,8 @@ export interface SimulatedDiskOptions {
   readonly syncMeanMs: number;
   /** How many of the small writes are on the disk, and are said to be, before the call returns: none where absent. */
   readonly instantShare?: number;
+  /** How likely a crash is to be followed by damage to files: never where absent. */
+  readonly damageChance?: number;
 }
 
 interface Write {
@@ -34,10 +38,16 @@ export class SimulatedDisk {
   isFull = false;
   /** Writes of which a crash left some sectors and lost others. */
   tornWrites = 0;
+  /** What has happened to files beside crashes, by kind. */
+  readonly damages: Record<Damage['kind'], number> = { lost: 0, flipped: 0, old: 0 };
   protected readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<Write>();
   #mounts = 0;
+  /** The files as they were before they were damaged. */
+  #whole: Map<string, Uint8Array> | undefined;
+  /** As they were at the crash before. */
+  #old: ReadonlyMap<string, Uint8Array> = new Map();
 
   constructor(options: SimulatedDiskOptions) {
     this.options = options;
@@ -55,6 +65,45 @@ export class SimulatedDisk {
     this.#mounts += 1;
     for (const write of this.#unsynced) this.#tear(write);
     this.#unsynced.clear();
+    const { damageChance = 0, random } = this.options;
+    if (damageChance > 0 && random.chance(damageChance)) this.#damage();
+    if (damageChance > 0) this.#old = copyOf(this.#whole ?? this.#files);
+  }
+
+  /** The disk before it was damaged, to read only; nothing where it is not. */
+  get whole(): Files | undefined {
+    const whole = this.#whole;
+    if (whole === undefined) return undefined;
+    const disk = new SimulatedDisk(this.options);
+    for (const [path, bytes] of whole) disk.put(path, bytes);
+    return disk.mount();
+  }
+
+  /** Puts back what was there before the damage, as from a backup. */
+  putBack(): void {
+    if (this.#whole === undefined) return;
+    this.#files.clear();
+    for (const [path, bytes] of this.#whole) this.#files.set(path, bytes);
+    this.#whole = undefined;
+  }
+
+  /** Goes on with what there is. */
+  keep(): void {
+    this.#whole = undefined;
+  }
+
+  #damage(): void {
+    const damaged = drawDamage(byName(this.#files), byName(this.#old), this.options.random);
+    if (damaged === undefined) return;
+    this.#whole = copyOf(this.#files);
+    this.damages[damaged.kind] += 1;
+    for (const path of this.#whole.keys()) {
+      const name = nameOf(path);
+      if (!damaged.changed.has(name)) continue;
+      const bytes = damaged.changed.get(name);
+      if (bytes === undefined) this.#files.delete(path);
+      else this.#files.set(path, bytes);
+    }
   }
 
   list(folder: string): readonly string[] {
@@ -193,6 +242,19 @@ class MountedDisk implements Files {
       close: () => {},
     };
   }
+}
+
+function copyOf(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+  return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
+}
+
+/** A disk of a site has one folder. */
+function byName(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+  return new Map([...files].map(([path, bytes]) => [nameOf(path), bytes]));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function noSpace(): Error {

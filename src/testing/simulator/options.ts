@@ -44,6 +44,8 @@ export interface SimulationOptions {
   /** Mean time between moments at which a site's disk is full; `Infinity` for none. */
   readonly fullEveryMs: number;
   readonly fullMeanMs: number;
+  /** How likely a crash is to be followed by damage to the files of the site. */
+  readonly damageChance: number;
   /** How far a site's clock may be off. */
   readonly skewMaxMs: number;
   /** How far the clock of one site is ahead until everything heals: beyond what the others accept; 0 for none. */
@@ -121,5 +123,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     sessionWaitMs: random.pick([100, 300, 1000]),
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
+    damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
   };
 }

@@ -102,6 +102,13 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
     Storage: BROKEN_STORAGE.unordered,
   },
+  'forgiving-storage': {
+    rule: 'checkpoint and logs meet, or there is no start',
+    caughtBy: ['damage'],
+    profile: 'crashes',
+    overrides: { damageChance: 0.5, checkpointBytes: 500 },
+    Storage: BROKEN_STORAGE.forgiving,
+  },
   'arrival-order': {
     rule: 'the last writer wins by time, not by arrival',
     caughtBy: ['convergence'],

@@ -1,4 +1,5 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
+import { isCorrectableError } from '../../correctable/errors.ts';
 import type { ReplicaObserver, Submission } from '../../server/redblue/replica-port.ts';
 import type {
   Cut,
@@ -8,8 +9,11 @@ import type {
   SiteOutput,
   StoredSite,
 } from '../../server/redblue/site-machine.ts';
+import { needsRoom } from '../../server/redblue/site-machine.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
+import { recover } from '../../server/storage/recovery.ts';
+import { Fault } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -64,6 +68,8 @@ export class SimulatedSite {
   startsAfterTornWrites = 0;
   /** Submissions that found the disk full. */
   refusals = 0;
+  /** Starts that were refused, since the disk was damaged. */
+  startsRefused = 0;
   /** Gone for good, with its disks. */
   isLost = false;
   /** Beside the skew that it has for the whole run. */
@@ -100,7 +106,7 @@ export class SimulatedSite {
     }
     if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
     this.#tornWrites = disk.tornWrites;
-    const storage = new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes });
+    const storage = this.#open(() => new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes }));
     this.#storage = storage;
     const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.nowMs);
     this.machine = machine;
@@ -120,6 +126,29 @@ export class SimulatedSite {
       },
     );
     this.#act();
+  }
+
+  /** Opens the storage. On a damaged disk it has to refuse, or to have all that there was before. */
+  #open(open: () => DurableStorage): DurableStorage {
+    const { disk } = this.#options;
+    const { whole } = disk;
+    if (whole === undefined) return open();
+    let storage: DurableStorage;
+    try {
+      storage = open();
+    } catch (error) {
+      if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
+      this.startsRefused += 1;
+      disk.putBack();
+      return open();
+    }
+    disk.keep();
+    for (const log of ['local', 'red'] as const) {
+      const [has, had] = [endOf(storage.stored, log), recover(whole, FOLDER).lengths[log]];
+      if (has === had) continue;
+      throw new Fault(`a damaged disk had ${had} entries of the ${log} log, and ${has} without a word`, 'damage');
+    }
+    return storage;
   }
 
   /** Loses everything, for ever. */
@@ -175,7 +204,7 @@ export class SimulatedSite {
   }
 
   receive(from: number, message: SiteMessage): void {
-    if (this.#storage?.isFull === true) return;
+    if (this.#storage?.isStuck === true && needsRoom(message)) return;
     this.#input((machine) => machine.receive(from, message, this.nowMs));
   }
 
@@ -237,4 +266,9 @@ export class SimulatedSite {
       this.#planTick();
     });
   }
+}
+
+/** How long a log is that a site found. */
+function endOf(stored: StoredSite, log: 'local' | 'red'): number {
+  return stored[log].start + stored[log].entries.length;
 }

@@ -117,7 +117,7 @@ export class Simulation {
       this.#checkEnd();
     } catch (error) {
       // Whatever is thrown is a finding: a broken replica may trip over itself before a checker notices.
-      const checker = error instanceof Fault ? this.#checking : 'crash';
+      const checker = error instanceof Fault ? (error.noticedBy ?? this.#checking) : 'crash';
       return this.#result({
         checker,
         message: error instanceof Fault ? error.message : String((error as Error).stack),
@@ -178,8 +178,8 @@ export class Simulation {
 
   #makeDisk(): SimulatedDisk {
     const Disk = this.#planted?.Disk ?? SimulatedDisk;
-    const { syncMeanMs, instantWriteShare: instantShare } = this.#options;
-    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs, instantShare });
+    const { syncMeanMs, instantWriteShare: instantShare, damageChance } = this.#options;
+    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs, instantShare, damageChance });
     this.#disks.push(disk);
     return disk;
   }
@@ -317,6 +317,17 @@ export class Simulation {
     this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
   }
 
+  #damageCounts(): Record<string, number> {
+    const sum = (kind: 'lost' | 'flipped' | 'old'): number =>
+      this.#disks.reduce((total, { damages }) => total + damages[kind], 0);
+    return {
+      'files lost': sum('lost'),
+      'bits flipped': sum('flipped'),
+      'old files brought back': sum('old'),
+      'starts refused for damage': this.#sites.reduce((total, { startsRefused }) => total + startsRefused, 0),
+    };
+  }
+
   #result(fault?: RunResult['fault']): RunResult {
     const sum = (of: (client: SimulatedClient) => number): number =>
       this.#clients.reduce((total, client) => total + of(client), 0);
@@ -338,6 +349,7 @@ export class Simulation {
       'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
       'starts after a torn write': this.#sites.reduce((sum, site) => sum + site.startsAfterTornWrites, 0),
       'refused by a full disk': this.#sites.reduce((sum, site) => sum + site.refusals, 0),
+      ...this.#damageCounts(),
       checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
       'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
       'sites lost': this.#sites.length - this.#left.length,

@@ -1,10 +1,19 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 import { describe, expect, test } from 'vitest';
 import { checkpointName } from '../../../src/server/storage/names.ts';
-import { FOLDER, VirtualMachine } from './virtual-storage.ts';
+import { FOLDER, VirtualMachine, virtualStorage } from './virtual-storage.ts';
+import type { TestSite } from './virtual-storage.ts';
 
 const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
 const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+/** Writes an entry; how many are synced by that. */
+function write(site: TestSite, machine: VirtualMachine, entry: string): number {
+  const before = site.synced.local;
+  site.append('local', entry);
+  machine.run(100);
+  return site.synced.local - before;
+}
 
 describe('durable storage: logs', () => {
   test('entries of both logs → back after a restart, in order, each log its own', () => {
@@ -134,22 +143,21 @@ describe('durable storage: logs', () => {
       machine.run();
     }
     machine.disk.crash();
-    // Of three whole frames the second is torn: the third was never reached.
     const [name] = machine.files('.log');
     const path = `${FOLDER}/${name}`;
     const bytes = machine.disk.read(path);
     const whole = bytes.slice();
-    bytes[Buffer.from(bytes).indexOf('a2')] = 0;
+    bytes[Buffer.from(bytes).indexOf('a3')] = 0;
     machine.disk.put(path, bytes);
     const second = machine.start();
-    expect(second.entries.local).toEqual(['a1']);
-    second.append('local', 'b2');
+    expect(second.entries.local).toEqual(['a1', 'a2']);
+    second.append('local', 'b3');
     machine.run();
     machine.disk.crash();
-    expect(machine.start().entries.local).toEqual(['a1', 'b2']);
+    expect(machine.start().entries.local).toEqual(['a1', 'a2', 'b3']);
     // Not even when the disk reads it again after all.
     machine.disk.put(path, whole);
-    expect(machine.start().entries.local).toEqual(['a1', 'b2']);
+    expect(machine.start().entries.local).toEqual(['a1', 'a2', 'b3']);
   });
 });
 
@@ -244,6 +252,44 @@ describe('durable storage: checkpoints', () => {
     expect(again.entries.local).toEqual(numbers(5300));
   });
 
+  test('large rows → slices of about a megabyte, whatever their number', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    for (let count = 0; count < 12; count += 1) site.append('local', 'x'.repeat(400_000));
+    machine.run();
+    const sizes: number[] = [];
+    const pass = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, ...rest) => {
+      if (one.path.endsWith('.checkpoint')) sizes.push(one.bytes.length);
+      pass(one, ...rest);
+    };
+    site.storage.checkpoint();
+    machine.run();
+    expect(sizes.length).toBeGreaterThan(3);
+    // The first rows are asked for by eight, before anything is known of them.
+    expect(Math.max(...sizes)).toBeLessThan(8 * 400_100);
+    expect(Math.max(...sizes.slice(2))).toBeLessThan(1_500_000);
+  });
+
+  test('a row that cannot be written out → a failed checkpoint, tried again; logs go on', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', 'a');
+    machine.run();
+    const section = site.sections.local;
+    const take = section.takeChanges.bind(section);
+    section.takeChanges = () => {
+      throw new RangeError('Invalid string length');
+    };
+    site.storage.checkpoint();
+    machine.run(100);
+    expect(site.events).toEqual(['checkpoint: Invalid string length']);
+    section.takeChanges = take;
+    machine.run();
+    machine.disk.crash();
+    expect(machine.start().storage.stored.checkpoint).toBeDefined();
+  });
+
   test('stopped before the older file was removed → the next start removes it', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
     const site = machine.start();
@@ -327,6 +373,44 @@ describe('durable storage: a full disk', () => {
     const machine = new VirtualMachine(1);
     machine.disk.isFull = true;
     expect(() => machine.start()).toThrow('there is no room on the disk');
+  });
+
+  test('what has begun when there is no other file → is written while half a file is left; then the log is stuck', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    machine.disk.isFull = true;
+    while (!site.storage.isFull) write(site, machine, 'before');
+    expect(site.storage.isStuck).toBe(false);
+    let ended = 0;
+    while (!site.storage.isStuck) ended += write(site, machine, 'begun');
+    expect(ended).toBeGreaterThan(5);
+    machine.disk.isFull = false;
+    machine.run(2000);
+    expect([site.storage.isStuck, site.synced.local]).toEqual([false, site.entries.local.length]);
+  });
+
+  test('little room again, after a minute without → noticed within seconds', () => {
+    const machine = new VirtualMachine(1, { segmentBytes: 4 * 1024 * 1024, checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', 'x'.repeat(600_000));
+    const make = machine.disk.make.bind(machine.disk);
+    machine.disk.isFull = true;
+    machine.run(70_000);
+    expect(site.storage.isFull).toBe(true);
+    machine.disk.isFull = false;
+    // Room for a checkpoint and a small file, not for one of the usual size.
+    machine.disk.make = (path, sizeBytes) => {
+      if (sizeBytes > 1024 * 1024) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+      make(path, sizeBytes);
+    };
+    machine.run(5000);
+    expect(site.storage.isFull).toBe(false);
+  });
+
+  test('a site that was never begun is closed → no file is left', async () => {
+    const machine = new VirtualMachine(1);
+    await virtualStorage(machine, {}).close();
+    expect(machine.disk.list(FOLDER)).toEqual([]);
   });
 
   test('a write that fails otherwise → the site is told that nothing more counts', () => {

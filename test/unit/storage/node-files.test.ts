@@ -97,6 +97,40 @@ describe('small writes of callers that may be held up', () => {
   });
 });
 
+/** The flags with which this process has a file open. */
+function flagsOf(path: string): number {
+  const descriptor = fs.readdirSync('/proc/self/fd').find((each) => linkOf(each) === fs.realpathSync(path));
+  const flags = /^flags:\s+(\d+)/m.exec(fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+  return Number.parseInt(flags ?? '', 8);
+}
+
+function linkOf(descriptor: string): string | undefined {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    // The folder itself was among them while it was read.
+    return undefined;
+  }
+}
+
+describe.runIf(fs.existsSync('/proc/self/fdinfo'))('what the system is told of a file', () => {
+  const { O_DSYNC } = fs.constants;
+
+  test('made now or in the background → each write is on the disk when it ends (O_DSYNC), for nobody else (0600)', async () => {
+    const files = new NodeFiles(root);
+    const now = files.createNow('now', 1000);
+    const later = await new Promise<SyncedFile | undefined>((resolve) =>
+      files.create('later', 1000, (_error, file) => resolve(file)),
+    );
+    for (const name of ['now', 'later']) {
+      expect(flagsOf(join(root, name)) & O_DSYNC).toBe(O_DSYNC);
+      expect(fs.statSync(join(root, name)).mode & 0o777).toBe(0o600);
+    }
+    now.close();
+    later?.close();
+  });
+});
+
 describe('files that are made and removed in the background', () => {
   test('a name that is taken → EEXIST, and the file that has it stays', async () => {
     const files = new NodeFiles(root);

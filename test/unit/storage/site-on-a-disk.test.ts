@@ -3,12 +3,13 @@
  * waits for the disk with all that it does.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/index.ts';
+import { createClient, CorrectableError } from '../../../src/index.ts';
 import type { Client } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
 import type { RedBlueLevels } from '../../../src/server/redblue/site-binding.ts';
 import type { SiteDriver } from '../../../src/server/site-driver.ts';
+import type { DurableStorageOptions } from '../../../src/server/storage/durable-storage.ts';
 import { notesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
 import { VirtualMachine } from './virtual-storage.ts';
@@ -26,8 +27,17 @@ afterEach(() => {
 });
 
 /** A client of a site of a deployment whose other sites are never heard of. */
-function start(sites: readonly string[] = ['irl'], mayBlock = false): Client<RedBlueLevels> {
-  const options = { service: notesService(), sites, backlogMax: BACKLOG_MAX, sizes: { segmentBytes: 4000, mayBlock } };
+function start(
+  sites: readonly string[] = ['irl'],
+  mayBlock = false,
+  lock?: DurableStorageOptions['lock'],
+): Client<RedBlueLevels> {
+  const options = {
+    service: notesService(),
+    sites,
+    backlogMax: BACKLOG_MAX,
+    sizes: { segmentBytes: 4000, mayBlock, ...(lock && { lock }) },
+  };
   const driver = startSite(machine, options);
   drivers.push(driver);
   return createClient(new SiteBinding('irl', driver));
@@ -78,6 +88,58 @@ describe('a full disk', () => {
     const again = start();
     expect(await again.invokeWeak(get(`key ${written - 1}`))).toBe('x'.repeat(100));
     expect(await again.invokeWeak(get(`key ${written}`))).toBeUndefined();
+  });
+});
+
+describe('no file can be made', () => {
+  test('as long as the process has no descriptor left → updates: UNAVAILABLE that says why; then they go on', async () => {
+    const client = start();
+    const make = machine.disk.make.bind(machine.disk);
+    machine.disk.make = () => {
+      throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    };
+    const { refusal } = await fill(client);
+    expect(refusal).toMatchObject({ code: 'UNAVAILABLE', retryable: true, message: expect.stringContaining('EMFILE') });
+    machine.disk.make = make;
+    machine.run(2000);
+    expect(await write(client, 'key 1', 'new')).toBe('done');
+  });
+});
+
+/** A lock that is taken away. */
+class TestLock {
+  isThere = true;
+  readonly #told: ((error: CorrectableError) => void)[] = [];
+
+  isHeld(): boolean {
+    if (!this.isThere) for (const tell of this.#told.splice(0)) tell(new CorrectableError('UNAVAILABLE', 'taken over'));
+    return this.isThere;
+  }
+
+  onLost(tell: (error: CorrectableError) => void): void {
+    this.#told.push(tell);
+  }
+}
+
+describe('a folder that somebody else has taken over', () => {
+  test('nothing more is told: what is under way fails, reads too', async () => {
+    const lock = new TestLock();
+    const client = start(['irl'], false, lock);
+    expect(await write(client, 'a', 1)).toBe('done');
+    const pending = client.invokeStrong(put('a', 2)).catch((error: unknown) => error);
+    await Promise.resolve();
+    lock.isThere = false;
+    machine.run(100);
+    expect(await pending).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('taken over') });
+    await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('between two inputs → a read that comes then is not answered from what is old', async () => {
+    const lock = new TestLock();
+    const client = start(['irl'], false, lock);
+    expect(await write(client, 'a', 1)).toBe('done');
+    lock.isThere = false;
+    await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });
 

@@ -29,8 +29,9 @@ export class TestSite implements CheckpointSource {
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
     const events: StorageEvents = {
-      fullChanged: (isFull) => this.events.push(isFull ? 'full' : 'room'),
+      fullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
       checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
+      damaged: (what) => this.events.push(`damaged: ${what}`),
       stopped: ({ message }) => this.events.push(`stopped: ${message}`),
     };
     this.storage = new DurableStorage({

@@ -87,6 +87,13 @@ export interface Checker {
 /** A property did not hold. */
 export class Fault extends Error {
   override readonly name = 'Fault';
+  /** Who noticed, where it was no checker. */
+  readonly noticedBy: string | undefined;
+
+  constructor(message: string, noticedBy?: string) {
+    super(message);
+    this.noticedBy = noticedBy;
+  }
 }
 
 /** Throws unless `condition` holds. */

@@ -1,0 +1,49 @@
+/** `correctables inspect`: says what is in a data folder, and what is lost of it. */
+import { resolve } from 'node:path';
+import { inspectDataFolder } from '../server/storage/inspect.ts';
+import type { Inspection, InspectedSite } from '../server/storage/inspect.ts';
+import { usageError, type Raw } from './options.ts';
+
+/** Some of the data is lost: the folder will not be used as it is. */
+const EXIT_LOST = 3;
+
+/**
+ * Prints what is in the folder. Reads only, beside a running server too.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` where there is no data folder
+ */
+export function inspectCommand(dataDir: string | undefined, options: Raw): void {
+  if (dataDir === undefined)
+    throw usageError('data', 'is not for this command: name the folder, as in inspect <dataDir>');
+  const found = inspectDataFolder(resolve(dataDir));
+  for (const line of options['json'] === true ? [JSON.stringify(found)] : linesOf(found)) console.log(line);
+  if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;
+}
+
+function linesOf({ dataDir, service, sites, refusal }: Inspection): string[] {
+  const lines = [`${dataDir}: the service '${service}' at ${sites.map(({ name }) => name).join(', ')}`];
+  for (const site of sites) lines.push(...linesOfSite(site));
+  if (refusal !== null) lines.push(`REFUSED: ${refusal}`);
+  return lines;
+}
+
+function linesOfSite({ name, checkpoints, logs, lengths, refusal, damages }: InspectedSite): string[] {
+  const lines = [`${name}:`];
+  for (const { file, bytes, commits, contained, damage } of checkpoints) {
+    const upTo = contained === null ? '' : `, up to local ${contained.local}, red ${contained.red}`;
+    lines.push(`  ${file}  ${bytes} bytes, ${commits} commits${upTo}${damage === null ? '' : `; ${damage}`}`);
+  }
+  for (const { file, bytes, start, entries, damage } of logs) {
+    const from = start === null ? 'no first frame' : `from local ${start.local}, red ${start.red}`;
+    lines.push(`  ${file}  ${bytes} bytes, ${from}: ${entries.local} local and ${entries.red} red entries`);
+    if (damage === null) continue;
+    const { local, red } = damage.laterEntries;
+    const { lost, later } = damage.frames;
+    const behind = `${later} behind them can, with ${local} local and ${red} red entries`;
+    lines.push(`    DAMAGED at byte ${damage.position}: ${lost} groups of entries cannot be read; ${behind}`);
+  }
+  for (const damage of damages) lines.push(`  ${damage}; nothing is lost by it`);
+  if (lengths !== null) lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
+  if (refusal !== null) lines.push(`  REFUSED: ${refusal}`);
+  return lines;
+}

@@ -1,0 +1,30 @@
+/**
+ * How many connections a port takes, those that never say a word among them. Each is a descriptor: a process that has
+ * none left can open no file of its own any more, so that strangers could bring its storage to a halt.
+ */
+import fs from 'node:fs';
+import type { Gateway } from './gateway.ts';
+
+/** Requests for `/health`, pages and the like, beside the clients of the sites. */
+const OTHERS_MAX = 256;
+/** Of the descriptors of the process; the others are for files. */
+const SHARE_MAX = 0.75;
+
+/** For sites behind one port, as far as the process may have so many files open. */
+export function connectionsMaxOf(
+  sites: Readonly<Record<string, Gateway>>,
+  descriptorsMax: number = readDescriptorsMax(),
+): number {
+  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsMax, 0);
+  return Math.max(1, Math.min(clientsMax + OTHERS_MAX, Math.floor(descriptorsMax * SHARE_MAX)));
+}
+
+/** Where the system does not say: no bound. */
+function readDescriptorsMax(): number {
+  try {
+    const limits = fs.readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
+}

@@ -1,0 +1,64 @@
+/** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
+import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
+import type { LaterFrame } from './frames.ts';
+import type { SegmentHeader } from './names.ts';
+import { unpack } from './packed-entries.ts';
+import type { LoggedEntry } from './packed-entries.ts';
+
+/** What of a file cannot be read although it was on the disk once. */
+export interface LogDamage {
+  /** The first byte that cannot be read. */
+  readonly position: number;
+  /** The frames that cannot be read, and those behind them that can. */
+  readonly frames: { readonly lost: number; readonly later: number };
+  /** Entries in the frames behind. */
+  readonly laterEntries: { readonly local: number; readonly red: number };
+}
+
+/** What a log file has. */
+export interface FoundLog {
+  /** None where the first frame cannot be read. */
+  readonly header: SegmentHeader | undefined;
+  /** Up to the first frame that is not whole. */
+  readonly entries: readonly LoggedEntry[];
+  readonly damage: LogDamage | undefined;
+}
+
+/** Frames that may be under way at one time: those of two writes, of which the first of a file has the header too. */
+const FRAMES_UNDER_WAY = 2;
+
+/** Reads the bytes of a file. */
+export function readLog(bytes: Uint8Array, file: number): FoundLog {
+  const entries: LoggedEntry[] = [];
+  let header: SegmentHeader | undefined;
+  let [index, position] = [0, 0];
+  for (const payload of decodeFrames(bytes, file)) {
+    if (index === 0) header = JSON.parse(payload.toString()) as SegmentHeader;
+    else for (const entry of unpack(payload)) entries.push(entry);
+    index += 1;
+    position += HEADER_BYTES + payload.length;
+  }
+  return { header, entries, damage: damageBehind(bytes, { file, index, position }) };
+}
+
+/**
+ * A crash loses what was under way, and may leave what was under way behind it. What a later frame proves to have been on
+ * the disk before is lost by something else.
+ */
+function damageBehind(
+  bytes: Uint8Array,
+  end: { readonly file: number; readonly index: number; readonly position: number },
+): LogDamage | undefined {
+  const later = [...findFrames(bytes, end)];
+  const last = later.at(-1);
+  if (last === undefined || !later.some((frame) => provesDamage(frame, end.index))) return undefined;
+  const laterEntries = { local: 0, red: 0 };
+  for (const { payload } of later) for (const { log } of unpack(payload)) laterEntries[log] += 1;
+  const lost = last.index + 1 - end.index - later.length;
+  return { position: end.position, frames: { lost, later: later.length }, laterEntries };
+}
+
+function provesDamage({ index, isSettled }: LaterFrame, missing: number): boolean {
+  const firstBegunAfter = Math.max(missing, 1) + FRAMES_UNDER_WAY;
+  return isSettled || index >= firstBegunAfter;
+}

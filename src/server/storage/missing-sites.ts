@@ -1,0 +1,39 @@
+/**
+ * Sites whose folder is gone while others still have theirs. One that starts without its past would number its operations
+ * from the beginning again: the others take them for those that they have, and never agree with it any more.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Files } from './files.ts';
+import { readLog } from './log-file.ts';
+import { numbersOf, segmentName } from './names.ts';
+import { checkpointNumbersOf, RESTORE_ADVICE } from './recovery.ts';
+
+/**
+ * Every start of a deployment makes a file for each site before anything is written to one of them. So a folder without
+ * files is new only where all the others have nothing written either.
+ *
+ * @throws CorrectableError `UNAVAILABLE` that says what to do.
+ */
+export function refuseMissingSites(files: Files, folders: readonly string[]): void {
+  const missing = folders.filter((folder) => isEmpty(files, folder));
+  if (missing.length === 0 || missing.length === folders.length) return;
+  const witness = folders.find((folder) => hasPast(files, folder));
+  if (witness === undefined) return;
+  const problem = `there is nothing in ${missing.join(', ')}, and ${witness} has what was written when there was`;
+  const message = `The data cannot be used: ${problem}. ${RESTORE_ADVICE}.`;
+  throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+}
+
+function isEmpty(files: Files, folder: string): boolean {
+  const names = files.list(folder);
+  return numbersOf(names, 'log').length === 0 && checkpointNumbersOf(names).length === 0;
+}
+
+function hasPast(files: Files, folder: string): boolean {
+  const names = files.list(folder);
+  if (checkpointNumbersOf(names).length > 0) return true;
+  return numbersOf(names, 'log').some((number) => {
+    const { header, damage } = readLog(files.read(`${folder}/${segmentName(number)}`), number);
+    return header !== undefined || damage !== undefined;
+  });
+}

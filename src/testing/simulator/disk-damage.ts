@@ -1,0 +1,75 @@
+/**
+ * What may happen to the files of a site while it is down, beside a crash: whole files are gone, bits flip, an old version
+ * comes back. A start has to refuse then, or to lose nothing.
+ *
+ * Two things are left out, since no site can notice them from its own folder: damage to the last frame of its last log
+ * file, which looks like a torn write, and the loss of that file as a whole.
+ */
+import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/frames.ts';
+import { numbersOf, segmentName } from '../../server/storage/names.ts';
+import type { Random } from './random.ts';
+
+/** The contents of a folder's files, by name. */
+export type FolderFiles = ReadonlyMap<string, Uint8Array>;
+
+/** What happened. */
+export interface Damage {
+  readonly kind: 'lost' | 'flipped' | 'old';
+  readonly names: readonly string[];
+}
+
+/** The files that it is about, as they are then; those that are gone without contents. */
+export type Damaged = Damage & { readonly changed: ReadonlyMap<string, Uint8Array | undefined> };
+
+/** Damages files in one way. `old` has an earlier version of some. */
+export function drawDamage(files: FolderFiles, old: FolderFiles, random: Random): Damaged | undefined {
+  const last = lastWrittenLog(files);
+  const kind = random.pick(['lost', 'flipped', 'old'] as const);
+  const eligible = [...files.keys()].filter((name) => {
+    if (kind === 'flipped') return provenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
+    return name !== last && (kind === 'lost' || old.has(name));
+  });
+  if (eligible.length === 0) return undefined;
+  const chosen = random.pick(eligible);
+  // Both files of a checkpoint, as often as one of them.
+  const names = random.chance(0.5) ? [chosen] : eligible.filter((name) => twinOf(name) === twinOf(chosen));
+  const changed = new Map(names.map((name) => [name, change(name)] as const));
+  return { kind, names, changed };
+
+  function change(name: string): Uint8Array | undefined {
+    if (kind === 'lost') return undefined;
+    if (kind === 'old') return old.get(name)?.slice();
+    const bytes = (files.get(name) as Uint8Array).slice();
+    const place = random.between(0, provenBytes(bytes, name, name === last) - 1);
+    bytes[place] = (bytes[place] as number) ^ (1 << random.between(0, 7));
+    return bytes;
+  }
+}
+
+function twinOf(name: string): string {
+  return name.replace('-copy', '');
+}
+
+function lastWrittenLog(files: FolderFiles): string | undefined {
+  const numbers = numbersOf([...files.keys()], 'log').toReversed();
+  return numbers.map(segmentName).find((name) => framesOf(files.get(name) as Uint8Array, name).length > 0);
+}
+
+/** Of how many of a file's first bytes it can be told that they were on the disk. */
+function provenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
+  const lengths = framesOf(bytes, name);
+  const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);
+  if (!isLast) return wholeBytes;
+  const settled = [...findFrames(bytes.subarray(0, wholeBytes), { file: numberOf(name), index: 0, position: 0 })]
+    .filter(({ isSettled }) => isSettled)
+    .map(({ index }) => index);
+  return lengths.slice(0, settled.at(-1) ?? 0).reduce((sum, length) => sum + length, 0);
+}
+
+function framesOf(bytes: Uint8Array, name: string): number[] {
+  return [...decodeFrames(bytes, numberOf(name))].map((payload) => payload.length + HEADER_BYTES);
+}
+
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10);
+}
