@@ -16,7 +16,7 @@ import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
-import { clockObserver, warn } from './site-alarm.ts';
+import { clockObserver, clockSetAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -41,8 +41,9 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly siteWaitMs?: number;
   /**
-   * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes with a clock that is
-   * further ahead is refused until its time has come, and `onAlarm` is told. Default 10 000.
+   * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes while its clock is
+   * further ahead is refused until that is set right, and `onAlarm` is told. Sites of one process share its clock: there
+   * `onAlarm` is told when it is set by more than this, and nothing waits. Default 10 000.
    */
   readonly maxClockSkewMs?: number;
   /**
@@ -139,6 +140,8 @@ export function createEmbedded<const N extends string>(service: Service, options
         tokens,
         observer,
         generators,
+        // One clock for all sites of the process: one of them tells.
+        clockSet: site === 0 ? clockSetAlarm(String(sites[site]), onAlarm) : undefined,
         ...limits,
       }),
     );

@@ -1,4 +1,6 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
+// Imported: what is global is looked up anew at each call.
+import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
@@ -20,14 +22,17 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
   readonly backlogMax: number;
   readonly tokens: SessionTokens;
+  /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
+  readonly clockSet?: ((byMs: number) => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
 
 /** What all submissions of one turn have in common. */
 interface Turn {
-  /** When it began, in milliseconds since the epoch. */
-  readonly atMs: number;
+  /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly wallMs: number;
   /** Why updates are not taken. */
   readonly updateRefusal: CorrectableError | undefined;
 }
@@ -52,6 +57,8 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
+  /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
+  #wallAheadMs: number;
   #nextToken = 1;
   /** The next token when entries were last appended. */
   #appendedAtToken = 1;
@@ -70,11 +77,12 @@ export class SiteDriver implements SubmissionPort {
     this.sites = options.sites;
     this.tokens = options.tokens;
     const { storage } = options;
-    this.#machine = new SiteMachine({ ...options, epoch: storage.epoch }, storage.stored, Date.now());
+    this.#machine = new SiteMachine({ ...options, epoch: storage.epoch }, storage.stored, performance.now(), Date.now());
+    this.#wallAheadMs = Date.now() - performance.now();
     storage.attach(this.#machine, {
       synced: (log, length) => {
         if (this.#closed) return;
-        this.#machine.onSynced(log, length, Date.now());
+        this.#machine.onSynced(log, length, performance.now(), Date.now());
         this.#act();
       },
       failed: (error) => this.#stop(error),
@@ -97,9 +105,9 @@ export class SiteDriver implements SubmissionPort {
     this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
-    const { atMs: submittedAtMs } = turn;
+    const { nowMs, wallMs: submittedAtMs } = turn;
     try {
-      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, submittedAtMs);
+      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
       this.#submitters.delete(token);
@@ -110,7 +118,8 @@ export class SiteDriver implements SubmissionPort {
   receive(from: number, messages: readonly SiteMessage[]): void {
     // Without room for it nothing is taken: whoever sent it sends it again.
     if (this.#closed || this.#options.storage.isFull) return;
-    for (const message of messages) this.#machine.receive(from, message, Date.now());
+    // Sites of one process share its clock: none of them is ahead of another.
+    for (const message of messages) this.#machine.receive(from, message, performance.now(), Date.now());
     this.#act();
   }
 
@@ -146,7 +155,17 @@ export class SiteDriver implements SubmissionPort {
       : this.#machine.backlog >= backlogMax
         ? backlogError(backlogMax)
         : undefined;
-    return { atMs: Date.now(), updateRefusal };
+    const [nowMs, wallMs] = [performance.now(), Date.now()];
+    this.#noticeSetClock(wallMs - nowMs);
+    return { nowMs, wallMs, updateRefusal };
+  }
+
+  /** Nothing waits for a clock that was set; but people should know of it. */
+  #noticeSetClock(wallAheadMs: number): void {
+    const byMs = wallAheadMs - this.#wallAheadMs;
+    if (Math.abs(byMs) <= this.#options.maxClockSkewMs) return;
+    this.#wallAheadMs = wallAheadMs;
+    this.#options.clockSet?.(Math.round(byMs));
   }
 
   /** What is not on the disk by now may never be: the site must not go on as if it were. */
@@ -210,17 +229,17 @@ export class SiteDriver implements SubmissionPort {
     this.#waker = setTimeout(
       () => {
         this.#waker = undefined;
-        this.#machine.tick(Date.now());
+        this.#machine.tick(performance.now(), Date.now());
         this.#act();
       },
-      Math.max(0, wakeAtMs - Date.now()),
+      Math.max(0, wakeAtMs - performance.now()),
     );
   }
 
   #tickWhileBusy(): void {
     if (this.#ticker !== undefined || !this.#machine.busy) return;
     this.#ticker = setInterval(() => {
-      this.#machine.tick(Date.now());
+      this.#machine.tick(performance.now(), Date.now());
       this.#act();
       if (this.#machine.busy) return;
       clearInterval(this.#ticker);

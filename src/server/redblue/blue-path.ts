@@ -61,10 +61,10 @@ export class BluePath {
 
   /** Commits an operation of this site. It counts once it is synced. */
   commit({ id, hop, choice, reply }: BlueDraft): BlueOperation {
-    const { state, clock, nowMs, options } = this.core;
+    const { state, clock, wallMs, options } = this.core;
     const vector = state.stable.slice();
     const { site } = options;
-    vector[site] = clock.next(nowMs, maxEntry(vector));
+    vector[site] = clock.next(wallMs, maxEntry(vector));
     const { shadow, effects } = choice;
     const sequence = this.#own.takeNext();
     // Literals, since this is the hot path: copying objects costs several times more.
@@ -215,7 +215,8 @@ export class BluePath {
         return;
       }
       if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
-      if (!this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
+      // What another site passes on, it has accepted.
+      if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
       stream.takeNext();
       this.core.store({ kind: 'blue', operation }, (position) => {

@@ -284,7 +284,7 @@ export class RedPath {
   }
 
   #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
-    const { state, clock, nowMs, options } = this.#core;
+    const { state, clock, wallMs, options } = this.#core;
     const { choice, reply } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
@@ -298,7 +298,7 @@ export class RedPath {
       snapshot: state.stable.slice(),
       operation: request.submission.operation,
       reads: [...names],
-      clock: clock.next(nowMs, maxEntry(state.stable)),
+      clock: clock.next(wallMs, maxEntry(state.stable)),
       effects,
       reply,
     };

@@ -85,7 +85,7 @@ export interface ReplicaObserver {
   rejected?(operation: RedOperation): void;
   /** A view that is no guess is given to a submission within a session. */
   viewed?(submission: Submission): void;
-  /** Stamps of a site are ahead of the clock here by more than is allowed: what they stand on is refused. */
+  /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
   quarantined?(peer: number, aheadMs: number): void;
   /** The site's stamps can be taken again. */
   released?(peer: number): void;
@@ -107,7 +107,7 @@ export interface ReplicaOptions {
   readonly reachTimeoutMs: number;
   /** How long an operation waits until the site has what its session has seen, before `SESSION_BEHIND`. */
   readonly sessionWaitMs: number;
-  /** How far a site's stamps may be ahead of the clock here. */
+  /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
@@ -120,12 +120,14 @@ export interface ReplicaCore {
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: Coverage;
-  /** The time of the input being handled, in milliseconds since the epoch. */
+  /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
   readonly nowMs: number;
+  /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */
+  readonly wallMs: number;
   /** Records of the red log that were delivered here, from its beginning. */
   readonly redDelivered: number;
   emit(output: ReplicaOutput): void;
-  /** Whether a stamp that comes from `peer` may be taken: not when it is too far ahead of the clock here. */
+  /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
   acceptsStamp(peer: number, stamp: number): boolean;
   /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;

@@ -66,6 +66,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** The site at this start: whose operation one without a name is. */
   protected readonly name: string;
   nowMs = 0;
+  wallMs = 0;
   #outputs: ReplicaOutput[] = [];
   /** For each entry that is not synced yet. */
   readonly #unsynced = new Fifo<OnSynced>();
@@ -77,10 +78,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** Records of the red log that are known to be committed by what the site's own log says. */
   #redProven = 0;
 
-  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0) {
+  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
     this.name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
     this.nowMs = nowMs;
+    this.wallMs = wallMs;
     this.state = this.createState();
     this.coverage = this.createCoverage();
     this.#quarantine = new Quarantine(options);
@@ -156,37 +158,35 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
-  submit(submission: Submission, nowMs: number): void {
-    this.nowMs = nowMs;
+  submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     if (this.blue.isRecovered) this.#start(submission);
     else this.#early.push(submission);
   }
 
-  receive(from: number, message: BlueMessage | SlotMessage, nowMs: number): void {
-    this.nowMs = nowMs;
+  receive(from: number, message: BlueMessage | SlotMessage): void {
     if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
     else this.blue.receive(from, message);
     this.#settle();
   }
 
   /** The next records of the red log, in order. */
-  deliver(records: readonly RedRecord[], nowMs: number): void {
-    this.nowMs = nowMs;
+  deliver(records: readonly RedRecord[]): void {
     for (const record of records) this.red.deliver(record);
     this.#settle();
   }
 
   /** The first `length` entries of the site's own log are synced. */
-  onSynced(length: number, nowMs: number): void {
-    this.nowMs = nowMs;
+  onSynced(length: number, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
       this.#unsynced.shift()?.(this.#syncedLength);
     }
     this.#settle();
   }
 
-  tick(nowMs: number): void {
-    this.nowMs = nowMs;
+  tick(nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     this.blue.tick();
     this.walks.tick();
     this.coverage.tick(nowMs);
@@ -214,8 +214,20 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return after === undefined ? undefined : [...this.state.stable];
   }
 
+  /** The time of the input to come. */
+  pass(nowMs: number, wallMs: number): void {
+    this.nowMs = nowMs;
+    this.wallMs = wallMs;
+    this.#quarantine.pass(nowMs, wallMs);
+  }
+
+  /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
+  hear(peer: number, sentAtMs: number | undefined): void {
+    if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
+  }
+
   acceptsStamp(peer: number, stamp: number): boolean {
-    return this.#quarantine.accepts(peer, stamp, this.nowMs);
+    return this.#quarantine.accepts(peer, stamp);
   }
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {

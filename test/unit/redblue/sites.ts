@@ -8,6 +8,8 @@ interface Sent {
   readonly from: number;
   readonly to: number;
   readonly message: SiteMessage;
+  /** What the sender's clock showed. */
+  readonly atMs: number;
 }
 
 /** What came of a submission: `undefined` until it has ended. */
@@ -54,7 +56,7 @@ export class Sites {
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
     const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS };
-    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs);
+    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
     this.#act(site);
   }
 
@@ -76,7 +78,7 @@ export class Sites {
     const wants = { tentative: false, causal: isRead, strong: !isRead };
     const submittedAtMs = this.#clockOf(site);
     const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
-    this.machines[site]?.submit({ ...submission, token: this.#token }, submittedAtMs);
+    this.machines[site]?.submit({ ...submission, token: this.#token }, this.nowMs, submittedAtMs);
     this.#act(site);
     return outcome;
   }
@@ -103,7 +105,7 @@ export class Sites {
     for (const log of ['local', 'red'] as const) {
       if (synced[log] === logs[log].length) continue;
       synced[log] = logs[log].length;
-      this.machines[site]?.onSynced(log, synced[log], this.#clockOf(site));
+      this.machines[site]?.onSynced(log, synced[log], this.nowMs, this.#clockOf(site));
       this.#act(site);
     }
   }
@@ -112,8 +114,8 @@ export class Sites {
   deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
     const now = this.sent.filter(isMeant);
     this.sent = this.sent.filter((sent) => !isMeant(sent));
-    for (const { from, to, message } of now) {
-      this.machines[to]?.receive(from, message, this.#clockOf(to));
+    for (const { from, to, message, atMs } of now) {
+      this.machines[to]?.receive(from, message, this.nowMs, this.#clockOf(to), atMs);
       this.#act(to);
     }
     return now.length > 0;
@@ -130,7 +132,7 @@ export class Sites {
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs;) {
       this.nowMs += 10;
       for (const [site, machine] of this.machines.entries()) {
-        machine?.tick(this.#clockOf(site));
+        machine?.tick(this.nowMs, this.#clockOf(site));
         this.#act(site);
       }
       this.settle();
@@ -143,7 +145,7 @@ export class Sites {
 
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.sent.push({ from: site, to: output.to, message: output.message });
+      if (output.kind === 'send') this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(output.token);
