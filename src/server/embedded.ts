@@ -36,6 +36,11 @@ export interface EmbeddedOptions<N extends string = string> {
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
   readonly inFlightMax?: number;
   /**
+   * Red updates and strong reads under way at one site, at most, of those: while the red leader is away, what waits for
+   * it leaves room for the others. More fail with `OVERLOADED`. Default: half of `inFlightMax`.
+   */
+  readonly redInFlightMax?: number;
+  /**
    * How long an operation waits for what its session has seen at another site, and for an answer about an operation that
    * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. Default 5000.
    */
@@ -126,7 +131,8 @@ export function createEmbedded<const N extends string>(service: Service, options
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   for (const [site, siteStorage] of storage.sites.entries()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
-    const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const { redInFlightMax = Math.ceil(inFlightMax / 2) } = options;
+    const limits = { attemptsMax, inFlightMax, redInFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const observer = clockObserver(sites, site, onAlarm);
     drivers.push(

@@ -64,6 +64,9 @@ export class SiteDriver implements SubmissionPort {
   #appendedAtToken = 1;
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
+  /** The next token at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
+  #tickedAtToken = 1;
+  #watchedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
   #waker: NodeJS.Timeout | undefined;
   /** Why nothing is taken any more. */
@@ -236,10 +239,35 @@ export class SiteDriver implements SubmissionPort {
     );
   }
 
+  /**
+   * Gives up what nobody waits for any more. Most submissions end before a tick: only those that have not are looked at,
+   * so that the others cost no signal.
+   */
+  #watch(): void {
+    const now = Date.now();
+    this.#submitters.forEach((submitter, token) => {
+      if (token >= this.#tickedAtToken) return;
+      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(token);
+      if (token < this.#watchedBefore) return;
+      const { signal } = submitter;
+      if (signal.aborted) this.#machine.abandon(token);
+      else signal.addEventListener('abort', () => this.#abandon(token), { once: true });
+    });
+    this.#watchedBefore = this.#tickedAtToken;
+    this.#tickedAtToken = this.#nextToken;
+  }
+
+  #abandon(token: number): void {
+    if (this.#closed || this.#submitters.get(token) === undefined) return;
+    this.#machine.abandon(token);
+    this.#act();
+  }
+
   #tickWhileBusy(): void {
     if (this.#ticker !== undefined || !this.#machine.busy) return;
     this.#ticker = setInterval(() => {
       this.#machine.tick(performance.now(), Date.now());
+      this.#watch();
       this.#act();
       if (this.#machine.busy) return;
       clearInterval(this.#ticker);

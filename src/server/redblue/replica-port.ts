@@ -1,5 +1,6 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
+import type { Windows } from '../log/windows.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from './generator-run.ts';
@@ -57,6 +58,8 @@ export type ReplicaOutput =
   | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
+  /** Nobody waits for it any more: not to be proposed, if that can still be. */
+  | { readonly kind: 'withdraw'; readonly record: RedRecord }
   /** `committed` is the one view of a blue update; nothing follows the `last`. */
   | {
       readonly kind: 'view';
@@ -109,6 +112,10 @@ export interface ReplicaOptions {
   readonly sessionWaitMs: number;
   /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
+  /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
+  readonly redInFlightMax?: number | undefined;
+  /** How much is on its way to a site; the defaults unless given. */
+  readonly windows?: Partial<Windows> | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;

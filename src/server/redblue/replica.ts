@@ -8,6 +8,7 @@ import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
+import { redFullError } from './failure.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
@@ -193,6 +194,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.#settle();
   }
 
+  /** Nobody waits any more for what was submitted under this token. */
+  abandon(token: number): void {
+    this.red.abandon(this.idOf(token), token);
+  }
+
   emit(output: ReplicaOutput): void {
     this.#outputs.push(output);
     this.#storing = undefined;
@@ -340,7 +346,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const isCovered = this.coverage.has(after);
     if (wants.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
-    if (wants.strong) return this.red.read(this.idOf(token), submission);
+    if (wants.strong && this.red.isFull) {
+      this.answer(submission, 'strong', redFullError(this.options.redInFlightMax ?? Infinity));
+    } else if (wants.strong) this.red.read(this.idOf(token), submission);
+    if (wants.strong) return;
     if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
   }
 

@@ -71,7 +71,7 @@ export class SiteMachine {
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, sites, epoch, redLeader, resendAfterMs } = options;
+    const { site, sites, epoch, redLeader, resendAfterMs, windows } = options;
     const { sections = {}, rest } = stored.checkpoint ?? {};
     const saved = rest as SavedSite | undefined;
     const checkpoint = saved && { sections, rest: saved.replica };
@@ -85,6 +85,7 @@ export class SiteMachine {
       saved: saved?.log,
       committed: this.replica.redProven,
       resendAfterMs,
+      windows,
     });
     this.#settle();
   }
@@ -144,6 +145,12 @@ export class SiteMachine {
     this.#settle();
   }
 
+  /** Nobody waits any more for what was submitted under this token: it ends at once where nothing of it has left. */
+  abandon(token: number): void {
+    this.replica.abandon(token);
+    this.#settle();
+  }
+
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: SiteLogName, length: number, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
@@ -193,7 +200,12 @@ export class SiteMachine {
 
   #onReplicaOutput(output: ReplicaOutput): void {
     if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
+    else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else this.#outputs.push(output);
+  }
+
+  #withdraw(record: RedRecord): void {
+    if (this.log.withdraw(record)) this.replica.red.withdrawn(record);
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {

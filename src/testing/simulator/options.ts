@@ -61,6 +61,8 @@ export interface SimulationOptions {
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
   readonly attemptsMax: number;
+  /** How much may be on its way to a site, in operations and entries alike. */
+  readonly windowMax: number;
 }
 
 /** Kinds of runs. */
@@ -115,6 +117,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     attemptsMax: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
+    windowMax: random.pick([1, 2, 8, 1000]),
   };
   return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)) };
 }

@@ -8,6 +8,7 @@ const SIMPLER: readonly Partial<SimulationOptions>[] = [
   { wildClockAheadMs: 0 },
   { clockStepEveryMs: Infinity },
   { driftMax: 0 },
+  { windowMax: 1000 },
   { loseSiteAtMs: Infinity },
   { crashEveryMs: Infinity },
   { partitionEveryMs: Infinity },

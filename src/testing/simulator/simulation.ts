@@ -129,11 +129,13 @@ export class Simulation {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const service = this.#planted?.service ?? SERVICE;
+    const { windowMax: most } = this.#options;
+    const windows = { asked: most, sent: most, appended: most, proposed: most };
     for (const site of sites.keys()) {
       const limits = { attemptsMax, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, site, sites, redLeader: 0, ...limits },
+          site: { service, site, sites, redLeader: 0, windows, ...limits },
           makeMachine: this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args)),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),

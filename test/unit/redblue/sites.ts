@@ -2,7 +2,7 @@
 import type { Origin, Submission } from '../../../src/server/redblue/replica-port.ts';
 import type { Service } from '../../../src/server/redblue/service.ts';
 import { SiteMachine } from '../../../src/server/redblue/site-machine.ts';
-import type { SiteMessage } from '../../../src/server/redblue/site-machine.ts';
+import type { SiteMessage, SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 
 interface Sent {
   readonly from: number;
@@ -33,14 +33,16 @@ export class Sites {
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
   readonly #service: Service;
+  readonly #given: Partial<SiteOptions>;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
   readonly #outcomes = new Map<number, Outcome>();
   #token = 0;
   #epoch = 0;
 
-  constructor(service: Service, siteCount = 3) {
+  constructor(service: Service, siteCount = 3, given: Partial<SiteOptions> = {}) {
     this.#service = service;
+    this.#given = given;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
@@ -55,7 +57,7 @@ export class Sites {
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
-    const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS };
+    const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS, ...this.#given };
     this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
     this.#act(site);
   }
@@ -92,6 +94,12 @@ export class Sites {
   ): Outcome {
     const origin = { home: 0, hop: 0, acknowledged: 0, ...named };
     return this.submit(site, operation, { origin, ...given });
+  }
+
+  /** Nobody waits any more for the latest submission at a site. */
+  abandon(site: number): void {
+    this.machines[site]?.abandon(this.#token);
+    this.#act(site);
   }
 
   /** The answer of a read at a site's snapshot. */
