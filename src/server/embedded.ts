@@ -132,7 +132,15 @@ export function createEmbedded<const N extends string>(service: Service, options
   for (const [site, siteStorage] of storage.sites.entries()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const { redInFlightMax = Math.ceil(inFlightMax / 2) } = options;
-    const limits = { attemptsMax, inFlightMax, redInFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const limits = {
+      attemptsMax,
+      inFlightMax,
+      redInFlightMax,
+      backlogMax,
+      maxClockSkewMs,
+      tickMs: TICK_MS,
+      ...timeouts,
+    };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const observer = clockObserver(sites, site, onAlarm);
     drivers.push(

@@ -80,7 +80,12 @@ export class SiteDriver implements SubmissionPort {
     this.sites = options.sites;
     this.tokens = options.tokens;
     const { storage } = options;
-    this.#machine = new SiteMachine({ ...options, epoch: storage.epoch }, storage.stored, performance.now(), Date.now());
+    this.#machine = new SiteMachine(
+      { ...options, epoch: storage.epoch },
+      storage.stored,
+      performance.now(),
+      Date.now(),
+    );
     this.#wallAheadMs = Date.now() - performance.now();
     storage.attach(this.#machine, {
       synced: (log, length) => {

@@ -40,7 +40,12 @@ const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {
-      protected override createReplica(site: SiteOptions, found: StoredReplica, nowMs: number, wallMs: number): Replica {
+      protected override createReplica(
+        site: SiteOptions,
+        found: StoredReplica,
+        nowMs: number,
+        wallMs: number,
+      ): Replica {
         return new Broken(site, found, nowMs, wallMs);
       }
     }

@@ -69,7 +69,16 @@ export class Simulation {
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
   readonly #checkers: readonly Checker[];
-  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0, fullDisks: 0, sessionViews: 0, quarantines: 0, clockSteps: 0 };
+  readonly #counts = {
+    blue: 0,
+    red: 0,
+    rejected: 0,
+    pauses: 0,
+    fullDisks: 0,
+    sessionViews: 0,
+    quarantines: 0,
+    clockSteps: 0,
+  };
   #checking = '';
   #isHealed = false;
 

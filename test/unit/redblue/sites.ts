@@ -57,7 +57,16 @@ export class Sites {
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
-    const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS, ...this.#given };
+    const options = {
+      service: this.#service,
+      site,
+      sites,
+      redLeader: 0,
+      epoch: this.#epoch,
+      observer,
+      ...LIMITS,
+      ...this.#given,
+    };
     this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
     this.#act(site);
   }
@@ -153,7 +162,8 @@ export class Sites {
 
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
+      if (output.kind === 'send')
+        this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(output.token);
