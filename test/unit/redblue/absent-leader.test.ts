@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../src/correctable/client.ts';
+import type { CorrectableError } from '../../../src/correctable/errors.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
 import type { SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
@@ -169,11 +170,11 @@ test('the signal of an invocation reaches the site: timed out reads leave room f
   const client = createClient(new SiteBinding('b', driver));
   const aborter = new AbortController();
   const options = { signal: aborter.signal };
-  const reads = Array.from({ length: 10 }, () => client.invokeStrong(total, options).catch((error) => error.code));
+  const reads = Array.from({ length: 10 }, () => client.invokeStrong(total, options).catch((error: unknown) => (error as CorrectableError).code));
   await expect(client.invoke(add)).rejects.toMatchObject({ code: 'OVERLOADED' });
   aborter.abort();
   expect(new Set(await Promise.all(reads))).toEqual(new Set(['ABORTED']));
-  await expect.poll(() => client.invoke(add).catch((error) => error.code)).toBe(null);
+  await expect.poll(() => client.invoke(add).catch((error: unknown) => (error as CorrectableError).code)).toBe(null);
   expect(await client.invokeWeak(total)).toBeGreaterThanOrEqual(5);
   driver.close();
 });
