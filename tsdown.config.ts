@@ -32,6 +32,7 @@ export default defineConfig({
       'zod',
       'pino',
       'cac',
+      'jose',
       'rxjs',
       'idb',
       'prom-client',

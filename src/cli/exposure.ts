@@ -10,8 +10,10 @@ export interface Exposure {
   readonly redLeader: string;
   /** The websocket addresses, by site. */
   readonly sites: Readonly<Record<string, string>>;
-  /** Who may connect: programs of this machine, or everybody who can reach the address. Neither is asked for a token. */
-  readonly access: 'loopback' | 'everybody';
+  /**
+   * Who may connect: who has a token; or, without one, programs of this machine, or everybody who can reach the address.
+   */
+  readonly access: 'authenticated' | 'loopback' | 'everybody';
   /** The origins of pages that may connect, beside the server's own. */
   readonly origins: readonly string[];
   /** The data folder; `null` where nothing is kept. */
@@ -26,19 +28,27 @@ export interface ServedAs {
   readonly redLeader: string;
   readonly origins: readonly string[];
   readonly dataDir: string | undefined;
+  /** Whether clients are asked for a token. */
+  readonly asks: boolean;
 }
 
-export function exposureOf(server: RunningServer, { host, redLeader, origins, dataDir }: ServedAs): Exposure {
+export function exposureOf(server: RunningServer, { host, redLeader, origins, dataDir, asks }: ServedAs): Exposure {
   return {
     url: server.url,
     redLeader,
     sites: Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)])),
-    access: isLoopbackHost(host) ? 'loopback' : 'everybody',
+    access: asks ? 'authenticated' : isLoopbackHost(host) ? 'loopback' : 'everybody',
     origins,
     data: dataDir ?? null,
     http: HTTP_PATHS.map((path) => `${server.url}/${path}`),
   };
 }
+
+const ACCESS: Readonly<Record<Exposure['access'], string>> = {
+  authenticated: 'who has a token that is accepted',
+  loopback: 'programs of this machine only, without a token',
+  everybody: 'EVERYBODY who can reach this address, without a token',
+};
 
 /** The lines for a terminal. */
 export function linesOf({ url, redLeader, sites, access, origins, data, http }: Exposure): string[] {
@@ -48,9 +58,7 @@ export function linesOf({ url, redLeader, sites, access, origins, data, http }: 
   return [
     `serving at ${url}`,
     ...names.map((name) => `  ${name.padEnd(longest)}  ${sites[name]}${name === redLeader ? '  red leader' : ''}`),
-    access === 'loopback'
-      ? 'who may connect: programs of this machine only, without a token'
-      : 'who may connect: EVERYBODY who can reach this address, without a token',
+    `who may connect: ${ACCESS[access]}`,
     `pages that may connect: ${pages}`,
     data === null ? 'data: in memory, gone with this process' : `data: in ${data}`,
     `over HTTP, to the same: ${http.map((address) => address.slice(url.length)).join(' ')}`,

@@ -23,6 +23,13 @@ const serve = cli
   .option('--host <address>', 'Address to listen on', { default: '127.0.0.1' })
   .option('--port <n>', 'Port to listen on; 0 for any free one', { default: 7420 })
   .option('--origins <list>', 'Origins of web pages that may connect, separated by commas')
+  .option(
+    '--auth <module>',
+    'Who may connect and do what: exports `authenticate`, and `authorise` and `limits` if you like',
+  )
+  .option('--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address')
+  .option('--auth-issuer <name>', 'Who must have made the token (`iss`)')
+  .option('--auth-audience <name>', 'For whom it must be (`aud`)')
   .option('--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in')
   .option('--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', {
     default: 0,

@@ -6,6 +6,7 @@ import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
 import { serve } from '../server/main.ts';
 import type { RunningServer, ServeOptions } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
+import { authOf } from './auth.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { loadService } from './load-service.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
@@ -31,7 +32,9 @@ export async function serveCommand(options: Raw): Promise<void> {
   const host = text(options, 'host');
   const origins = originsOf(options, 'origins');
   const logger = pino({ level, base: null }, destination(STDERR));
+  const auth = await authOf(options);
   const server = await serveOn({
+    ...auth,
     dataDir,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service: await loadService(text(options, 'service')),
@@ -45,7 +48,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
-  const exposure = exposureOf(server, { host, redLeader, origins, dataDir });
+  const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
   await untilInterrupted();
   await server.close();
@@ -58,7 +61,10 @@ async function serveOn(options: ServeOptions & { readonly host: string }): Promi
   } catch (error) {
     if (!isCorrectableError(error, 'INVALID_ARGUMENT') || error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
-    throw usageError('host', `${problem}: name an address of this machine alone, or add --allow-unauthenticated`);
+    throw usageError(
+      'host',
+      `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** Codes with which either end closes the websocket, and what they mean for the client. */
 
-/** Why a connection was closed: 1001 and 1009 are the websocket standard's, 4000 and above are ours. */
+/** Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket standard's, 4000 and above are ours. */
 export const CloseCode = {
   /** The client is done. */
   done: 1000,
@@ -10,6 +10,8 @@ export const CloseCode = {
   tooBig: 1009,
   /** The server made a mistake: connect again. */
   internal: 1011,
+  /** The server has no room for it now: connect again, later. */
+  tryLater: 1013,
   /** Too many malformed rows or frames. */
   malformed: 4400,
   /** The token is missing, wrong or expired. */

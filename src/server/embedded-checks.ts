@@ -4,7 +4,7 @@ import { hasMethods, isName, isRecord } from './gateway/given.ts';
 
 /** A key that is shorter can be guessed. */
 export const KEY_BYTES_MIN = 32;
-const COUNTS = ['attemptsMax', 'inFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
+const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
 const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
 
 /** What may have been given. */

@@ -19,7 +19,7 @@ import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
-import { clockObserver, warn } from './site-alarm.ts';
+import { clockObserver, clockSetAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -40,13 +40,19 @@ export interface EmbeddedOptions<N extends string = string> {
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
   readonly inFlightMax?: number;
   /**
+   * Red updates and strong reads under way at one site, at most, of those: while the red leader is away, what waits for
+   * it leaves room for the others. More fail with `OVERLOADED`. Default: half of `inFlightMax`.
+   */
+  readonly redInFlightMax?: number;
+  /**
    * How long an operation waits for what its session has seen at another site, and for an answer about an operation that
    * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. Default 5000.
    */
   readonly siteWaitMs?: number;
   /**
-   * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes with a clock that is
-   * further ahead is refused until its time has come, and `onAlarm` is told. Default 10 000.
+   * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes while its clock is
+   * further ahead is refused until that is set right, and `onAlarm` is told. Sites of one process share its clock: there
+   * `onAlarm` is told when it is set by more than this, and nothing waits. Default 10 000.
    */
   readonly maxClockSkewMs?: number;
   /**
@@ -136,7 +142,16 @@ export function createEmbedded<const N extends string>(service: Service, options
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   for (const [site, siteStorage] of storage.sites.entries()) {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
-    const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
+    const { redInFlightMax = Math.ceil(inFlightMax / 2) } = options;
+    const limits = {
+      attemptsMax,
+      inFlightMax,
+      redInFlightMax,
+      backlogMax,
+      maxClockSkewMs,
+      tickMs: TICK_MS,
+      ...timeouts,
+    };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const invariants = checkInvariants ? invariantObserver(service, sites[site] ?? '', onAlarm) : {};
     const observer = { ...clockObserver(sites, site, onAlarm), ...invariants };
@@ -151,6 +166,8 @@ export function createEmbedded<const N extends string>(service: Service, options
         tokens,
         observer,
         generators,
+        // One clock for all sites of the process: one of them tells.
+        clockSet: site === 0 ? clockSetAlarm(String(sites[site]), onAlarm) : undefined,
         ...limits,
       }),
     );

@@ -7,6 +7,8 @@ export interface SiteAlarm {
   readonly kind:
     | 'clock-quarantined'
     | 'clock-released'
+    /** The clock of this machine was set forwards or back by more than sites may differ: nothing waits for it. */
+    | 'clock-set'
     /** No room for another log file, or none can be made for another reason: updates are refused, reads served. */
     | 'disk-full'
     | 'disk-has-room'
@@ -39,9 +41,18 @@ export function clockObserver(sites: readonly string[], site: number, onAlarm: O
       tell(
         'clock-quarantined',
         peer,
-        `its clock is ${aheadMs} ms ahead. What it writes is refused until then: set it.`,
+        `its clock is ${aheadMs} ms ahead. What it writes is refused until that is set right.`,
       ),
     released: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+  };
+}
+
+/** Tells of a machine whose clock was set. */
+export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
+  return (byMs) => {
+    const way = byMs < 0 ? 'back' : 'forwards';
+    const message = `Site ${site}: the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`;
+    onAlarm({ kind: 'clock-set', site, message });
   };
 }
 

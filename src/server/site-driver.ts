@@ -1,4 +1,6 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
+// Imported: what is global is looked up anew at each call.
+import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
@@ -21,14 +23,17 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
   readonly backlogMax: number;
   readonly tokens: SessionTokens;
+  /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
+  readonly clockSet?: ((byMs: number) => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
 
 /** What all submissions of one turn have in common. */
 interface Turn {
-  /** When it began, in milliseconds since the epoch. */
-  readonly atMs: number;
+  /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly wallMs: number;
   /** Why updates are not taken. */
   readonly updateRefusal: CorrectableError | undefined;
 }
@@ -53,11 +58,16 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
+  /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
+  #wallAheadMs: number;
   #nextToken = 1;
   /** The next token when entries were last appended. */
   #appendedAtToken = 1;
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
+  /** The next token at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
+  #tickedAtToken = 1;
+  #watchedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
   #waker: NodeJS.Timeout | undefined;
   /** Why nothing is taken any more. */
@@ -71,11 +81,17 @@ export class SiteDriver implements SubmissionPort {
     this.sites = options.sites;
     this.tokens = options.tokens;
     const { storage } = options;
-    this.#machine = new SiteMachine({ ...options, epoch: storage.epoch }, storage.stored, Date.now());
+    this.#machine = new SiteMachine(
+      { ...options, epoch: storage.epoch },
+      storage.stored,
+      performance.now(),
+      Date.now(),
+    );
+    this.#wallAheadMs = Date.now() - performance.now();
     storage.attach(this.#machine, {
       synced: (log, length) => {
         if (this.#closed) return;
-        this.#machine.onSynced(log, length, Date.now());
+        this.#machine.onSynced(log, length, performance.now(), Date.now());
         this.#act();
       },
       failed: (error) => this.#stop(error),
@@ -107,9 +123,9 @@ export class SiteDriver implements SubmissionPort {
     this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
-    const { atMs: submittedAtMs } = turn;
+    const { nowMs, wallMs: submittedAtMs } = turn;
     try {
-      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, submittedAtMs);
+      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
       this.#submitters.delete(token);
@@ -122,7 +138,8 @@ export class SiteDriver implements SubmissionPort {
     for (const message of messages) {
       // Without room for it a message is not taken: whoever sent it sends it again.
       if (this.#options.storage.isStuck && needsRoom(message)) continue;
-      this.#machine.receive(from, message, Date.now());
+      // Sites of one process share its clock: none of them is ahead of another.
+      this.#machine.receive(from, message, performance.now(), Date.now());
     }
     this.#act();
   }
@@ -161,7 +178,17 @@ export class SiteDriver implements SubmissionPort {
         : this.#machine.backlog >= backlogMax
           ? backlogError(backlogMax)
           : undefined;
-    return { atMs: Date.now(), updateRefusal };
+    const [nowMs, wallMs] = [performance.now(), Date.now()];
+    this.#noticeSetClock(wallMs - nowMs);
+    return { nowMs, wallMs, updateRefusal };
+  }
+
+  /** Nothing waits for a clock that was set; but people should know of it. */
+  #noticeSetClock(wallAheadMs: number): void {
+    const byMs = wallAheadMs - this.#wallAheadMs;
+    if (Math.abs(byMs) <= this.#options.maxClockSkewMs) return;
+    this.#wallAheadMs = wallAheadMs;
+    this.#options.clockSet?.(Math.round(byMs));
   }
 
   /** What is not on the disk by now may never be: the site must not go on as if it were. */
@@ -227,17 +254,42 @@ export class SiteDriver implements SubmissionPort {
     this.#waker = setTimeout(
       () => {
         this.#waker = undefined;
-        this.#machine.tick(Date.now());
+        this.#machine.tick(performance.now(), Date.now());
         this.#act();
       },
-      Math.max(0, wakeAtMs - Date.now()),
+      Math.max(0, wakeAtMs - performance.now()),
     );
+  }
+
+  /**
+   * Gives up what nobody waits for any more. Most submissions end before a tick: only those that have not are looked at,
+   * so that the others cost no signal.
+   */
+  #watch(): void {
+    const now = Date.now();
+    this.#submitters.forEach((submitter, token) => {
+      if (token >= this.#tickedAtToken) return;
+      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(token);
+      if (token < this.#watchedBefore) return;
+      const { signal } = submitter;
+      if (signal.aborted) this.#machine.abandon(token);
+      else signal.addEventListener('abort', () => this.#abandon(token), { once: true });
+    });
+    this.#watchedBefore = this.#tickedAtToken;
+    this.#tickedAtToken = this.#nextToken;
+  }
+
+  #abandon(token: number): void {
+    if (this.#closed || this.#submitters.get(token) === undefined) return;
+    this.#machine.abandon(token);
+    this.#act();
   }
 
   #tickWhileBusy(): void {
     if (this.#ticker !== undefined || !this.#machine.busy) return;
     this.#ticker = setInterval(() => {
-      this.#machine.tick(Date.now());
+      this.#machine.tick(performance.now(), Date.now());
+      this.#watch();
       this.#act();
       if (this.#machine.busy) return;
       clearInterval(this.#ticker);

@@ -95,6 +95,9 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--origins', 'https://A.example:443'], 'browsers say "https://a.example"'],
     [['serve', '--service', SERVICE, '--origins', 'a.example'], 'not "a.example"'],
     [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
+    [['serve', '--service', SERVICE, '--auth', 'nowhere.js'], '--auth names nowhere.js'],
+    [['serve', '--service', SERVICE, '--auth', SERVICE], 'exports no `authenticate`'],
+    [['serve', '--service', SERVICE, '--auth-keys', 'nowhere.json'], '--auth-keys names nowhere.json'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
     const { code, stderr } = await runProgram([CLI, ...args]);
@@ -105,7 +108,7 @@ describe('correctables serve', () => {
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
     expect(code).toBe(0);
-    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--ephemeral'])
+    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--auth', '--auth-keys'])
       expect(stdout).toContain(flag);
   });
 });

@@ -21,7 +21,7 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
   if (row[3] === 'update') refuseRepetition(row, guest);
   refuseOverload(row, guest);
   refuseLoad(frame, guest);
-  const waitMs = guest.rate.take(frame.servedAt);
+  const waitMs = Math.max(guest.rate.take(frame.servedAt), guest.sharedRate.take(frame.servedAt));
   if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
   if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });

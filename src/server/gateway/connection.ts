@@ -60,6 +60,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   #isPaused = false;
   /** The client, once it was let in. */
   #guest: Guest | undefined;
+  /** The principal of which it is counted as a connection. */
+  #entered: string | undefined;
   #malformed = 0;
   #heard = true;
   attempt = 0;
@@ -87,6 +89,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#renewals = new Renewals(
       (token) => checkToken(host, token, peer),
       (verdict) => this.#guarded(() => this.#renew(verdict)),
+      systemClock,
     );
     this.#greeting = new Greeting(
       { host, peer },
@@ -298,7 +301,10 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.replaced();
     this.#greeting.end();
-    this.#guest = this.#guestOf(record, principal);
+    const sharedRate = this.#host.principals.enter(principal.id, systemClock.now());
+    if (sharedRate === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+    this.#entered = principal.id;
+    this.#guest = this.#guestOf(record, principal, sharedRate);
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);
@@ -316,8 +322,9 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     return true;
   }
 
-  #guestOf(record: ClientRecord, principal: Principal): Guest {
+  #guestOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): Guest {
     return {
+      sharedRate,
       record,
       principal,
       expiry: this.#expiry,
@@ -369,6 +376,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#isOver = true;
     this.#greeting.end();
     this.#expiry.stop();
+    this.#renewals.stop();
+    if (this.#entered !== undefined) this.#host.principals.leave(this.#entered, systemClock.now());
     this.#admissions.clear();
     this.#inbox.clear();
     this.#sender.clear();

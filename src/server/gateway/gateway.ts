@@ -10,6 +10,7 @@ import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import { jsonCodec } from '../../protocol/json-codec.ts';
 import { msgpackCodec } from '../../protocol/msgpack-codec.ts';
+import { Addresses } from './addresses.ts';
 import { ClientTable } from './client-table.ts';
 import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './compile-schema.ts';
@@ -23,6 +24,7 @@ import { TotalLoad } from './load.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { checkedOrigins } from './origins.ts';
 import { hasEnded, identify } from './principal.ts';
+import { Principals } from './principals.ts';
 import type { ServerSocket } from './socket.ts';
 
 /** What a gateway is made from. */
@@ -75,6 +77,8 @@ export interface Gateway {
   accept(socket: ServerSocket, peer: Peer): void;
   /** Whether one more connection is welcome. */
   readonly accepting: boolean;
+  /** Whether another connection from this address may come, as far as it goes by that. */
+  acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
    * Says `goaway` to all clients, lets what is under way end within `drainMs` (default 5000), then closes all
@@ -114,10 +118,12 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  readonly principals: Principals;
   readonly load: TotalLoad;
   readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
+  readonly #addresses = new Addresses();
   readonly #levelSets = new Map<number, readonly string[]>();
   readonly #authenticate: Authenticate;
   readonly #heartbeat: Interval;
@@ -140,6 +146,7 @@ class BindingGateway implements Gateway, GatewayHost {
     this.limits = limitsFrom(options.limits);
     this.logger = guardedLogger(options.logger ?? silentLogger);
     this.load = new TotalLoad(this.limits);
+    this.principals = new Principals(this.limits);
     this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
     this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs);
     this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
@@ -158,6 +165,10 @@ class BindingGateway implements Gateway, GatewayHost {
     return this.#state === 'serving' && this.binding.failure !== undefined ? 'stopped' : this.#state;
   }
 
+  acceptsFrom(address: string | undefined): boolean {
+    return this.#addresses.connectionsFrom(address) < this.limits.connectionsPerAddressMax;
+  }
+
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
     return identify(this.#authenticate, { token, peer, timeoutMs: this.limits.hookTimeoutMs });
   }
@@ -174,11 +185,14 @@ class BindingGateway implements Gateway, GatewayHost {
       const message = `the subprotocol must be one of ${this.subprotocols.join(', ')}, not "${socket.subprotocol}"`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'subprotocol' });
     }
-    this.#connections.add(new GatewayConnection({ socket, codec, peer, host: this }));
+    const connection = new GatewayConnection({ socket, codec, peer, host: this });
+    this.#connections.add(connection);
+    this.#addresses.enter(connection, peer.remoteAddress);
   }
 
   closed(connection: GatewayConnection): void {
     this.#connections.delete(connection);
+    this.#addresses.leave(connection);
     if (this.#connections.size === 0) this.#closing?.emptied();
   }
 

@@ -15,6 +15,8 @@ export interface Guest {
   principal: Principal;
   readonly expiry: ClientExpiry;
   readonly rate: RateLimit;
+  /** The same for all connections of its principal. */
+  readonly sharedRate: RateLimit;
   readonly owner: SubmissionOwner;
   readonly host: GatewayHost;
   readonly outlet: GuestOutlet;

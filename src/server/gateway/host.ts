@@ -6,6 +6,7 @@ import type { CompiledCatalogue } from './compile-schema.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { TotalLoad } from './load.ts';
 import type { Logger } from './logger.ts';
+import type { Principals } from './principals.ts';
 
 /** Who is behind a connection. */
 export interface Principal {
@@ -62,6 +63,7 @@ export interface GatewayHost {
   readonly limits: GatewayLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
+  readonly principals: Principals;
   /** What is under way in the store. */
   readonly load: TotalLoad;
   readonly counters: GatewayCounters;

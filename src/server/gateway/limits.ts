@@ -33,8 +33,17 @@ export interface GatewayLimits {
   readonly sendBufferBytesMax: number;
   /** Operations a second of one connection; more fail with `OVERLOADED`. Default: no limit. */
   readonly operationsPerSecondMax: number;
+  /** Operations a second of one principal, over all its connections; more fail with `OVERLOADED`. Default: no limit. */
+  readonly operationsPerSecondPerPrincipalMax: number;
   /** Most connections at a time. Default 4096. */
   readonly connectionsMax: number;
+  /** Most connections of one principal; the newcomer is closed with 1013, and tries again. Default: no limit. */
+  readonly connectionsPerPrincipalMax: number;
+  /**
+   * Most connections from one address; the newcomer gets HTTP 503. Behind a proxy all have the address of that. Default:
+   * no limit.
+   */
+  readonly connectionsPerAddressMax: number;
   /** Malformed rows or frames of one connection before it is closed. Default 8. */
   readonly malformedMax: number;
   /** How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`. Default 5000 ms. */
@@ -62,7 +71,10 @@ const DEFAULTS: GatewayLimits = {
   repliesBytesTotalMax: 256 << 20,
   sendBufferBytesMax: 8 << 20,
   operationsPerSecondMax: Infinity,
+  operationsPerSecondPerPrincipalMax: Infinity,
   connectionsMax: 4_096,
+  connectionsPerPrincipalMax: Infinity,
+  connectionsPerAddressMax: Infinity,
   malformedMax: 8,
   helloTimeoutMs: 5_000,
   hookTimeoutMs: 5_000,
@@ -75,7 +87,7 @@ const DEFAULTS: GatewayLimits = {
 const FRAME_BYTES_MAX = 2 ** 31 - 1;
 
 /** Times and rates may have a fraction, counts may not. */
-const FRACTIONAL = /(Ms|PerSecondMax)$/;
+const FRACTIONAL = /(Ms|PerSecondMax|PerSecondPerPrincipalMax)$/;
 
 /** How long a client should wait before it asks an overloaded gateway again. */
 export const OVERLOADED_RETRY_MS = 100;

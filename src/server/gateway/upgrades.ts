@@ -97,14 +97,15 @@ function take({ request, socket, head }: Upgrade, target: Target, { place, idleP
   if (!isAllowedOrigin(origin, host, gateway.origins)) {
     return refuseUpgrade(socket, 403, 'the origin is not listed');
   }
-  if (!gateway.accepting) return refuseUpgrade(socket, 503, 'try again later');
+  const address = request.socket.remoteAddress;
+  if (!gateway.accepting || !gateway.acceptsFrom(address)) return refuseUpgrade(socket, 503, 'try again later');
   if (!offersOneOf(gateway.subprotocols, request)) {
     return refuseUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
     stopAtError(websocket);
     try {
-      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: request.socket.remoteAddress, origin });
+      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: address, origin });
     } catch {
       websocket.terminate();
     }

@@ -7,6 +7,8 @@
 export interface Log<R> {
   /** Adds a record. It is delivered at every site once it can no longer be lost; the caller notices by its delivery. */
   propose(record: R, nowMs: number): void;
+  /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
+  withdraw(record: R): boolean;
 }
 
 /** What the nodes of a sequenced log tell each other. */

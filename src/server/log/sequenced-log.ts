@@ -8,6 +8,8 @@
  */
 import { Fifo } from './fifo.ts';
 import type { Log, LogEntry, LogMessage, LogOutput } from './log.ts';
+import { WINDOWS } from './windows.ts';
+import type { Windows } from './windows.ts';
 
 /** How a node is set up. */
 export interface SequencedLogOptions<R> {
@@ -25,6 +27,8 @@ export interface SequencedLogOptions<R> {
   readonly committed?: number | undefined;
   /** How long the leader and proposers wait for an answer before they send again. */
   readonly resendAfterMs: number;
+  /** How much is on its way to another site; the defaults unless given. */
+  readonly windows?: Partial<Windows> | undefined;
 }
 
 /** The state of a node as it is saved. */
@@ -48,6 +52,10 @@ interface Follower {
   committed: number;
   /** Up to where entries were sent to it. */
   sent: number;
+  /** Its length, or what it was taken for until it answers: sent is at most a window more. */
+  base: number;
+  /** It was reminded, and nothing more is sent before it has got on. */
+  isReminded: boolean;
   /** When it last got on, or was last reminded. */
   movedAtMs: number;
 }
@@ -57,12 +65,13 @@ interface Progress {
   next: number;
 }
 
-/** Entries in one `log.append`, and proposals sent again at one tick, at most. */
+/** Entries in one `log.append` at most. */
 const APPEND_MAX = 256;
 
 /** One site's node of the log. */
 export class SequencedLog<R> implements Log<R> {
   protected readonly options: SequencedLogOptions<R>;
+  readonly #windows: Windows;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
   #forgotten = 0;
@@ -71,9 +80,13 @@ export class SequencedLog<R> implements Log<R> {
   #delivered = 0;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
+  /** Those that are beyond the window: they have no number yet, and may be taken back. */
+  readonly #unsent = new Set<R>();
   #nextSequence = 1;
   #proposalsMoved = true;
   #proposedAtMs = 0;
+  /** The first proposal was sent again: once it has arrived, those after it are. */
+  #isProbing = false;
   /** At the leader: what it expects from each proposer. */
   readonly #progress = new Map<number, Progress>();
   /** The same, counting delivered entries only. */
@@ -84,6 +97,7 @@ export class SequencedLog<R> implements Log<R> {
 
   constructor(options: SequencedLogOptions<R>) {
     this.options = options;
+    this.#windows = { ...WINDOWS, ...options.windows };
     this.#entries = new Fifo(options.entries);
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
@@ -95,7 +109,14 @@ export class SequencedLog<R> implements Log<R> {
     }
     for (let site = 0; site < options.siteCount; site += 1) {
       if (site === options.site || !this.#isLeader) continue;
-      this.#followers.set(site, { matched: undefined, committed: 0, sent: this.synced, movedAtMs: 0 });
+      this.#followers.set(site, {
+        matched: undefined,
+        committed: 0,
+        sent: this.synced,
+        base: this.synced,
+        isReminded: false,
+        movedAtMs: 0,
+      });
     }
     for (const entry of this.#entries.slice(this.#delivered - this.#forgotten)) this.#noteProposal(entry);
     this.#advanceCommitted();
@@ -128,20 +149,25 @@ export class SequencedLog<R> implements Log<R> {
   get busy(): boolean {
     return (
       this.#proposals.size > 0 ||
+      this.#unsent.size > 0 ||
       this.#delivered < this.length ||
       [...this.#followers.values()].some((follower) => this.#lags(follower))
     );
   }
 
   propose(record: R, nowMs: number): void {
-    const sequence = this.#nextSequence++;
     if (this.#isLeader) {
+      const sequence = this.#nextSequence++;
       this.#store([{ origin: this.options.site, epoch: this.options.epoch, sequence, record }]);
       return;
     }
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
-    this.#proposals.push({ sequence, record });
-    this.#send(this.options.leader, { kind: 'log.propose', epoch: this.options.epoch, sequence, record });
+    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.proposed) this.#unsent.add(record);
+    else this.#sendFirst(record);
+  }
+
+  withdraw(record: R): boolean {
+    return this.#unsent.delete(record);
   }
 
   receive(from: number, message: LogMessage<R>, nowMs: number): void {
@@ -174,8 +200,31 @@ export class SequencedLog<R> implements Log<R> {
     this.#proposalsMoved = false;
     if (this.#proposals.size === 0 || nowMs - this.#proposedAtMs < resendAfterMs) return;
     this.#proposedAtMs = nowMs;
-    for (const { sequence, record } of this.#proposals.slice(0, APPEND_MAX)) {
-      this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+    this.#isProbing = true;
+    const { sequence, record } = this.#proposals.at(0) as Proposal<R>;
+    this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+  }
+
+  #sendFirst(record: R): void {
+    const { leader, epoch } = this.options;
+    const sequence = this.#nextSequence++;
+    this.#proposals.push({ sequence, record });
+    this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+  }
+
+  /** Some proposals have arrived: sends those after them that were lost, and those that waited. */
+  #sendLater(): void {
+    const { leader, epoch } = this.options;
+    if (this.#isProbing) {
+      this.#isProbing = false;
+      for (const { sequence, record } of this.#proposals.slice()) {
+        this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+      }
+    }
+    for (const record of this.#unsent) {
+      if (this.#proposals.size >= this.#windows.proposed) return;
+      this.#unsent.delete(record);
+      this.#sendFirst(record);
     }
   }
 
@@ -244,11 +293,13 @@ export class SequencedLog<R> implements Log<R> {
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
     if (length > (follower.matched ?? -1)) {
-      follower.matched = length;
+      follower.matched = follower.base = length;
       follower.movedAtMs = nowMs;
+      follower.isReminded = false;
       follower.sent = Math.max(follower.sent, length);
     }
     this.#advanceCommitted();
+    this.#sendWindow(from, follower);
   }
 
   #confirm(): void {
@@ -275,20 +326,26 @@ export class SequencedLog<R> implements Log<R> {
     // Seen in the leader's synced log: no need to ask again.
     while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
     this.#proposalsMoved = true;
+    this.#sendLater();
   }
 
   #sendNews(): void {
-    for (const [site, follower] of this.#followers) this.#sendFrom(site, follower, follower.sent);
+    for (const [site, follower] of this.#followers) this.#sendWindow(site, follower);
   }
 
-  #sendFrom(site: number, follower: Follower, from: number): void {
-    const sendable = this.sendable();
-    for (let position = from; position < sendable; position += APPEND_MAX) {
-      const end = Math.min(sendable, position + APPEND_MAX);
-      const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
-      this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });
-      follower.sent = end;
-    }
+  /** Sends what was not sent, as far as the window goes: one that is away is not sent all that it misses. */
+  #sendWindow(site: number, follower: Follower): void {
+    if (follower.isReminded) return;
+    const sendable = Math.min(this.sendable(), follower.base + this.#windows.appended);
+    while (follower.sent < sendable) this.#sendBatch(site, follower, sendable);
+  }
+
+  #sendBatch(site: number, follower: Follower, sendable: number): void {
+    const position = follower.sent;
+    const end = Math.min(sendable, position + APPEND_MAX);
+    const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
+    this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });
+    follower.sent = end;
   }
 
   #remindFollowers(nowMs: number): void {
@@ -296,7 +353,12 @@ export class SequencedLog<R> implements Log<R> {
       if (!this.#lags(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs) continue;
       follower.movedAtMs = nowMs;
       if (follower.matched === undefined || follower.matched === this.length) this.#announceTo(site, follower);
-      else this.#sendFrom(site, follower, follower.matched);
+      else {
+        // What it missed, from the first on; the answer to that draws the rest.
+        follower.isReminded = true;
+        follower.sent = follower.matched;
+        this.#sendBatch(site, follower, this.sendable());
+      }
     }
   }
 

@@ -10,6 +10,8 @@ import type { Choice } from './reply.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { BlueMessage, BlueOperation } from './records.ts';
 import { Fifo } from '../log/fifo.ts';
+import { WINDOWS } from '../log/windows.ts';
+import type { Windows } from '../log/windows.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
 import { isCovered, maxEntry } from './vector.ts';
@@ -37,11 +39,13 @@ export class BluePath {
   /** Sites whose operations were synced since they were last told so. */
   readonly #unconfirmed = new Set<number>();
   readonly #onApplied: (operation: BlueOperation) => void;
+  readonly #windows: Windows;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
-    const { sites, site } = core.options;
+    const { sites, site, windows } = core.options;
+    this.#windows = { ...WINDOWS, ...windows };
     const all = [...sites.keys()];
     this.#outgoing = all.map((origin) => new OutgoingStream(all.filter((each) => each !== origin && each !== site)));
     this.#incoming = sites.map(() => new IncomingStream());
@@ -61,12 +65,12 @@ export class BluePath {
 
   /** Commits an operation of this site. It counts once it is synced. */
   commit({ id, hop, choice, reply }: BlueDraft): BlueOperation {
-    const { state, clock, nowMs, options } = this.core;
+    const { state, clock, nowMs, wallMs, options } = this.core;
     const vector = state.stable.slice();
     const { site } = options;
-    vector[site] = clock.next(nowMs, maxEntry(vector));
+    vector[site] = clock.next(wallMs, maxEntry(vector));
     const { shadow, effects } = choice;
-    const sequence = this.#own.takeNext();
+    const sequence = this.#own.takeNext(nowMs);
     // Literals, since this is the hot path: copying objects costs several times more.
     const operation: BlueOperation =
       hop === undefined
@@ -149,7 +153,11 @@ export class BluePath {
     if (this.#unsent.length > 0) {
       const operations = this.#unsent;
       this.#unsent = [];
-      this.#toOthers({ kind: 'blue.operations', operations });
+      const message: BlueMessage = { kind: 'blue.operations', operations };
+      for (let site = 0; site < this.core.options.sites.length; site += 1) {
+        if (site === this.core.options.site) continue;
+        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.sent)) this.#send(site, message);
+      }
     }
     if (this.#unconfirmed.size === 0) return;
     for (const site of this.#unconfirmed) this.#confirm(site);
@@ -210,38 +218,48 @@ export class BluePath {
     for (const operation of operations) {
       const origin = operation.site;
       const stream = this.#stream(origin);
-      if (operation.sequence > stream.received + 1) {
-        this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
-        return;
-      }
+      stream.hear(operation.sequence);
+      if (operation.sequence > stream.received + 1) return this.#askFor(from, origin);
       if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
-      if (!this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
+      // What another site passes on, it has accepted.
+      if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
-      stream.takeNext();
+      stream.takeNext(this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
         this.#outgoingOf(origin).add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }
+    const origin = operations[0]?.site;
+    if (origin !== undefined) this.#askFor(from, origin);
     // Said again: the last confirmation may have been lost.
     if (!isNew) this.#confirm(from);
   }
 
+  /** Asks a site for what is lacking of a stream, unless it was asked for already. */
+  #askFor(from: number, origin: number): void {
+    const { nowMs, options } = this.core;
+    const stream = this.#stream(origin);
+    if (origin === options.site || !stream.takeAsking(nowMs, options.resendAfterMs, this.#windows.asked)) return;
+    this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
+  }
+
   #onHeartbeat(from: number, sequence: number): void {
-    const { received } = this.#stream(from);
-    if (received < sequence) this.#send(from, { kind: 'blue.resend', origin: from, after: received });
+    const stream = this.#stream(from);
+    stream.hear(sequence);
+    if (stream.received < sequence) this.#askFor(from, from);
     else this.#confirm(from);
   }
 
   /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
   protected onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
-    const { nowMs, options } = this.core;
+    const { nowMs } = this.core;
     for (const [origin, sequence] of synced.entries()) {
       this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);
-      const { received } = this.#stream(origin);
-      if (origin === options.site || received >= sequence) continue;
-      this.#send(from, { kind: 'blue.resend', origin, after: received });
+      const stream = this.#stream(origin);
+      stream.hear(sequence);
+      if (stream.received < sequence) this.#askFor(from, origin);
     }
     if (asks) this.#sendHave(from, false);
   }
@@ -251,7 +269,7 @@ export class BluePath {
   }
 
   #sendFrom(site: number, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
-    const missing = this.#outgoingOf(origin).after(after);
+    const missing = this.#outgoingOf(origin).after(after, this.#windows.asked);
     for (let start = 0; start < missing.length; start += BATCH_MAX) {
       this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
     }
@@ -259,12 +277,6 @@ export class BluePath {
 
   #confirm(site: number): void {
     this.#send(site, { kind: 'blue.received', sequence: this.#stream(site).synced });
-  }
-
-  #toOthers(message: BlueMessage): void {
-    for (let site = 0; site < this.core.options.sites.length; site += 1) {
-      if (site !== this.core.options.site) this.#send(site, message);
-    }
   }
 
   #send(to: number, message: BlueMessage): void {

@@ -4,14 +4,17 @@
  */
 
 const MICROS_PER_MS = 1000;
+/** No clock that is right shows this (the year 2200): what stamps are left above it could not be told from each other. */
+const HORIZON_MS = Date.UTC(2200);
 
 /** A hybrid logical clock. Stamps are microseconds since the epoch, as safe integers. */
 export class HybridClock {
   #last = 0;
 
-  /** The next stamp: above all earlier ones and above `after`, and at least the wall clock `nowMs`. */
-  next(nowMs: number, after: number): number {
-    this.#last = Math.max(Math.floor(nowMs * MICROS_PER_MS), this.#last + 1, after + 1);
+  /** The next stamp: above all earlier ones and above `after`, and at least the wall clock `wallMs`, if that can be. */
+  next(wallMs: number, after: number): number {
+    const wall = wallMs < HORIZON_MS ? Math.floor(wallMs * MICROS_PER_MS) : 0;
+    this.#last = Math.max(wall, this.#last + 1, after + 1);
     return this.#last;
   }
 

@@ -37,6 +37,18 @@ export function expiredError(): CorrectableError {
   );
 }
 
+/** Whoever asked has gone before anything of it had left the site. */
+export function abandonedError(): CorrectableError {
+  const message = 'It was given up, or its time was over, while it waited for the red order. Nothing was done.';
+  return new CorrectableError('ABORTED', message);
+}
+
+/** So many wait for the red order that no more may. */
+export function redFullError(redInFlightMax: number): CorrectableError {
+  const message = `${redInFlightMax} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
 /** The session has seen elsewhere what is not here yet. */
 export function sessionBehindError({ sites, site, sessionWaitMs }: SessionLimits): CorrectableError {
   const message = `Site ${String(sites[site])} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;

@@ -1,6 +1,7 @@
 /**
  * Sites whose clock is wild. Stamps lie above all that they depend on, so a stamp that is far ahead would drag every
- * site's clock along: what carries one is refused until the time has come, or close to it.
+ * site's clock along: what a site stamps is refused while its clock is far ahead, and taken once that is set right. Judged
+ * are clocks as they are now, never the stamps of the past: those may be ahead of any clock that was set back since.
  */
 import type { ReplicaOptions } from './replica-port.ts';
 
@@ -10,24 +11,41 @@ const MICROS_PER_MS = 1000;
 export class Quarantine {
   readonly #options: ReplicaOptions;
   readonly #quarantined = new Set<number>();
+  /**
+   * The clock that others are held to. Where the one here is set back it goes on, so that a site whose own clock is behind
+   * does not take all others for wild.
+   */
+  #yardstickMs = -Infinity;
+  #yardstickAtMs = 0;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
   }
 
-  /** Whether a stamp of `peer` is close enough to the clock here; tells the observer when that changes. */
-  accepts(peer: number, stamp: number, nowMs: number): boolean {
+  /** What the clocks show here. */
+  pass(nowMs: number, wallMs: number): void {
+    this.#yardstickMs = Math.max(wallMs, this.#yardstickMs + (nowMs - this.#yardstickAtMs));
+    this.#yardstickAtMs = nowMs;
+  }
+
+  /** A message of `peer` was sent when its clock showed `sentAtMs`; tells the observer when its quarantine changes. */
+  hear(peer: number, sentAtMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
-    const aheadMs = stamp / MICROS_PER_MS - nowMs;
-    const isAccepted = aheadMs <= maxClockSkewMs;
-    if (isAccepted !== this.#quarantined.has(peer)) return isAccepted;
-    if (isAccepted) {
-      this.#quarantined.delete(peer);
-      observer?.released?.(peer);
-    } else {
+    const aheadMs = sentAtMs - this.#yardstickMs;
+    const isWild = aheadMs > maxClockSkewMs;
+    if (isWild === this.#quarantined.has(peer)) return;
+    if (isWild) {
       this.#quarantined.add(peer);
       observer?.quarantined?.(peer, Math.round(aheadMs));
+    } else {
+      this.#quarantined.delete(peer);
+      observer?.released?.(peer);
     }
-    return isAccepted;
+  }
+
+  /** Whether a stamp that comes from `peer` itself may be taken: what it stamped before its clock went wild may. */
+  accepts(peer: number, stamp: number): boolean {
+    if (!this.#quarantined.has(peer)) return true;
+    return stamp / MICROS_PER_MS - this.#yardstickMs <= this.#options.maxClockSkewMs;
   }
 }

@@ -13,7 +13,7 @@ import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
-import { errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
+import { abandonedError, errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
@@ -32,6 +32,12 @@ interface Undurable {
   readonly record: RedOperation;
   /** The last own blue operation that the record depends on. */
   readonly sequence: number;
+}
+
+/** A strong read and the record that takes its place in the log. */
+interface StrongRead {
+  readonly submission: Submission;
+  readonly record: RedRecord;
 }
 
 interface GateItem {
@@ -80,7 +86,7 @@ export class RedPath {
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
   /** Strong reads by the identifier of their marker. */
-  readonly #reads = new Map<OperationId, Submission>();
+  readonly #reads = new Map<OperationId, StrongRead>();
   /** Submissions of operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission[]>();
 
@@ -95,6 +101,47 @@ export class RedPath {
 
   get busy(): boolean {
     return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
+  }
+
+  /** Whether as much waits for the red order as may. */
+  get isFull(): boolean {
+    return this.#requests.size + this.#reads.size >= (this.#core.options.redInFlightMax ?? Infinity);
+  }
+
+  /**
+   * Nobody waits for the read, or for the update that began with this submission, any more. What has not been proposed
+   * gives its place back at once; of an update that has been, only the red order says what becomes of it.
+   */
+  abandon(id: OperationId, token: number): void {
+    const read = this.#reads.get(id);
+    if (read !== undefined) {
+      this.#reads.delete(id);
+      this.#core.emit({ kind: 'withdraw', record: read.record });
+      return this.#host.answer(read.submission, 'strong', abandonedError());
+    }
+    const request = this.#requests.begunBy(token);
+    if (request === undefined || request.askers.length > 1) return;
+    if (!request.isProposed) this.#drop(request);
+    else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
+  }
+
+  /** The record has not left this site, and never will. */
+  withdrawn({ id }: RedRecord): void {
+    const request = this.#requests.get(id);
+    if (request !== undefined) this.#drop(request);
+  }
+
+  /** Ends an operation of which nothing has been proposed: it is as if it had never come. */
+  #drop(request: RedRequest): void {
+    this.#uncover(request);
+    this.#paced.leave(request, this.#core.nowMs, false);
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', abandonedError());
+    for (const follower of this.#requests.end(request)) this.#letGo(follower);
+  }
+
+  /** Whether the operation is under way here, or has ended. */
+  knows(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -158,8 +205,9 @@ export class RedPath {
 
   /** A strong read: it takes a place in the red order and is executed there. */
   read(id: OperationId, submission: Submission): void {
-    this.#reads.set(id, submission);
-    this.#propose({ kind: 'marker', id, site: this.#core.options.site });
+    const record: RedRecord = { kind: 'marker', id, site: this.#core.options.site };
+    this.#reads.set(id, { submission, record });
+    this.#propose(record);
   }
 
   /** Records taken from the red log, from its beginning. */
@@ -204,7 +252,9 @@ export class RedPath {
     if (this.#undurable.size === 0) return;
     const { durable } = this.#host.ownBlue();
     while ((this.#undurable.at(0)?.sequence ?? Infinity) <= durable) {
-      this.#propose((this.#undurable.shift() as Undurable).record);
+      const { record } = this.#undurable.shift() as Undurable;
+      // Nobody may wait for it any more.
+      if (this.#requests.get(record.id)?.record === record) this.#propose(record);
     }
   }
 
@@ -285,7 +335,7 @@ export class RedPath {
   }
 
   #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
-    const { state, clock, nowMs, options } = this.#core;
+    const { state, clock, wallMs, options } = this.#core;
     const { choice, reply } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
@@ -299,7 +349,7 @@ export class RedPath {
       snapshot: state.stable.slice(),
       operation: request.submission.operation,
       reads: [...names],
-      clock: clock.next(nowMs, maxEntry(state.stable)),
+      clock: clock.next(wallMs, maxEntry(state.stable)),
       effects,
       reply,
     };
@@ -320,6 +370,11 @@ export class RedPath {
    */
   #proposeWhenDurable(record: RedOperation): void {
     const { applied, durable } = this.#host.ownBlue();
+    const request = this.#requests.get(record.id);
+    if (request !== undefined) {
+      request.record = record;
+      request.isProposed = false;
+    }
     if (applied <= durable) this.#propose(record);
     else this.#undurable.push({ record, sequence: applied });
   }
@@ -328,10 +383,14 @@ export class RedPath {
   protected close(request: RedRequest): void {
     const { id } = request;
     const failure = failureOf(request.failure ?? conflictError(request.attempt));
-    this.#propose({ kind: 'close', id, site: this.#core.options.site, failure });
+    const record: RedRecord = { kind: 'close', id, site: this.#core.options.site, failure };
+    request.record = record;
+    this.#propose(record);
   }
 
   #propose(record: RedRecord): void {
+    const request = this.#requests.get(record.id);
+    if (request !== undefined) request.isProposed = true;
     this.#core.emit({ kind: 'propose', record });
   }
 
@@ -379,10 +438,10 @@ export class RedPath {
   }
 
   #onMarker(id: OperationId): void {
-    const submission = this.#reads.get(id);
-    if (submission === undefined) return;
+    const read = this.#reads.get(id);
+    if (read === undefined) return;
     this.#reads.delete(id);
-    this.answerRead(submission);
+    this.answerRead(read.submission);
   }
 
   /** Executes a strong read on the stable snapshot. */

@@ -5,7 +5,7 @@ import type { Effect } from './effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { tableName, writtenNames } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
-import type { OperationId } from './records.ts';
+import type { OperationId, RedRecord } from './records.ts';
 import type { Submission } from './replica-port.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
@@ -27,6 +27,9 @@ export interface RedRequest {
   readonly askers: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
+  /** The last record that was made for it, and whether that was proposed. */
+  record: RedRecord | undefined;
+  isProposed: boolean;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
@@ -61,12 +64,19 @@ export class RedRequests {
     return token === undefined ? undefined : this.#requests.get(token);
   }
 
+  /** The operation that began with the submission of this token. */
+  begunBy(token: number): RedRequest | undefined {
+    return this.#requests.get(token);
+  }
+
   begin(id: OperationId, submission: Submission): RedRequest {
     const request: RedRequest = {
       id,
       submission,
       askers: [submission],
       attempt: 0,
+      record: undefined,
+      isProposed: false,
       holds: 0,
       run: undefined,
       previewed: NO_EFFECTS,

@@ -1,6 +1,7 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { CertifierLimits } from './certifier.ts';
+import type { Windows } from '../log/windows.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from './generator-run.ts';
@@ -58,6 +59,8 @@ export type ReplicaOutput =
   | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
+  /** Nobody waits for it any more: not to be proposed, if that can still be. */
+  | { readonly kind: 'withdraw'; readonly record: RedRecord }
   /** `committed` is the one view of a blue update; nothing follows the `last`. */
   | {
       readonly kind: 'view';
@@ -86,7 +89,7 @@ export interface ReplicaObserver {
   rejected?(operation: RedOperation): void;
   /** A view that is no guess is given to a submission within a session. */
   viewed?(submission: Submission): void;
-  /** Stamps of a site are ahead of the clock here by more than is allowed: what they stand on is refused. */
+  /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
   quarantined?(peer: number, aheadMs: number): void;
   /** The site's stamps can be taken again. */
   released?(peer: number): void;
@@ -108,10 +111,14 @@ export interface ReplicaOptions {
   readonly reachTimeoutMs: number;
   /** How long an operation waits until the site has what its session has seen, before `SESSION_BEHIND`. */
   readonly sessionWaitMs: number;
-  /** How far a site's stamps may be ahead of the clock here. */
+  /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
   /** What certification and the tables of identifiers remember, alike at all sites; as usual unless given. */
   readonly remembers?: CertifierLimits | undefined;
+  /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
+  readonly redInFlightMax?: number | undefined;
+  /** How much is on its way to a site; the defaults unless given. */
+  readonly windows?: Partial<Windows> | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
@@ -123,12 +130,14 @@ export interface ReplicaCore {
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: Coverage;
-  /** The time of the input being handled, in milliseconds since the epoch. */
+  /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
   readonly nowMs: number;
+  /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */
+  readonly wallMs: number;
   /** Records of the red log that were delivered here, from its beginning. */
   readonly redDelivered: number;
   emit(output: ReplicaOutput): void;
-  /** Whether a stamp that comes from `peer` may be taken: not when it is too far ahead of the clock here. */
+  /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
   acceptsStamp(peer: number, stamp: number): boolean;
   /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;

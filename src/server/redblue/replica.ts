@@ -8,6 +8,7 @@ import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
+import { redFullError } from './failure.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
@@ -66,6 +67,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** The site at this start: whose operation one without a name is. */
   protected readonly name: string;
   nowMs = 0;
+  wallMs = 0;
   #outputs: ReplicaOutput[] = [];
   /** For each entry that is not synced yet. */
   readonly #unsynced = new Fifo<OnSynced>();
@@ -77,10 +79,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** Records of the red log that are known to be committed by what the site's own log says. */
   #redProven = 0;
 
-  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0) {
+  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
     this.name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
     this.nowMs = nowMs;
+    this.wallMs = wallMs;
     this.state = this.createState();
     this.coverage = this.createCoverage();
     this.#quarantine = new Quarantine(options);
@@ -156,41 +159,44 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
-  submit(submission: Submission, nowMs: number): void {
-    this.nowMs = nowMs;
+  submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     if (this.blue.isRecovered) this.#start(submission);
     else this.#early.push(submission);
   }
 
-  receive(from: number, message: BlueMessage | SlotMessage, nowMs: number): void {
-    this.nowMs = nowMs;
+  receive(from: number, message: BlueMessage | SlotMessage): void {
     if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
     else this.blue.receive(from, message);
     this.#settle();
   }
 
   /** The next records of the red log, in order. */
-  deliver(records: readonly RedRecord[], nowMs: number): void {
-    this.nowMs = nowMs;
+  deliver(records: readonly RedRecord[]): void {
     for (const record of records) this.red.deliver(record);
     this.#settle();
   }
 
   /** The first `length` entries of the site's own log are synced. */
-  onSynced(length: number, nowMs: number): void {
-    this.nowMs = nowMs;
+  onSynced(length: number, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
       this.#unsynced.shift()?.(this.#syncedLength);
     }
     this.#settle();
   }
 
-  tick(nowMs: number): void {
-    this.nowMs = nowMs;
+  tick(nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
     this.blue.tick();
     this.walks.tick();
     this.coverage.tick(nowMs);
     this.#settle();
+  }
+
+  /** Nobody waits any more for what was submitted under this token. */
+  abandon(token: number): void {
+    this.red.abandon(this.idOf(token), token);
   }
 
   emit(output: ReplicaOutput): void {
@@ -214,8 +220,20 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return after === undefined ? undefined : [...this.state.stable];
   }
 
+  /** The time of the input to come. */
+  pass(nowMs: number, wallMs: number): void {
+    this.nowMs = nowMs;
+    this.wallMs = wallMs;
+    this.#quarantine.pass(nowMs, wallMs);
+  }
+
+  /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
+  hear(peer: number, sentAtMs: number | undefined): void {
+    if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
+  }
+
   acceptsStamp(peer: number, stamp: number): boolean {
-    return this.#quarantine.accepts(peer, stamp, this.nowMs);
+    return this.#quarantine.accepts(peer, stamp);
   }
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {
@@ -328,7 +346,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const isCovered = this.coverage.has(after);
     if (wants.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
-    if (wants.strong) return this.red.read(this.idOf(token), submission);
+    if (wants.strong && this.red.isFull) {
+      this.answer(submission, 'strong', redFullError(this.options.redInFlightMax ?? Infinity));
+    } else if (wants.strong) this.red.read(this.idOf(token), submission);
+    if (wants.strong) return;
     if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
   }
 

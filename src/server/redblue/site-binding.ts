@@ -32,6 +32,10 @@ export interface Submitter {
   /** Through which handle on the site it came. */
   readonly door: object;
   readonly effect: Effect;
+  /** Aborted when nobody wants the views any more; costs nothing until it is looked at. */
+  readonly signal: AbortSignal;
+  /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
+  readonly deadlineAt: number | undefined;
   /** `seen` is what a session has seen with this view. */
   view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
   failed(error: unknown, stage: Stage | undefined): void;
@@ -148,7 +152,7 @@ export class SiteBinding implements Binding<RedBlueLevels> {
       const submission = { operation: name, args, origin, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      const submitter = new Kind(told, wants, session, this);
+      const submitter = new Kind(told, wants, session, { door: this, context });
       this.#site.submit(submission, submitter);
     } catch (error) {
       sink.fail(error);
@@ -236,17 +240,25 @@ function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
 }
 
+/** Who submits, and in what circumstances. */
+interface Caller {
+  readonly door: object;
+  readonly context: InvocationContext;
+}
+
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
   readonly door: object;
+  readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;
   readonly #session: SiteSession | undefined;
   /** All that was asked for has been told. */
   #isOver = false;
 
-  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, door: object) {
-    this.door = door;
+  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, from: Caller) {
+    this.door = from.door;
+    this.#context = from.context;
     this.#sink = sink;
     this.#plan = plan;
     this.#session = session;
@@ -254,6 +266,14 @@ class SinkSubmitter implements Submitter {
 
   get effect(): Effect {
     return this.#plan.effect;
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#context.deadlineAt;
   }
 
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {

@@ -59,21 +59,24 @@ const EMPTY = { start: 0, entries: [] } as const;
 /** What a new site finds. */
 export const NOTHING_STORED: StoredSite = { local: EMPTY, red: EMPTY };
 
-/** One site. After each input, `takeOutputs` says what has to be done, in order. */
+/**
+ * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
+ * only runs forward, and by the one that people set; that is the same one unless it is given.
+ */
 export class SiteMachine {
   readonly replica: Replica;
   readonly log: SequencedLog<RedRecord>;
   #outputs: SiteOutput[] = [];
-  /** The time of the last input, in milliseconds since the epoch. */
+  /** The time of the last input. */
   #nowMs: number;
 
-  constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0) {
+  constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, sites, epoch, redLeader, resendAfterMs } = options;
+    const { site, sites, epoch, redLeader, resendAfterMs, windows } = options;
     const { sections = {}, rest } = stored.checkpoint ?? {};
     const saved = rest as SavedSite | undefined;
     const checkpoint = saved && { sections, rest: saved.replica };
-    this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs);
+    this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
     this.log = this.createLog({
       site,
       siteCount: sites.length,
@@ -83,6 +86,7 @@ export class SiteMachine {
       saved: saved?.log,
       committed: this.replica.redProven,
       resendAfterMs,
+      windows,
     });
     this.#settle();
   }
@@ -132,50 +136,61 @@ export class SiteMachine {
   }
 
   /** What a submission leads to is done when the outputs are taken: once for several that came together. */
-  submit(submission: Submission, nowMs: number): void {
+  submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
-    this.replica.submit(submission, nowMs);
+    this.replica.submit(submission, nowMs, wallMs);
   }
 
-  receive(from: number, message: SiteMessage, nowMs: number): void {
+  /** @param sentAtMs what the sender's clock showed; `undefined` where it is the same one as here */
+  receive(from: number, message: SiteMessage, nowMs: number, wallMs = nowMs, sentAtMs?: number): void {
     this.#nowMs = nowMs;
+    this.replica.pass(nowMs, wallMs);
+    this.replica.hear(from, sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
-    else this.replica.receive(from, message, nowMs);
+    else this.replica.receive(from, message);
+    this.#settle();
+  }
+
+  /** Nobody waits any more for what was submitted under this token: it ends at once where nothing of it has left. */
+  abandon(token: number): void {
+    this.replica.abandon(token);
     this.#settle();
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
-  onSynced(log: SiteLogName, length: number, nowMs: number): void {
+  onSynced(log: SiteLogName, length: number, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
+    this.replica.pass(nowMs, wallMs);
     if (log === 'red') this.log.onSynced(length);
-    else this.replica.onSynced(length, nowMs);
+    else this.replica.onSynced(length, nowMs, wallMs);
     this.#settle();
   }
 
   /** To be called now and then while `busy`. */
-  tick(nowMs: number): void {
+  tick(nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
-    this.replica.tick(nowMs);
+    this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
     this.#settle();
   }
 
-  protected createReplica(options: SiteOptions, stored: StoredReplica, nowMs: number): Replica {
-    return new Replica(options, stored, nowMs);
+  protected createReplica(options: SiteOptions, stored: StoredReplica, nowMs: number, wallMs: number): Replica {
+    return new Replica(options, stored, nowMs, wallMs);
   }
 
   protected createLog(options: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
     return new SequencedLog(options);
   }
 
-  /** A record with a stamp too far ahead is not taken into the log: sent again, it will be when its time has come. */
+  /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
   #receiveLog(from: number, message: LogMessage<RedRecord>, nowMs: number): void {
-    this.replica.nowMs = nowMs;
-    if (recordsOf(message).every((record) => this.#accepts(record))) this.log.receive(from, message, nowMs);
+    if (recordsOf(message).every((record) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
-  #accepts(record: RedRecord): boolean {
-    return record.kind !== 'operation' || this.replica.acceptsStamp(record.site, record.clock);
+  /** What the leader passes on of others, it has accepted. */
+  #accepts(from: number, record: RedRecord): boolean {
+    if (record.kind !== 'operation' || record.site !== from) return true;
+    return this.replica.acceptsStamp(from, record.clock);
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -191,11 +206,16 @@ export class SiteMachine {
 
   #onReplicaOutput(output: ReplicaOutput): void {
     if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
+    else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else this.#outputs.push(output);
   }
 
+  #withdraw(record: RedRecord): void {
+    if (this.log.withdraw(record)) this.replica.red.withdrawn(record);
+  }
+
   #onLogOutput(output: LogOutput<RedRecord>): void {
-    if (output.kind === 'deliver') this.replica.deliver(output.records, this.#nowMs);
+    if (output.kind === 'deliver') this.replica.deliver(output.records);
     else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
     else this.#outputs.push(output);
   }

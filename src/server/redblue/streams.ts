@@ -20,6 +20,28 @@ export class IncomingStream {
   readonly waiting: Fifo<BlueOperation> = new Fifo();
   #received = 0;
   #synced = 0;
+  /** The last operation that the stream is said to have. */
+  #heard = 0;
+  /** Up to where operations were asked for, and when that was, or when the last one of them came. */
+  #askedUpTo = 0;
+  #movedAtMs = -Infinity;
+
+  /** Somebody says that the stream has got to this operation. */
+  hear(sequence: number): void {
+    this.#heard = Math.max(this.#heard, sequence);
+  }
+
+  /**
+   * Whether to ask for what comes after `received`: something is lacking, and what was asked for last has come, or nothing
+   * for `silentMs`; up to `window` of it then. Each message beyond a gap would ask for all of it otherwise.
+   */
+  takeAsking(nowMs: number, silentMs: number, window: number): boolean {
+    if (this.#heard <= this.#received) return false;
+    if (this.#received < this.#askedUpTo && nowMs - this.#movedAtMs < silentMs) return false;
+    this.#askedUpTo = this.#received + window;
+    this.#movedAtMs = nowMs;
+    return true;
+  }
 
   /** The last operation received, synced or not. */
   get received(): number {
@@ -36,8 +58,9 @@ export class IncomingStream {
     return this.#synced - this.waiting.size;
   }
 
-  takeNext(): number {
+  takeNext(nowMs: number): number {
     this.#received += 1;
+    this.#movedAtMs = nowMs;
     return this.#received;
   }
 
@@ -125,10 +148,16 @@ export class OutgoingStream {
     while ((this.#kept.at(0)?.operation.sequence ?? Infinity) <= everywhere) this.#kept.shift();
   }
 
-  /** The operations after the one called `sequence`. */
-  after(sequence: number): BlueOperation[] {
+  /** The operations after the one called `sequence`, at most so many. */
+  after(sequence: number, max: number): BlueOperation[] {
     const first = this.#kept.at(0)?.operation.sequence ?? 0;
-    return this.#kept.slice(Math.max(0, sequence + 1 - first)).map(({ operation }) => operation);
+    const from = Math.max(0, sequence + 1 - first);
+    return this.#kept.slice(from, from + max).map(({ operation }) => operation);
+  }
+
+  /** Whether a site lacks so much that it is not sent what is new: it asks for that once it is back. */
+  isFarBehind(site: number, window: number): boolean {
+    return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
   /** The sites that lack something and have not got on for `silentMs`; each is named once per such time. */

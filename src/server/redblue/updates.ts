@@ -6,7 +6,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import type { BluePath } from './blue-path.ts';
-import { failureOf, sessionBehindError } from './failure.ts';
+import { failureOf, redFullError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
@@ -68,15 +68,27 @@ export class Updates implements WalkHost {
 
   submit(submission: Submission): void {
     const { origin, token, operation } = submission;
-    if (this.core.options.service.alwaysRed.has(operation)) this.goRed(submission);
+    if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
     else if (origin !== undefined) this.walks.begin(submission, origin);
     else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
+  }
+
+  /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
+  #begin(submission: Submission): void {
+    const { red } = this.#host;
+    const id = submission.origin?.id;
+    if (!red.isFull || (id !== undefined && red.knows(id))) this.goRed(submission);
+    else this.answerCommitted(submission, this.#fullError());
+  }
+
+  #fullError(): CorrectableError {
+    return redFullError(this.core.options.redInFlightMax ?? Infinity);
   }
 
   /** Nobody can ask for this again: its answer need not be remembered. */
   #executeUnnamed(submission: Submission, token: number): void {
     const id = this.#host.idOf(token);
-    const outcome = this.#run(submission);
+    const outcome = this.#runIfRoom(submission);
     if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (choice === undefined) return this.#host.answer(submission, 'committed', reply);
@@ -87,7 +99,7 @@ export class Updates implements WalkHost {
 
   /** The operation has come to an open slot of this site's log: what happens here decides it. */
   executeIn(walk: Walk): void {
-    if (this.core.coverage.has(walk.submission.after)) this.#decide(walk, this.#run(walk.submission));
+    if (this.core.coverage.has(walk.submission.after)) this.#decide(walk, this.#runIfRoom(walk.submission));
     else this.#executeOnceSeen(walk);
   }
 
@@ -97,7 +109,7 @@ export class Updates implements WalkHost {
       if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
       else this.walks.step(walk);
     };
-    const run = (): void => decideBy(() => this.#run(walk.submission));
+    const run = (): void => decideBy(() => this.#runIfRoom(walk.submission));
     this.whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.core.options)));
   }
 
@@ -144,6 +156,13 @@ export class Updates implements WalkHost {
       this.walks.slots.settle(id, slot);
       if (!isKnown) this.#host.red.release(id);
     });
+  }
+
+  /** The same, where what comes of it may not be red while too much waits for the red order. */
+  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
+    const outcome = this.#run(submission);
+    const isRed = !isCorrectableError(outcome) && outcome.choice?.colour === 'red';
+    return isRed && this.#host.red.isFull ? this.#fullError() : outcome;
   }
 
   /** Runs the generator on the stable snapshot. */

@@ -39,24 +39,29 @@ type LogClass = new (options: SequencedLogOptions<RedRecord>) => SequencedLog<Re
 
 const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
-  (options, stored, nowMs) => {
+  (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {
-      protected override createReplica(site: SiteOptions, found: StoredReplica, atMs: number): Replica {
-        return new Broken(site, found, atMs);
+      protected override createReplica(
+        site: SiteOptions,
+        found: StoredReplica,
+        nowMs: number,
+        wallMs: number,
+      ): Replica {
+        return new Broken(site, found, nowMs, wallMs);
       }
     }
-    return new Machine(options, stored, nowMs);
+    return new Machine(options, stored, nowMs, wallMs);
   };
 
 const withLog =
   (Broken: LogClass): MachineFactory =>
-  (options, stored, nowMs) => {
+  (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {
       protected override createLog(log: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
         return new Broken(log);
       }
     }
-    return new Machine(options, stored, nowMs);
+    return new Machine(options, stored, nowMs, wallMs);
   };
 
 const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>

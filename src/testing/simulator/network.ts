@@ -4,7 +4,7 @@ import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
-type Receive = (to: number, from: number, message: SiteMessage) => void;
+type Receive = (to: number, from: number, message: SiteMessage, sentAtMs: number) => void;
 
 /** The links between the sites of one run. */
 export class HostileNetwork {
@@ -27,13 +27,14 @@ export class HostileNetwork {
     this.#planPartition();
   }
 
-  send(from: number, to: number, message: SiteMessage): void {
+  /** @param sentAtMs what the sender's clock shows */
+  send(from: number, to: number, message: SiteMessage, sentAtMs: number): void {
     this.sent.set(message.kind, (this.sent.get(message.kind) ?? 0) + 1);
     const link = `${from}-${to}`;
     if (this.#cut.has(link)) return;
     if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return;
     const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, from, to, message);
+    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, () => this.#receive(to, from, message, sentAtMs));
   }
 
   /** From now on nothing is lost, repeated or cut. */
@@ -42,13 +43,13 @@ export class HostileNetwork {
     this.#cut.clear();
   }
 
-  #deliver(link: string, from: number, to: number, message: SiteMessage): void {
+  #deliver(link: string, receive: () => void): void {
     const { delayMinMs, delayMeanMs, isOrdered } = this.#options;
     let arrivalMs = this.#timeline.nowMs + delayMinMs + this.#random.exponential(delayMeanMs);
     if (isOrdered) arrivalMs = Math.max(arrivalMs, this.#lastArrivalMs.get(link) ?? 0);
     this.#lastArrivalMs.set(link, arrivalMs);
     this.#timeline.after(arrivalMs - this.#timeline.nowMs, () => {
-      if (!this.#cut.has(link)) this.#receive(to, from, message);
+      if (!this.#cut.has(link)) receive();
     });
   }
 

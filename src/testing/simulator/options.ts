@@ -48,8 +48,16 @@ export interface SimulationOptions {
   readonly damageChance: number;
   /** How far a site's clock may be off. */
   readonly skewMaxMs: number;
-  /** How far the clock of one site is ahead until everything heals: beyond what the others accept; 0 for none. */
+  /** How far the clock of one site is ahead: beyond what the others accept; 0 for none. */
   readonly wildClockAheadMs: number;
+  /** When that clock is set right; `Infinity` for when everything heals. */
+  readonly wildClockUntilMs: number;
+  /** Mean time between moments at which the clock of a site is set; `Infinity` for none. */
+  readonly clockStepEveryMs: number;
+  /** How far back it is set at most. */
+  readonly clockStepBackMaxMs: number;
+  /** How much faster or slower than time clocks run at most, as a share of it. */
+  readonly driftMax: number;
   /** When a site is lost for good, with its disks; `Infinity` for never. It is not the leader, and a majority is left. */
   readonly loseSiteAtMs: number;
   /** How likely a client is to go to another site when it waits too long. */
@@ -65,6 +73,8 @@ export interface SimulationOptions {
   /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
   readonly windowCommits: number;
   readonly identifiersMax: number;
+  /** How much may be on its way to a site, in operations and entries alike. */
+  readonly windowMax: number;
 }
 
 /** Kinds of runs. */
@@ -85,7 +95,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  return {
+  const drawn: Omit<SimulationOptions, keyof Clocks> & Pick<Clocks, 'wildClockAheadMs'> = {
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
@@ -119,10 +129,31 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     attemptsMax: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
+    windowMax: random.pick([1, 2, 8, 1000]),
     world: random.pick(['classic', 'classic', 'roster', 'generated']),
     sessionWaitMs: random.pick([100, 300, 1000]),
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
+  };
+  return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)) };
+}
+
+type Clocks = Pick<
+  SimulationOptions,
+  'wildClockAheadMs' | 'wildClockUntilMs' | 'clockStepEveryMs' | 'clockStepBackMaxMs' | 'driftMax'
+>;
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+/** Clocks that are set and drift; one that is wild is years ahead at times. */
+function drawClocks(random: Random, wildMs: number, areSet: boolean): Clocks {
+  const years = random.pick([0, 0, 10, 400]);
+  return {
+    wildClockAheadMs: wildMs === 0 ? 0 : wildMs + years * YEAR_MS,
+    wildClockUntilMs: random.pick([Infinity, random.between(200, 3000)]),
+    clockStepEveryMs: areSet ? random.between(200, 2000) : Infinity,
+    clockStepBackMaxMs: random.pick([500, 60_000, YEAR_MS]),
+    driftMax: areSet ? random.pick([0, 0.001, 0.05]) : 0,
   };
 }

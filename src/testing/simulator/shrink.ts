@@ -6,6 +6,9 @@ import type { RunResult, SimulateOptions } from './simulation.ts';
 /** What to do without, the most confusing first. */
 const SIMPLER: readonly Partial<SimulationOptions>[] = [
   { wildClockAheadMs: 0 },
+  { clockStepEveryMs: Infinity },
+  { driftMax: 0 },
+  { windowMax: 1000 },
   { loseSiteAtMs: Infinity },
   { crashEveryMs: Infinity },
   { partitionEveryMs: Infinity },

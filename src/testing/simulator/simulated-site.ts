@@ -29,7 +29,7 @@ export type SiteAnswer =
   | { readonly kind: 'failed'; readonly code: string };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
-export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: number) => SiteMachine;
+export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: number, wallMs: number) => SiteMachine;
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
@@ -43,7 +43,8 @@ export interface SimulatedSiteOptions {
   /** Small ones, so that files are changed and checkpoints made within a run. */
   readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
   readonly Storage: typeof DurableStorage;
-  send(to: number, message: SiteMessage): void;
+  /** @param sentAtMs what the site's clock shows */
+  send(to: number, message: SiteMessage, sentAtMs: number): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
@@ -53,6 +54,8 @@ export interface SimulatedSiteOptions {
 }
 
 const TICK_MS = 25;
+/** What a clock that is right shows when a run begins. */
+const EPOCH_MS = Date.UTC(2024);
 const FOLDER = 'site';
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
@@ -72,8 +75,11 @@ export class SimulatedSite {
   startsRefused = 0;
   /** Gone for good, with its disks. */
   isLost = false;
+  /** How much faster its clock runs than time, as a share of it. */
+  drift = 0;
   /** Beside the skew that it has for the whole run. */
-  clockAheadMs = 0;
+  #clockAheadMs = 0;
+  #aheadMaxMs = -Infinity;
   readonly #options: SimulatedSiteOptions;
   #storage: DurableStorage | undefined;
   /** What the checkers had noted at each checkpoint. */
@@ -108,7 +114,8 @@ export class SimulatedSite {
     this.#tornWrites = disk.tornWrites;
     const storage = this.#open(() => new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes }));
     this.#storage = storage;
-    const machine = makeMachine({ ...site, epoch: storage.epoch, observer }, this.#unpack(storage.stored), this.nowMs);
+    const options = { ...site, epoch: storage.epoch, observer };
+    const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(
       {
@@ -119,7 +126,9 @@ export class SimulatedSite {
         },
       },
       {
-        synced: (log, length) => this.#input((current) => current.onSynced(log, length, this.nowMs), machine),
+        synced: (log, length) => {
+          this.#input((current) => current.onSynced(log, length, timeline.nowMs, this.wallMs), machine);
+        },
         failed: (error) => {
           throw error;
         },
@@ -199,18 +208,40 @@ export class SimulatedSite {
       return false;
     }
     this.#answers.set(token, onAnswer);
-    this.#input((machine) => machine.submit({ ...submission, token, submittedAtMs: this.nowMs }, this.nowMs));
+    this.#input((machine) => {
+      const { wallMs: submittedAtMs } = this;
+      machine.submit({ ...submission, token, submittedAtMs }, this.#options.timeline.nowMs, submittedAtMs);
+    });
     return true;
   }
 
-  receive(from: number, message: SiteMessage): void {
+  receive(from: number, message: SiteMessage, sentAtMs: number): void {
     if (this.#storage?.isStuck === true && needsRoom(message)) return;
-    this.#input((machine) => machine.receive(from, message, this.nowMs));
+    this.#input((machine) => machine.receive(from, message, this.#options.timeline.nowMs, this.wallMs, sentAtMs));
   }
 
-  /** The site's clock. */
-  get nowMs(): number {
-    return Math.max(0, this.#options.timeline.nowMs + this.#options.skewMs + this.clockAheadMs);
+  /** The site's clock, as people set it. */
+  get wallMs(): number {
+    return this.#rightMs + this.#aheadMs;
+  }
+
+  /** What the site's clock would show at most, had it never been set back. */
+  get highestWallMs(): number {
+    return this.#rightMs + Math.max(this.#aheadMaxMs, this.#aheadMs);
+  }
+
+  /** Sets the site's clock: so far off, beside its skew and drift. */
+  setClock(aheadMs: number): void {
+    this.#aheadMaxMs = Math.max(this.#aheadMaxMs, this.#aheadMs);
+    this.#clockAheadMs = aheadMs;
+  }
+
+  get #aheadMs(): number {
+    return this.#options.skewMs + this.#clockAheadMs + this.drift * this.#options.timeline.nowMs;
+  }
+
+  get #rightMs(): number {
+    return EPOCH_MS + this.#options.timeline.nowMs;
   }
 
   /** Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine any more. */
@@ -228,7 +259,7 @@ export class SimulatedSite {
 
   #act(): void {
     for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#options.send(output.to, output.message);
+      if (output.kind === 'send') this.#options.send(output.to, output.message, this.wallMs);
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
       else if (output.stage === undefined)
@@ -262,7 +293,7 @@ export class SimulatedSite {
   #planTick(): void {
     this.#options.timeline.after(TICK_MS, () => {
       if (this.isLost) return;
-      this.#input((machine) => machine.tick(this.nowMs));
+      this.#input((machine) => machine.tick(this.#options.timeline.nowMs, this.wallMs));
       this.#planTick();
     });
   }

@@ -6,6 +6,7 @@ import { CERTIFIER_LIMITS } from '../../server/redblue/certifier.ts';
 import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
 import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
+import type { SiteMessage } from '../../server/redblue/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
@@ -55,6 +56,8 @@ const SETTLE_MS = 3000;
 const CONVERGE_MS = 10_000;
 const SETTLE_STEP_MS = 250;
 const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000 };
+/** A clock is set forwards by less than sites may differ: by more, it would be wild. */
+const CLOCK_STEP_MAX_MS = 500;
 
 /** A run. */
 export class Simulation {
@@ -71,7 +74,16 @@ export class Simulation {
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
   readonly #checkers: readonly Checker[];
-  readonly #counts = { blue: 0, red: 0, rejected: 0, pauses: 0, fullDisks: 0, sessionViews: 0, quarantines: 0 };
+  readonly #counts = {
+    blue: 0,
+    red: 0,
+    rejected: 0,
+    pauses: 0,
+    fullDisks: 0,
+    sessionViews: 0,
+    quarantines: 0,
+    clockSteps: 0,
+  };
   #checking = '';
   #isHealed = false;
 
@@ -82,8 +94,8 @@ export class Simulation {
     this.#world = world ?? worldOf(options.world, seed, planted?.service);
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
-    const receive = (to: number, from: number, message: Parameters<HostileNetwork['send']>[2]): void => {
-      this.#sites[to]?.receive(from, message);
+    const receive = (to: number, from: number, message: SiteMessage, sentAtMs: number): void => {
+      this.#sites[to]?.receive(from, message, sentAtMs);
     };
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
     const { siteCount } = this.#options;
@@ -95,7 +107,7 @@ export class Simulation {
       new SerializabilityChecker(siteCount),
       new InvariantChecker(service),
       new SessionChecker(siteCount),
-      new ClockChecker((site) => this.#sites[site]?.nowMs ?? 0, LIMITS.maxClockSkewMs),
+      new ClockChecker(this.#sites, LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(siteCount),
       new DurabilityChecker(siteCount),
       ...this.#world.checkers(),
@@ -135,12 +147,14 @@ export class Simulation {
     const { windowCommits, identifiersMax, sessionWaitMs } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
+    const { windowMax: most } = this.#options;
+    const windows = { asked: most, sent: most, appended: most, proposed: most };
     for (const site of sites.keys()) {
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax };
       const limits = { attemptsMax, sessionWaitMs, remembers: { windowCommits, endings }, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, site, sites, redLeader: LEADER, ...limits },
+          site: { service, site, sites, redLeader: LEADER, windows, ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -148,7 +162,7 @@ export class Simulation {
           disk: this.#makeDisk(),
           storage: { segmentBytes, checkpointBytes, largeGroup },
           Storage: this.#planted?.Storage ?? DurableStorage,
-          send: (to, message) => this.#network.send(site, to, message),
+          send: (to, message, sentAtMs) => this.#network.send(site, to, message, sentAtMs),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
           started: (saved) => {
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
@@ -163,8 +177,7 @@ export class Simulation {
       this.#planFullDisk(site);
     }
     this.#planLoss();
-    const wild = this.#sites[this.#random.between(0, siteCount - 1)] as SimulatedSite;
-    wild.clockAheadMs = this.#options.wildClockAheadMs;
+    this.#planClocks(this.#sites[this.#random.between(0, siteCount - 1)] as SimulatedSite);
   }
 
   #startClients(): void {
@@ -187,8 +200,8 @@ export class Simulation {
   /** Makes machines whose generator runs checkers see. */
   #observed(site: number): MachineFactory {
     const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
-    return (options, stored, nowMs) => {
-      const machine = make(options, stored, nowMs);
+    return (options, ...found) => {
+      const machine = make(options, ...found);
       const name = `${options.sites[site]}-${options.epoch.toString(36)}`;
       observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
       return machine;
@@ -263,6 +276,27 @@ export class Simulation {
     });
   }
 
+  /** One clock may be wild for a while; the others are set, mostly back, and drift. */
+  #planClocks(wild: SimulatedSite): void {
+    const { wildClockAheadMs, wildClockUntilMs, clockStepEveryMs, driftMax } = this.#options;
+    wild.setClock(wildClockAheadMs);
+    if (wildClockUntilMs !== Infinity) this.#timeline.after(wildClockUntilMs, () => wild.setClock(0));
+    for (const site of this.#sites) {
+      if (driftMax > 0) site.drift = (2 * this.#random.fraction() - 1) * driftMax;
+      if (clockStepEveryMs !== Infinity && (site !== wild || wildClockAheadMs === 0)) this.#planClockStep(site);
+    }
+  }
+
+  #planClockStep(site: SimulatedSite): void {
+    const { clockStepEveryMs, clockStepBackMaxMs } = this.#options;
+    this.#timeline.after(this.#random.exponential(clockStepEveryMs), () => {
+      if (this.#isHealed) return;
+      this.#counts.clockSteps += 1;
+      site.setClock(this.#random.between(-clockStepBackMaxMs, CLOCK_STEP_MAX_MS));
+      this.#planClockStep(site);
+    });
+  }
+
   #planLoss(): void {
     const { loseSiteAtMs, siteCount } = this.#options;
     if (loseSiteAtMs === Infinity || siteCount < 3) return;
@@ -276,13 +310,16 @@ export class Simulation {
     this.#isHealed = true;
     for (const disk of this.#disks) disk.isFull = false;
     this.#network.heal();
-    for (const site of this.#sites) site.clockAheadMs = 0;
+    for (const site of this.#sites) {
+      site.setClock(0);
+      site.drift = 0;
+    }
   }
 
   /** Lets late requests come and what is under way between the sites end. */
   #settle(): void {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
-    const untilMs = this.#timeline.nowMs + CONVERGE_MS + this.#options.wildClockAheadMs;
+    const untilMs = this.#timeline.nowMs + CONVERGE_MS;
     while (!this.#areSitesAlike && this.#timeline.nowMs < untilMs) {
       this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
     }
@@ -354,6 +391,7 @@ export class Simulation {
       'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
       'sites lost': this.#sites.length - this.#left.length,
       'clocks quarantined': this.#counts.quarantines,
+      'clocks set': this.#counts.clockSteps,
       'views in sessions': this.#counts.sessionViews,
       moves: sum(({ counts }) => counts.moves),
       'told UNKNOWN': sum(({ counts }) => counts.unknown),

@@ -303,7 +303,7 @@ describe('sessions over sites', () => {
 });
 
 describe('sites that misbehave', () => {
-  test('a clock beyond the limit → refused and alarmed, taken once its time has come', () => {
+  test('a clock beyond the limit → refused and alarmed, taken once it is set right', () => {
     const sites = new Sites(service);
     sites.aheadMs[T] = 5000;
     sites.submit(T, add(5));
@@ -314,8 +314,40 @@ describe('sites that misbehave', () => {
     ]);
     expect([H, S, T].map((site) => sites.read(site, total))).toEqual([0, 0, 5]);
     sites.aheadMs[T] = 0;
-    sites.pass(6000);
+    sites.pass(100);
     expect([H, S, T].map((site) => sites.read(site, total))).toEqual([5, 5, 5]);
+  });
+
+  test('all clocks set back by a minute → blue, red and what was lost go on as before', () => {
+    const sites = new Sites(service);
+    for (const site of [H, S, T]) sites.aheadMs[site] = 60_000;
+    sites.submit(H, add(50));
+    sites.settle();
+    sites.submit(T, take(10));
+    sites.settle();
+    for (const site of [H, S, T]) sites.aheadMs[site] = 0;
+    sites.submit(H, add(5));
+    const paid = sites.submit(T, take(10));
+    sites.sync(H);
+    sites.sync(T);
+    sites.sent = [];
+    sites.pass(100);
+    expect(paid.value).toBe(true);
+    expect([H, S, T].map((site) => sites.read(site, total))).toEqual([35, 35, 35]);
+    expect(sites.quarantined).toEqual([]);
+  });
+
+  test('one clock set back by a minute → that site takes what the others write, and they what it writes', () => {
+    const sites = new Sites(service);
+    for (const site of [H, S, T]) sites.aheadMs[site] = 60_000;
+    sites.submit(H, add(50));
+    sites.settle();
+    sites.aheadMs[T] = 0;
+    sites.submit(H, add(5));
+    sites.submit(T, add(7));
+    sites.settle();
+    expect([H, S, T].map((site) => sites.read(site, total))).toEqual([62, 62, 62]);
+    expect(sites.quarantined).toEqual([]);
   });
 
   test('lost for good after one survivor had its operation → the other gets it from there', () => {

@@ -281,7 +281,7 @@ describe('options', () => {
   }
 
   test('more operations under way than inFlightMax → OVERLOADED, the others end', async () => {
-    const client = createClient(start(ticketService, { inFlightMax: 2 }).site('frk'));
+    const client = createClient(start(ticketService, { inFlightMax: 2, redInFlightMax: 2 }).site('frk'));
     const sales = [1, 2, 3].map(() => client.invoke(tickets.dequeue({ queue: 'q' })));
     await expect(sales[2]).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
     expect(await Promise.all(sales.slice(0, 2))).toEqual([null, null]);

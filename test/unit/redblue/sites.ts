@@ -2,12 +2,14 @@
 import type { Origin, Submission } from '../../../src/server/redblue/replica-port.ts';
 import type { Service } from '../../../src/server/redblue/service.ts';
 import { SiteMachine } from '../../../src/server/redblue/site-machine.ts';
-import type { SiteMessage } from '../../../src/server/redblue/site-machine.ts';
+import type { SiteMessage, SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 
 interface Sent {
   readonly from: number;
   readonly to: number;
   readonly message: SiteMessage;
+  /** What the sender's clock showed. */
+  readonly atMs: number;
 }
 
 /** What came of a submission: `undefined` until it has ended. */
@@ -31,14 +33,16 @@ export class Sites {
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
   readonly #service: Service;
+  readonly #given: Partial<SiteOptions>;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
   readonly #outcomes = new Map<number, Outcome>();
   #token = 0;
   #epoch = 0;
 
-  constructor(service: Service, siteCount = 3) {
+  constructor(service: Service, siteCount = 3, given: Partial<SiteOptions> = {}) {
     this.#service = service;
+    this.#given = given;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
@@ -53,8 +57,17 @@ export class Sites {
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
-    const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS };
-    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs);
+    const options = {
+      service: this.#service,
+      site,
+      sites,
+      redLeader: 0,
+      epoch: this.#epoch,
+      observer,
+      ...LIMITS,
+      ...this.#given,
+    };
+    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
     this.#act(site);
   }
 
@@ -76,7 +89,7 @@ export class Sites {
     const wants = { tentative: false, causal: isRead, strong: !isRead };
     const submittedAtMs = this.#clockOf(site);
     const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
-    this.machines[site]?.submit({ ...submission, token: this.#token }, submittedAtMs);
+    this.machines[site]?.submit({ ...submission, token: this.#token }, this.nowMs, submittedAtMs);
     this.#act(site);
     return outcome;
   }
@@ -92,6 +105,12 @@ export class Sites {
     return this.submit(site, operation, { origin, ...given });
   }
 
+  /** Nobody waits any more for the latest submission at a site. */
+  abandon(site: number): void {
+    this.machines[site]?.abandon(this.#token);
+    this.#act(site);
+  }
+
   /** The answer of a read at a site's snapshot. */
   read(site: number, operation: { name: string; args: unknown }): unknown {
     return this.submit(site, operation).value;
@@ -103,7 +122,7 @@ export class Sites {
     for (const log of ['local', 'red'] as const) {
       if (synced[log] === logs[log].length) continue;
       synced[log] = logs[log].length;
-      this.machines[site]?.onSynced(log, synced[log], this.#clockOf(site));
+      this.machines[site]?.onSynced(log, synced[log], this.nowMs, this.#clockOf(site));
       this.#act(site);
     }
   }
@@ -112,8 +131,8 @@ export class Sites {
   deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
     const now = this.sent.filter(isMeant);
     this.sent = this.sent.filter((sent) => !isMeant(sent));
-    for (const { from, to, message } of now) {
-      this.machines[to]?.receive(from, message, this.#clockOf(to));
+    for (const { from, to, message, atMs } of now) {
+      this.machines[to]?.receive(from, message, this.nowMs, this.#clockOf(to), atMs);
       this.#act(to);
     }
     return now.length > 0;
@@ -130,7 +149,7 @@ export class Sites {
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs;) {
       this.nowMs += 10;
       for (const [site, machine] of this.machines.entries()) {
-        machine?.tick(this.#clockOf(site));
+        machine?.tick(this.nowMs, this.#clockOf(site));
         this.#act(site);
       }
       this.settle();
@@ -143,7 +162,8 @@ export class Sites {
 
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.sent.push({ from: site, to: output.to, message: output.message });
+      if (output.kind === 'send')
+        this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(output.token);

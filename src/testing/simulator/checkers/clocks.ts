@@ -1,25 +1,40 @@
-/** A site with a wild clock drags no other along: no site shows a stamp that is far ahead of its own clock. */
+/**
+ * A site with a wild clock drags no other along: while its clock is far ahead of all that the others have ever shown, no
+ * site shows a stamp of it that is.
+ */
 import { isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
 const MICROS_PER_MS = 1000;
 
+/** The clock of a site. */
+export interface SiteClock {
+  readonly wallMs: number;
+  /** What it would show now, had it never been set back. */
+  readonly highestWallMs: number;
+}
+
 export class ClockChecker implements Checker {
   readonly name = 'clocks';
-  readonly #clockOf: (site: number) => number;
+  readonly #clocks: readonly SiteClock[];
   readonly #skewMaxMs: number;
 
-  constructor(clockOf: (site: number) => number, skewMaxMs: number) {
-    this.#clockOf = clockOf;
+  /** @param clocks by site; they may be added later */
+  constructor(clocks: readonly SiteClock[], skewMaxMs: number) {
+    this.#clocks = clocks;
     this.#skewMaxMs = skewMaxMs;
   }
 
   applied(site: number, operation: AnyOperation): void {
     // A site believes itself, and shows again at a start what it had taken in before.
     if (operation.site === site) return;
+    const others = this.#clocks.filter((_clock, other) => other !== operation.site);
+    const limitMs = Math.max(...others.map(({ highestWallMs }) => highestWallMs)) + this.#skewMaxMs;
+    // Its clock was set right since: then what it had stamped is taken.
+    if ((this.#clocks[operation.site]?.wallMs ?? Infinity) <= limitMs) return;
     const stamp = isRed(operation) ? operation.clock : (operation.vector[operation.site] ?? 0);
-    const aheadMs = stamp / MICROS_PER_MS - this.#clockOf(site);
-    require(aheadMs <= this.#skewMaxMs, () =>
-      `site ${site} shows ${operation.id} of site ${operation.site}, ${Math.round(aheadMs)} ms ahead of its clock`);
+    const aheadMs = Math.round(stamp / MICROS_PER_MS - limitMs);
+    require(aheadMs <= 0, () =>
+      `site ${site} shows ${operation.id} of site ${operation.site}, ${aheadMs} ms beyond what a clock may be ahead`);
   }
 }

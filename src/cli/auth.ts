@@ -1,0 +1,51 @@
+/** Who may connect, by the flags of the command line: what a module says, or signed tokens. */
+import type { Authenticate, Authorise } from '../server/gateway/host.ts';
+import type { GatewayLimits } from '../server/gateway/limits.ts';
+import { loadModule } from './load-module.ts';
+import { text, usageError, type Raw } from './options.ts';
+import { signedTokens } from './signed-tokens.ts';
+
+/** What `serve` is given of it. */
+export interface Auth {
+  readonly authenticate?: Authenticate | undefined;
+  readonly authorise?: Authorise | undefined;
+  readonly limits?: Partial<GatewayLimits> | undefined;
+}
+
+const FUNCTIONS = ['authenticate', 'authorise'] as const;
+
+/**
+ * What `--auth` and `--auth-keys` say. A module may leave `authenticate` to the keys, and say who may do what.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
+ */
+export async function authOf(options: Raw): Promise<Auth> {
+  const given = options['auth'] === undefined ? {} : await moduleAuth(text(options, 'auth'));
+  if (options['authKeys'] === undefined) {
+    for (const flag of ['authIssuer', 'authAudience']) {
+      if (options[flag] !== undefined) throw usageError(flag, 'is about signed tokens: give --auth-keys as well');
+    }
+    if (options['auth'] === undefined || given.authenticate !== undefined) return given;
+    throw usageError('auth', 'names a module that exports no `authenticate`: export one, or give --auth-keys');
+  }
+  if (given.authenticate !== undefined) {
+    throw usageError(
+      'auth-keys',
+      'checks tokens, and so does `authenticate` of the module of --auth: give one of them',
+    );
+  }
+  const [issuer, audience] = ['authIssuer', 'authAudience'].map((flag) =>
+    options[flag] === undefined ? undefined : text(options, flag),
+  );
+  return { ...given, authenticate: await signedTokens(text(options, 'authKeys'), { issuer, audience }) };
+}
+
+async function moduleAuth(path: string): Promise<Auth> {
+  const module = await loadModule('auth', path);
+  for (const name of FUNCTIONS) {
+    if (module[name] === undefined || typeof module[name] === 'function') continue;
+    throw usageError('auth', `names ${path}, whose \`${name}\` is no function`);
+  }
+  const { authenticate, authorise, limits } = module as Auth;
+  return { authenticate, authorise, limits };
+}

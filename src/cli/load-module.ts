@@ -1,0 +1,40 @@
+/** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { usageError } from './options.ts';
+
+/**
+ * What a module exports.
+ *
+ * @param flag the flag that names it
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module
+ */
+export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+  const url = pathToFileURL(resolve(path)).href;
+  try {
+    if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
+    return (await import(url)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (isNotFound(error, url)) throw usageError(flag, `names ${path}, and there is no such file`);
+    throw error;
+  }
+}
+
+async function registerTypeScript(flag: string, path: string): Promise<void> {
+  try {
+    const loader = 'tsx/esm/api';
+    const { register } = (await import(loader)) as { register: () => unknown };
+    register();
+  } catch {
+    throw usageError(flag, `names ${path}, a TypeScript file: install tsx, or name the compiled file`);
+  }
+}
+
+function isNotFound(error: unknown, url: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    error.message.includes(new URL(url).pathname)
+  );
+}

@@ -1,0 +1,63 @@
+/** What each principal takes up at one gateway, over all its connections. */
+import type { GatewayLimits } from './limits.ts';
+import { RateLimit } from './rate-limit.ts';
+
+type Bounds = Pick<GatewayLimits, 'connectionsPerPrincipalMax' | 'operationsPerSecondPerPrincipalMax'>;
+
+/** How long a principal without connections is remembered: until its bucket would be full again. */
+const REMEMBERED_MS = 1000;
+
+interface Share {
+  connections: number;
+  leftAtMs: number;
+  readonly rate: RateLimit;
+}
+
+/** The principals that have connections, or had some a moment ago: who comes back finds no fresh bucket. */
+export class Principals {
+  readonly #bounds: Bounds;
+  readonly #shares = new Map<string, Share>();
+  /** Those without connections, by when the last one was left. */
+  readonly #idle = new Map<string, Share>();
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Principals remembered. */
+  get size(): number {
+    return this.#shares.size;
+  }
+
+  /** Takes a connection for the principal and gives its rate; `undefined` if it has as many connections as it may. */
+  enter(id: string, nowMs: number): RateLimit | undefined {
+    this.#forget(nowMs);
+    let share = this.#shares.get(id);
+    if ((share?.connections ?? 0) >= this.#bounds.connectionsPerPrincipalMax) return undefined;
+    if (share === undefined) {
+      const rate = new RateLimit(this.#bounds.operationsPerSecondPerPrincipalMax, nowMs);
+      this.#shares.set(id, (share = { connections: 0, leftAtMs: 0, rate }));
+    }
+    this.#idle.delete(id);
+    share.connections += 1;
+    return share.rate;
+  }
+
+  /** Gives a connection back. */
+  leave(id: string, nowMs: number): void {
+    const share = this.#shares.get(id);
+    if (share === undefined) return;
+    share.connections -= 1;
+    if (share.connections > 0) return;
+    share.leftAtMs = nowMs;
+    this.#idle.set(id, share);
+  }
+
+  #forget(nowMs: number): void {
+    for (const [id, { leftAtMs }] of this.#idle) {
+      if (nowMs - leftAtMs < REMEMBERED_MS) return;
+      this.#idle.delete(id);
+      this.#shares.delete(id);
+    }
+  }
+}

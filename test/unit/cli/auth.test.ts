@@ -1,0 +1,129 @@
+/** Who may connect, as the command line says: modules, and signed tokens. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { CryptoKey } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authOf } from '../../../src/cli/auth.ts';
+import type { Authenticate, Principal } from '../../../src/server/gateway/host.ts';
+
+const PEER = { remoteAddress: undefined, origin: undefined };
+const EXPIRES_S = Math.floor(Date.now() / 1000) + 3600;
+let folder: string;
+let keys: string;
+let signing: CryptoKey;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'correctables-auth-'));
+  keys = join(folder, 'keys.json');
+  const pair = await generateKeyPair('ES256');
+  signing = pair.privateKey;
+  const key = { ...(await exportJWK(pair.publicKey)), alg: 'ES256', kid: 'one' };
+  await writeFile(keys, JSON.stringify({ keys: [key] }));
+  await writeFile(join(folder, 'auth.mjs'), "export const authenticate = (token) => ({ id: 'user ' + token });\n");
+  await writeFile(
+    join(folder, 'may.mjs'),
+    'export const authorise = () => false;\nexport const limits = { inFlightMax: 7 };\n',
+  );
+  await writeFile(join(folder, 'odd.mjs'), "export const authenticate = 'yes';\n");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Claims {
+  readonly iss?: string;
+  readonly aud?: string;
+  readonly exp?: number;
+  readonly sub?: string;
+}
+
+const tokenOf = (claims: Claims, key: CryptoKey = signing): Promise<string> =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key);
+
+async function ask(options: Readonly<Record<string, unknown>>, token: string): Promise<Principal> {
+  const { authenticate } = await authOf({ authKeys: keys, ...options });
+  return (authenticate as Authenticate)(token, PEER);
+}
+
+describe('signed tokens', () => {
+  test('signed by a key of the file → its subject, until it ends', async () => {
+    const token = await tokenOf({ sub: 'ann', exp: EXPIRES_S });
+    expect(await ask({}, token)).toEqual({ id: 'ann', expiresAt: EXPIRES_S * 1000 });
+  });
+
+  test('signed by another key, without an end, without a subject, ended, or no token → refused', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    const tokens = [
+      await tokenOf({ sub: 'ann', exp: EXPIRES_S }, privateKey),
+      await tokenOf({ sub: 'ann' }),
+      await tokenOf({ exp: EXPIRES_S }),
+      await tokenOf({ sub: 'ann', exp: EXPIRES_S - 7200 }),
+      'nonsense',
+      '',
+    ];
+    for (const token of tokens) await expect(ask({}, token)).rejects.not.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('not signed at all, or by what everybody may read → refused', async () => {
+    const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const claims = part({ sub: 'ann', exp: EXPIRES_S });
+    await expect(ask({}, `${part({ alg: 'none' })}.${claims}.`)).rejects.toThrow();
+    const shared = await new SignJWT({ sub: 'ann', exp: EXPIRES_S })
+      .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+      .sign(new TextEncoder().encode('what everybody may read, long enough to be a key'));
+    await expect(ask({}, shared)).rejects.toThrow();
+  });
+
+  test('issuer and audience asked for → tokens of others, and for others, are refused', async () => {
+    const options = { authIssuer: 'https://id.example', authAudience: 'shop' };
+    const claims = { sub: 'ann', exp: EXPIRES_S, iss: 'https://id.example', aud: 'shop' };
+    expect(await ask(options, await tokenOf(claims))).toMatchObject({ id: 'ann' });
+    await expect(ask(options, await tokenOf({ ...claims, iss: 'https://other.example' }))).rejects.toThrow();
+    await expect(ask(options, await tokenOf({ ...claims, aud: 'bank' }))).rejects.toThrow();
+  });
+});
+
+describe('modules', () => {
+  test('authenticate → asked', async () => {
+    const { authenticate } = await authOf({ auth: join(folder, 'auth.mjs') });
+    expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'user t' });
+  });
+
+  test('authorise and limits beside keys → both count', async () => {
+    const auth = await authOf({ auth: join(folder, 'may.mjs'), authKeys: keys });
+    expect(auth).toMatchObject({ limits: { inFlightMax: 7 } });
+    expect([typeof auth.authenticate, typeof auth.authorise]).toEqual(['function', 'function']);
+  });
+});
+
+test('no flag → everybody is let in, as before', async () => {
+  expect(await authOf({})).toEqual({});
+});
+
+describe('flags that cannot be', () => {
+  test.each([
+    [{ auth: 'auth.mjs', authKeys: 'keys.json' }, '--auth-keys checks tokens, and so does'],
+    [{ auth: 'may.mjs' }, '--auth names a module that exports no `authenticate`'],
+    [{ auth: 'odd.mjs' }, 'is no function'],
+    [{ auth: 'none.mjs' }, 'there is no such file'],
+    [{ authKeys: 'none.json' }, 'is no file with a JWK set'],
+    [{ authKeys: 'auth.mjs' }, 'is no file with a JWK set'],
+  ])('%j → %s', async (given, message) => {
+    const options = Object.fromEntries(Object.entries(given).map(([flag, name]) => [flag, join(folder, name)]));
+    await expect(authOf(options)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test.each([
+    [{ authIssuer: 'x' }, 'give --auth-keys as well'],
+    [{ authKeys: 'http://id.example/keys' }, '--auth-keys takes an https address'],
+    [{ authKeys: 'https://' }, 'takes the path or the https address'],
+  ])('%j → %s', async (options, message) => {
+    await expect(authOf(options)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(message),
+    });
+  });
+});
