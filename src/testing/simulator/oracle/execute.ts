@@ -33,7 +33,7 @@ export interface Outcome {
 const FAILED: Outcome = { failed: true, effects: [] };
 const NONE: Reply = { value: undefined };
 /** Beyond all times and places of a run. */
-const LATER = 1e15;
+const LATER = 8e15;
 /** More lists than there are sites. */
 const LISTS_MAX = 64;
 
