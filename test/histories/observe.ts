@@ -1,5 +1,5 @@
 /** Does one operation of a client and records how it went. */
-import { isCorrectableError, type AnyClient, type Operation } from '../../src/index.ts';
+import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../src/index.ts';
 import type { Call, History, ToldView } from './history.ts';
 
 /** Far longer than any fault lasts: what is not answered by then would never be. */
@@ -13,16 +13,18 @@ export interface Step {
   readonly operation: Operation<unknown>;
   /** Which views to ask for: both unless given. */
   readonly how?: 'invoke' | 'invokeWeak' | 'invokeStrong';
+  /** The session that it is made in: none unless given. */
+  readonly within?: Session;
 }
 
 /** Resolves, with the call, when it has ended. It is sent, and in the history, when this returns. */
 export async function observe(history: History, client: AnyClient, step: Step): Promise<Call> {
-  const { operation, how = 'invoke', ...what } = step;
+  const { operation, how = 'invoke', within, ...what } = step;
   const levels = how === 'invoke' ? {} : { levels: [client.levels.at(how === 'invokeWeak' ? 0 : -1) ?? ''] };
   const views: ToldView[] = [];
   const call = history.record({ ...what, ...levels, beginMs: performance.now(), views });
   try {
-    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS })) {
+    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS, session: within })) {
       views.push({ level, value, atMs: performance.now(), meta });
     }
     call.outcome = 'success';

@@ -12,7 +12,7 @@ import { countBy } from '../outcomes.ts';
 import { deadServers } from './disturbances.ts';
 import { playRound } from './round.ts';
 import { planOf, Scene, type Plan } from './scene.ts';
-import { Tally } from './tally.ts';
+import { Tally } from '../tally.ts';
 
 export const zookeeperHistories: Histories = { name: 'zookeeper', run };
 

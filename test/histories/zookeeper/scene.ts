@@ -9,7 +9,7 @@ import { observe, type Step } from '../observe.ts';
 import { pause } from '../pause.ts';
 import { Gate } from './gate.ts';
 import type { Shop } from './shop.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from '../tally.ts';
 
 export type How = NonNullable<Step['how']>;
 

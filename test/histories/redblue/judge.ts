@@ -1,0 +1,64 @@
+/** Judges a round: by its calls, and by what each site showed at last. */
+import { callFaults } from '../checks/calls.ts';
+import { queueFaults } from '../checks/queues.ts';
+import { registerFaults, unreadable, type Read } from '../checks/registers.ts';
+import { groupBy } from '../grouped.ts';
+import type { Call } from '../history.ts';
+import { causalityFaults } from './checks/causality.ts';
+import { holdFaults } from './checks/holds.ts';
+import { dutyFaults, endFaults, missedRed, sightFaults } from './checks/ledger.ts';
+import { sightsOf, tracesOf } from './checks/looks.ts';
+
+export interface RoundEvidence {
+  readonly calls: readonly Call[];
+  /** What each site showed when all was healed. */
+  readonly last: ReadonlyMap<string, Call>;
+}
+
+/** So many faults of one kind are told. */
+const TOLD_MAX = 5;
+
+export function judgeRound({ calls, last }: RoundEvidence): string[] {
+  const sights = sightsOf(calls);
+  const traces = tracesOf(calls);
+  const found = [
+    callFaults(calls),
+    sightFaults(sights, traces),
+    causalityFaults({ calls, sights, traces }),
+    missedRed(sights, traces),
+    dutyFaults(sights),
+    endFaults(last, traces, calls),
+    byKey(calls, ['enqueue', 'dequeue'], (name, of) => queueFaults({ name, calls: of, isOrdered: true })),
+    byKey(calls, ['put', 'get'], keyFaults),
+    byKey(calls, ['claim', 'release'], holdFaults),
+  ];
+  return found.flatMap(some);
+}
+
+function byKey(
+  calls: readonly Call[],
+  kinds: readonly string[],
+  faultsOf: (key: string, calls: readonly Call[]) => string[],
+): string[] {
+  const ofKinds = calls.filter(({ kind }) => kinds.includes(kind));
+  return [...groupBy(ofKinds, ({ key }) => key)].flatMap(([key, of]) => some(faultsOf(key, of)));
+}
+
+/** Strong views are linearizable; causal ones show what was written. */
+function keyFaults(key: string, calls: readonly Call[]): string[] {
+  const writes = calls.filter(({ kind }) => kind === 'put');
+  const readsAt = (wanted: string): Read[] =>
+    calls
+      .filter(({ kind }) => kind === 'get')
+      .flatMap(({ session, beginMs, views = [] }) =>
+        views
+          .filter(({ level }) => level === wanted)
+          .map(({ value, atMs }) => ({ session, value: (value as string | null) ?? undefined, beginMs, endMs: atMs })),
+      );
+  return [...registerFaults(key, writes, readsAt('strong')), ...unreadable(key, writes, readsAt('causal'))];
+}
+
+function some(faults: readonly string[]): string[] {
+  const more = faults.length - TOLD_MAX;
+  return more > 0 ? [...faults.slice(0, TOLD_MAX), `and ${more} more like this`] : [...faults];
+}
