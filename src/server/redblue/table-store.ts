@@ -187,7 +187,7 @@ export class TableStore {
   #remove(key: string, stamp: Stamp): void {
     this.changes.add(key);
     const earlier = this.#removedAt.get(key);
-    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, stamp);
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, placeOf(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
     for (const [{ position, index }, state] of this.#written(row)) {
@@ -232,6 +232,9 @@ export class TableStore {
     return column;
   }
 }
+
+/** What is kept of a stamp for long: not what its operation had seen. */
+const placeOf = ({ time, site, entry, version }: Stamp): Place => ({ time, site, entry, version });
 
 /** Whether it is that of a red operation: its entry is the last one. */
 const isRedStamp = ({ entry, seen }: Stamp): boolean => entry === seen.length - 1;
