@@ -83,6 +83,7 @@ export class RedPath {
   readonly #reads = new Map<OperationId, Submission>();
   /** Submissions of operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission[]>();
+  #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
 
   constructor(host: RedPathHost, certifier: Certifier = new Certifier()) {
     this.#host = host;
@@ -94,6 +95,27 @@ export class RedPath {
 
   get busy(): boolean {
     return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
+  }
+
+  /** Red operations of this site that have not ended. */
+  get underWay(): Iterable<OperationId> {
+    return this.#requests.ids;
+  }
+
+  isUnderWay(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined;
+  }
+
+  /**
+   * Whether a marker of this start, of that name, has passed: then whatever earlier starts had proposed has, or never
+   * will. Proposes it when it is first asked.
+   */
+  order(marker: OperationId): boolean {
+    if (this.#order === undefined) {
+      this.#order = { marker, isThrough: false };
+      this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
+    }
+    return this.#order.isThrough;
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -378,6 +400,7 @@ export class RedPath {
   }
 
   #onMarker(id: OperationId): void {
+    if (this.#order?.marker === id) this.#order.isThrough = true;
     const submission = this.#reads.get(id);
     if (submission === undefined) return;
     this.#reads.delete(id);

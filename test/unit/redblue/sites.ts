@@ -22,6 +22,12 @@ type Named = Pick<Origin, 'id'> & Partial<Origin>;
 const NAMES = ['h', 's', 't', 'u'];
 const LIMITS = { attemptsMax: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionWaitMs: 100, maxClockSkewMs: 1000 };
 
+/** What may be otherwise than in `LIMITS`. */
+interface SitesOptions {
+  readonly attemptsMax?: number;
+  readonly removalsPerFloor?: number;
+}
+
 export class Sites {
   readonly machines: (SiteMachine | undefined)[];
   /** Messages on their way. */
@@ -31,14 +37,16 @@ export class Sites {
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
   readonly #service: Service;
+  readonly #given: SitesOptions;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
   readonly #outcomes = new Map<number, Outcome>();
   #token = 0;
   #epoch = 0;
 
-  constructor(service: Service, siteCount = 3) {
+  constructor(service: Service, siteCount = 3, given: SitesOptions = {}) {
     this.#service = service;
+    this.#given = given;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
@@ -53,7 +61,16 @@ export class Sites {
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
-    const options = { service: this.#service, site, sites, redLeader: 0, epoch: this.#epoch, observer, ...LIMITS };
+    const options = {
+      service: this.#service,
+      site,
+      sites,
+      redLeader: 0,
+      epoch: this.#epoch,
+      observer,
+      ...LIMITS,
+      ...this.#given,
+    };
     this.machines[site] = new SiteMachine(options, stored as never, this.nowMs);
     this.#act(site);
   }
