@@ -89,6 +89,7 @@ export class RedPath {
   readonly #reads = new Map<OperationId, StrongRead>();
   /** Submissions of operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission[]>();
+  #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
 
   constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
     this.#host = host;
@@ -142,6 +143,25 @@ export class RedPath {
   /** Whether the operation is under way here, or has ended. */
   knows(id: OperationId): boolean {
     return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
+  /** Red operations of this site that have not ended. */
+  get underWay(): Iterable<OperationId> {
+    return this.#requests.ids;
+  }
+
+  isUnderWay(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined;
+  }
+
+  /**
+   * Whether a marker of this start, of that name, has passed: then whatever earlier starts had proposed has, or never
+   * will. Proposes it when it is first asked.
+   */
+  order(marker: OperationId): boolean {
+    if (this.#order === undefined) {
+      this.#order = { marker, isThrough: false };
+      this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
+    }
+    return this.#order.isThrough;
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -438,6 +458,7 @@ export class RedPath {
   }
 
   #onMarker(id: OperationId): void {
+    if (this.#order?.marker === id) this.#order.isThrough = true;
     const read = this.#reads.get(id);
     if (read === undefined) return;
     this.#reads.delete(id);

@@ -59,6 +59,10 @@ export class RedRequests {
     return this.#requests.size;
   }
 
+  get ids(): Iterable<OperationId> {
+    return this.#tokenOf.keys();
+  }
+
   get(id: OperationId): RedRequest | undefined {
     const token = this.#tokenOf.get(id);
     return token === undefined ? undefined : this.#requests.get(token);

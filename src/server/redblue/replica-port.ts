@@ -105,6 +105,8 @@ export interface ReplicaOptions {
   readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
+  /** Removals that the site applies between two floors (`floors.ts`). */
+  readonly removalsPerFloor?: number | undefined;
   /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
   readonly attemptsMax: number;
   /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */

@@ -9,6 +9,7 @@ import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { redFullError } from './failure.ts';
+import { Floors } from './floors.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
 import type {
@@ -63,6 +64,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly red: RedPath;
   readonly updates: Updates;
   readonly coverage: Coverage;
+  readonly #floors: Floors;
   readonly #quarantine: Quarantine;
   /** The site at this start: whose operation one without a name is. */
   protected readonly name: string;
@@ -90,6 +92,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
     this.updates = this.createUpdates();
+    this.#floors = new Floors(this, this.name);
     this.#load(stored);
     this.#settle();
   }
@@ -275,6 +278,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
     if (operation.site === this.options.site) this.updates.onVisible(operation);
+    this.#floors.onApplied(operation);
   };
 
   /** Applies all that has become visible, and does what waited for it. */
@@ -287,6 +291,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
       this.red.releaseDurable();
     }
     this.red.admit();
+    this.#floors.pump();
     while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
     this.blue.flush();
   }

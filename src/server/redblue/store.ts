@@ -7,6 +7,7 @@ import type { Effect, Stamp } from './effect.ts';
 import type { Entry, ReadRange } from './key-range.ts';
 import { TableStore } from './table-store.ts';
 import type { Tables } from './tables.ts';
+import type { Vector } from './vector.ts';
 
 /** Whatever generators can run on: the store, or something laid over it. */
 export interface StateReader {
@@ -48,6 +49,25 @@ export class Store implements StateReader, Section {
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
     return this.#table(effect.table).apply(effect, stamp);
+  }
+
+  /** Removals that were applied, or found at the start. */
+  get removals(): number {
+    let removals = 0;
+    for (const table of this.#tables.values()) removals += table.removals;
+    return removals;
+  }
+
+  /** Removals that are remembered. */
+  get removalsKept(): number {
+    let kept = 0;
+    for (const table of this.#tables.values()) kept += table.removalsKept;
+    return kept;
+  }
+
+  /** Forgets the removals that every operation still to come has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const table of this.#tables.values()) table.forgetRemovals(covered);
   }
 
   /** Everything as plain data, equal at two sites exactly when they have converged. */

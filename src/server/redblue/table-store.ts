@@ -10,6 +10,7 @@ import type { Entry, ReadRange, Scalar } from './key-range.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from './tables.ts';
+import type { Vector } from './vector.ts';
 
 /** A field of the table. */
 interface Column {
@@ -55,6 +56,7 @@ export class TableStore {
   /** When rows were last removed: an earlier write that comes later is part of what was removed. */
   readonly #removedAt = new Map<string, Place>();
   readonly #keys = new SortedEntries();
+  #removals = 0;
 
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
@@ -112,12 +114,31 @@ export class TableStore {
     return result;
   }
 
-  /** Everything as plain data, equal at two sites exactly when they have converged. */
+  /** Removals that were applied, or found at the start. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Removals that are remembered. */
+  get removalsKept(): number {
+    return this.#removedAt.size;
+  }
+
+  /** Forgets the removals that every operation still to come has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const [key, { entry, version }] of this.#removedAt) {
+      if (version > (covered[entry] ?? 0)) continue;
+      this.#removedAt.delete(key);
+      this.changes.add(key);
+    }
+  }
+
+  /**
+   * Everything as plain data, equal at two sites exactly when they have converged: without what is remembered of
+   * removals, which sites forget each in its own time.
+   */
   snapshot(): unknown {
-    const rows = [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
-    if (!this.#removable) return rows;
-    const removals = [...this.#removedAt].toSorted(byKey).map(([key, { time, site }]) => [key, time, site]);
-    return [rows, removals];
+    return [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
   /** The keys of all that has to be saved. */
@@ -145,7 +166,10 @@ export class TableStore {
   /** Makes a row of what `save` gave. */
   restore(key: string, saved: unknown): void {
     const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as SavedRow;
-    if (removedAt !== null) this.#removedAt.set(key, loadPlace(removedAt));
+    if (removedAt !== null) {
+      this.#removedAt.set(key, loadPlace(removedAt));
+      this.#removals += 1;
+    }
     if (fields === null) return;
     const row = this.#rowFor(key);
     row.writtenAt = writtenAt === null ? undefined : loadPlace(writtenAt);
@@ -186,8 +210,9 @@ export class TableStore {
 
   #remove(key: string, stamp: Stamp): void {
     this.changes.add(key);
+    this.#removals += 1;
     const earlier = this.#removedAt.get(key);
-    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, stamp);
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, placeOf(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
     for (const [{ position, index }, state] of this.#written(row)) {
@@ -232,6 +257,9 @@ export class TableStore {
     return column;
   }
 }
+
+/** What is kept of a stamp for long: not what its operation had seen. */
+const placeOf = ({ time, site, entry, version }: Stamp): Place => ({ time, site, entry, version });
 
 /** Whether it is that of a red operation: its entry is the last one. */
 const isRedStamp = ({ entry, seen }: Stamp): boolean => entry === seen.length - 1;

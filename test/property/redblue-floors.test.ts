@@ -1,0 +1,140 @@
+/** Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or started again. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { service } from '../unit/redblue/red-order-cases.ts';
+import { Sites } from '../unit/redblue/sites.ts';
+
+const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+
+const site = fc.nat(2);
+const change = fc.record({
+  site,
+  name: fc.constantFrom('open', 'held'),
+  kind: fc.constantFrom('duty b on', 'duty bb on', 'tag b x', 'n b', 'insert b', 'remove b', 'remove bb'),
+  isRed: fc.boolean(),
+});
+const step = fc.oneof(
+  { weight: 6, arbitrary: change.map((each) => ({ change: each })) },
+  { weight: 3, arbitrary: site.map((each) => ({ sync: each })) },
+  { weight: 4, arbitrary: fc.record({ from: site, to: site }).map((each) => ({ deliver: each })) },
+  { weight: 1, arbitrary: fc.record({ skew: site, aheadMs: fc.nat(60) }) },
+  { weight: 1, arbitrary: site.map((each) => ({ restart: each })) },
+  { weight: 1, arbitrary: fc.constant({ pass: true as const }) },
+);
+
+function submit(
+  sites: Sites,
+  { site: at, name, kind, isRed }: { site: number; name: string; kind: string; isRed: boolean },
+): void {
+  // Blue operations remove no rows that have red-only fields.
+  const mustBeRed = name === 'held' && kind.startsWith('remove');
+  sites.submit(at, { name: isRed || mustBeRed ? 'change' : 'changeBlue', args: { name, kind } });
+}
+
+const stores = (sites: Sites): string[] =>
+  sites.machines.map((machine) => JSON.stringify(machine?.replica.state.store.snapshot()));
+const kept = (sites: Sites): number[] =>
+  sites.machines.map((machine) => machine?.replica.state.store.removalsKept ?? -1);
+
+describe('removals', () => {
+  test('any changes, delays, clocks and restarts → sites agree, and at rest what all have seen is forgotten', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        const sites = new Sites(service, 3, { removalsPerFloor: 1, attemptsMax: 3 });
+        for (const each of steps) {
+          if ('change' in each) submit(sites, each.change);
+          else if ('sync' in each) sites.sync(each.sync);
+          else if ('deliver' in each) {
+            sites.deliver(({ from, to }) => from === each.deliver.from && to === each.deliver.to);
+          } else if ('skew' in each) sites.aheadMs[each.skew] = each.aheadMs;
+          else if ('restart' in each) {
+            sites.crash(each.restart);
+            sites.start(each.restart);
+          } else sites.pass(20);
+        }
+        sites.pass(200);
+        expect(new Set(stores(sites)).size).toBe(1);
+        // One more removal each, and all that came before is forgotten.
+        for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+        sites.pass(100);
+        for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+        sites.pass(100);
+        expect(new Set(stores(sites)).size).toBe(1);
+        expect(Math.max(...kept(sites))).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('many rows made and removed → as many removals are kept as come between floors, at every site', () => {
+    const sites = new Sites(service, 3, { removalsPerFloor: 8 });
+    const most = [0, 0, 0];
+    for (let round = 0; round < 200; round += 1) {
+      const key = round % 2 === 0 ? 'b' : 'bb';
+      submit(sites, { site: round % 3, name: 'open', kind: `duty ${key} on`, isRed: false });
+      submit(sites, { site: round % 3, name: 'open', kind: `remove ${key}`, isRed: false });
+      sites.settle();
+      for (const [at, count] of kept(sites).entries()) most[at] = Math.max(most[at] ?? 0, count);
+    }
+    expect(Math.max(...most)).toBeLessThanOrEqual(2);
+  });
+
+  /** Removals at both other sites, which see each other and all that they write; the one at site 0 is far ahead in time. */
+  const removeAhead = (sites: Sites, isMeant: (message: { kind: string }, from: number) => boolean): void => {
+    sites.aheadMs[0] = 50;
+    for (let round = 0; round < 3; round += 1) {
+      for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+      do for (const at of [0, 1, 2]) sites.sync(at);
+      while (sites.deliver(({ message, from }) => isMeant(message as { kind: string }, from)));
+    }
+  };
+  const isThere = (sites: Sites): unknown[] =>
+    [0, 1, 2].map((at) => sites.read(at, { name: 'look', args: { name: 'open', kind: 'has b' } }));
+
+  test('an earlier write of a site whose stream is late → taken by the removal at every site', () => {
+    const sites = new Sites(service, 3, { removalsPerFloor: 1 });
+    removeAhead(sites, () => true);
+    submit(sites, { site: 1, name: 'open', kind: 'duty b on', isRed: false });
+    sites.sync(1);
+    sites.aheadMs[0] = 500;
+    submit(sites, { site: 0, name: 'open', kind: 'remove b', isRed: false });
+    // The other two hear of each other alone, for as long as they like.
+    do for (const at of [0, 2]) sites.sync(at);
+    while (sites.deliver(({ from, to }) => from !== 1 && to !== 1));
+    expect(kept(sites)[0]).toBe(1);
+    sites.settle();
+    expect(isThere(sites)).toEqual([false, false, false]);
+  });
+
+  test('an earlier red write that is under way → its site writes no floor above it, the removal takes it', () => {
+    const sites = new Sites(service, 3, { removalsPerFloor: 1 });
+    removeAhead(sites, () => true);
+    submit(sites, { site: 1, name: 'open', kind: 'duty b on', isRed: true });
+    removeAhead(sites, ({ kind }, from) => !(from === 1 && kind === 'log.propose'));
+    sites.settle();
+    expect(isThere(sites)).toEqual([false, false, false]);
+    sites.pass(50);
+    expect(new Set(stores(sites)).size).toBe(1);
+  });
+
+  test('a site that is away → what it has not seen is kept, until it is back', () => {
+    const sites = new Sites(service, 3, { removalsPerFloor: 1 });
+    const remove = (at: number): void => submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+    sites.crash(2);
+    for (const at of [0, 1, 0]) {
+      remove(at);
+      sites.pass(30);
+    }
+    expect(kept(sites)).toEqual([1, 1, -1]);
+    sites.start(2);
+    sites.pass(200);
+    for (const at of [0, 1, 2]) {
+      remove(at);
+      sites.pass(100);
+    }
+    submit(sites, { site: 0, name: 'open', kind: 'duty b on', isRed: false });
+    sites.pass(100);
+    expect(new Set(stores(sites)).size).toBe(1);
+    expect(Math.max(...kept(sites))).toBeLessThanOrEqual(1);
+  });
+});
