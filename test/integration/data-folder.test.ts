@@ -32,8 +32,8 @@ function canRun(command: readonly string[]): boolean {
   return false;
 }
 
-const codeOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
+const codeOf = async (work: PromiseLike<unknown>): Promise<string> =>
+  await work.then(
     () => 'done',
     (error: unknown) => (isCorrectableError(error) ? error.code : String(error)),
   );
@@ -47,7 +47,7 @@ async function write(client: Client<RedBlueLevels>, name: string, count: number,
   return acknowledged;
 }
 
-const rowsOf = (client: Client<RedBlueLevels>): Promise<number> => client.invoke(kept.count({}));
+const rowsOf = async (client: Client<RedBlueLevels>): Promise<number> => await client.invoke(kept.count({}));
 
 describe('two processes', () => {
   const hasElsewhere = canRun([...ELSEWHERE, 'true']);

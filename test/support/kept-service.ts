@@ -9,13 +9,13 @@ export const kept = defineContract('kept', {
 });
 
 export const service = defineService(kept, {
-  tables: { values: table({ value: register<string | null>(null) }) },
+  tables: { values: table({ value: register<string>() }) },
   shadowOperations: ({ values }) => ({
     write: blue((a: { readonly key: string; readonly value: string }) => [values.row(a.key).value.write(a.value)]),
   }),
   generators: {
     put: (args, { shadow }) => shadow.write(args, null),
-    get: ({ key }, { tables }) => tables.values.row(key).value,
+    get: ({ key }, { tables }) => tables.values.row(key).value ?? null,
     count: (_args, { tables }) => [...tables.values.keys()].length,
   },
 });
