@@ -231,7 +231,11 @@ export function needsRoom(message: SiteMessage): boolean {
     case 'slot.ask':
     case 'slot.told':
       return true;
-    default:
+    case 'blue.have':
+    case 'blue.heartbeat':
+    case 'blue.received':
+    case 'blue.resend':
+    case 'log.appended':
       return false;
   }
 }

@@ -10,6 +10,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError } from '../../correctable/errors.ts';
+import { isNoSpace } from './files.ts';
 import type { Files } from './files.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
@@ -46,7 +47,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     if (!SITE_NAME.test(name)) throw invalidSite(name);
   }
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = lockFolder(join(path, 'lock'));
+  const lock = takeLock(join(path, 'lock'));
   try {
     const nodeFiles = new NodeFiles(path);
     const files = new GuardedFiles(nodeFiles, lock);
@@ -65,6 +66,16 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+function takeLock(path: string): FolderLock {
+  try {
+    return lockFolder(path);
+  } catch (error) {
+    if (!(error instanceof Error) || !isNoSpace(error)) throw error;
+    const message = `The data folder cannot be used: there is no room on the disk, not even for its lock (${path}).`;
+    throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
   }
 }
 

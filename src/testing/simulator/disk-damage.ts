@@ -29,8 +29,9 @@ export function drawDamage(files: FolderFiles, old: FolderFiles, random: Random)
     if (kind === 'flipped') return provenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
     return name !== last && (kind === 'lost' || old.has(name));
   });
-  if (eligible.length === 0) return undefined;
-  const chosen = random.pick(eligible);
+  const [first, ...rest] = eligible;
+  if (first === undefined) return undefined;
+  const chosen = random.pick([first, ...rest]);
   // Both files of a checkpoint, as often as one of them.
   const names = random.chance(0.5) ? [chosen] : eligible.filter((name) => twinOf(name) === twinOf(chosen));
   const changed = new Map(names.map((name) => [name, change(name)] as const));

@@ -14,7 +14,7 @@ test('the store has failed → /ready and /health say 503, for that site and for
   const look = async (): Promise<unknown> => {
     const paths = ['ready/well', 'ready/ill', 'ready', 'health'];
     const answers = await Promise.all(paths.map((path) => fetch(`${listener.url}/${path}`)));
-    const { status } = (await answers[3]?.json()) as { readonly status: string };
+    const { status } = (await (answers[3] as Response).json()) as { readonly status: string };
     return [...answers.map((answer) => answer.status), status];
   };
   expect(await look()).toEqual([200, 200, 200, 200, 'ok']);

@@ -1,0 +1,240 @@
+/** The data folder as processes have it: two of them, one that is paused, few files, small disks, rows of megabytes. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { isCorrectableError } from 'correctables';
+import type { Client } from 'correctables';
+import type { RedBlueLevels } from 'correctables/bindings/redblue';
+import { KeptServer } from '../support/kept-server.ts';
+import { kept } from '../support/kept-service.ts';
+import { runProgram } from '../support/run-program.ts';
+
+const SLOW_MS = 240_000;
+/** As in another container: its numbers of processes are its own. */
+const ELSEWHERE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+
+let folder: string;
+let dataDir: string;
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), 'correctables-process-'));
+  dataDir = join(folder, 'data');
+  return () => fs.rmSync(folder, { recursive: true, force: true });
+});
+
+/** Whether the system lets a command be run; says why not. */
+function canRun(command: readonly string[]): boolean {
+  const { status, error, stderr } = spawnSync(command[0] as string, command.slice(1), { encoding: 'utf8' });
+  if (status === 0) return true;
+  process.stderr.write(`left out: ${command.join(' ')}: ${error?.message ?? stderr.trim()}\n`);
+  return false;
+}
+
+const codeOf = async (work: PromiseLike<unknown>): Promise<string> =>
+  await work.then(
+    () => 'done',
+    (error: unknown) => (isCorrectableError(error) ? error.code : String(error)),
+  );
+
+/** Writes under new keys; how many were acknowledged. */
+async function write(client: Client<RedBlueLevels>, name: string, count: number, value = 'v'): Promise<number> {
+  let acknowledged = 0;
+  for (let index = 0; index < count; index += 1) {
+    if ((await codeOf(client.invoke(kept.put({ key: `${name}${index}`, value })))) === 'done') acknowledged += 1;
+  }
+  return acknowledged;
+}
+
+const rowsOf = async (client: Client<RedBlueLevels>): Promise<number> => await client.invoke(kept.count({}));
+
+describe('two processes', () => {
+  const hasElsewhere = canRun([...ELSEWHERE, 'true']);
+
+  test(
+    'on one machine → the second is refused at once; files are for their owner alone',
+    { timeout: SLOW_MS },
+    async () => {
+      await using first = await KeptServer.start(dataDir);
+      await expect(KeptServer.start(dataDir)).rejects.toThrow(/in use .*: process \d+ has it open/);
+      expect(await write(first.client(), 'k', 1)).toBe(1);
+      const modes = fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => {
+        const { mode } = fs.statSync(join(dataDir, name));
+        return `${name} ${(mode & 0o777).toString(8)}`;
+      });
+      expect(modes.filter((each) => !/ (600|700)$/.test(each))).toEqual([]);
+    },
+  );
+
+  test.runIf(hasElsewhere)('the other elsewhere, the first alive → refused', { timeout: SLOW_MS }, async () => {
+    await using _first = await KeptServer.start(dataDir);
+    await expect(KeptServer.start(dataDir, { within: ELSEWHERE })).rejects.toThrow(
+      'another machine or container has it',
+    );
+  });
+
+  test.runIf(hasElsewhere)(
+    'the first is paused, the other takes over, the first goes on → it answers nothing; nothing acknowledged is lost',
+    { timeout: SLOW_MS },
+    async () => {
+      await using first = await KeptServer.start(dataDir);
+      const old = first.client();
+      expect(await write(old, 'a', 20)).toBe(20);
+      first.signal('SIGSTOP');
+      {
+        await using second = await KeptServer.start(dataDir, { within: ELSEWHERE });
+        const fresh = second.client();
+        expect(await write(fresh, 'b', 20)).toBe(20);
+        first.signal('SIGCONT');
+        expect(await codeOf(first.client().invoke(kept.get({ key: 'a0' })))).not.toBe('done');
+        expect(await codeOf(first.client().invoke(kept.put({ key: 'c', value: 'v' })))).not.toBe('done');
+        expect([await first.status('ready/a'), await first.status('health')]).toEqual([503, 503]);
+        await first.end();
+        expect(await write(fresh, 'd', 20)).toBe(20);
+        expect(fs.existsSync(join(dataDir, 'lock'))).toBe(true);
+        // What runs it ignores SIGTERM.
+        await second.end('SIGKILL');
+      }
+      await using third = await KeptServer.start(dataDir);
+      expect(await rowsOf(third.client())).toBe(60);
+    },
+  );
+
+  test.runIf(hasElsewhere && canRun(['faketime', '+20s', 'true']))(
+    'the other elsewhere with its clock 20 s ahead → refused',
+    { timeout: SLOW_MS },
+    async () => {
+      await using _first = await KeptServer.start(dataDir);
+      const within = ['faketime', '+20s', ...ELSEWHERE];
+      await expect(KeptServer.start(dataDir, { within })).rejects.toThrow('another machine or container has it');
+    },
+  );
+});
+
+describe('few files', () => {
+  test.runIf(canRun(['prlimit', '--nofile=128:128', 'true']))(
+    'strangers connect and say nothing → the sites go on, through new log files too',
+    { timeout: SLOW_MS },
+    async () => {
+      await using server = await KeptServer.start(dataDir, { within: ['prlimit', '--nofile=128:128'], sites: 'a,b' });
+      const clients = [server.client('a'), server.client('b')];
+      for (const client of clients) expect(await write(client, 'before', 1)).toBe(1);
+      const { port } = new URL(server.laid.url);
+      const strangers = Array.from({ length: 300 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}));
+      await new Promise((resolve) => strangers[0]?.once('connect', resolve));
+      for (const [index, client] of clients.entries()) {
+        expect(await write(client, `during ${index} `, 40, 'x'.repeat(200_000))).toBe(40);
+      }
+      for (const stranger of strangers) stranger.destroy();
+      expect(await server.status('ready')).toBe(200);
+    },
+  );
+});
+
+describe('rows of megabytes', () => {
+  test('more than a checkpoint is made for → all there after restarts', { timeout: SLOW_MS }, async () => {
+    const rows = 50;
+    {
+      await using server = await KeptServer.start(dataDir);
+      expect(await write(server.client(), 'large', rows, 'x'.repeat(900_000))).toBe(rows);
+      const folderOfSite = join(dataDir, 'sites', 'a');
+      await expect
+        .poll(() => fs.readdirSync(folderOfSite).filter((name) => name.includes('.checkpoint')).length, {
+          timeout: 30_000,
+        })
+        .toBe(2);
+      await server.end('SIGKILL');
+    }
+    await using again = await KeptServer.start(dataDir);
+    expect(await rowsOf(again.client())).toBe(rows);
+  });
+});
+
+describe('a small disk', () => {
+  const MOUNT = ['unshare', '--mount', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', tmpdir()];
+
+  test.runIf(canRun(MOUNT))(
+    'fills up → updates are refused; room again → they go on within seconds',
+    { timeout: SLOW_MS },
+    async () => {
+      fs.mkdirSync(dataDir);
+      spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', dataDir]);
+      try {
+        const filler = join(dataDir, 'filler');
+        const fill = (): void => {
+          const { bavail, bsize } = fs.statfsSync(dataDir);
+          fs.writeFileSync(filler, Buffer.alloc(bavail * bsize), { flag: 'a' });
+        };
+        {
+          await using server = await KeptServer.start(dataDir, { sites: 'a,b' });
+          const client = server.client();
+          expect(await write(client, 'before', 5)).toBe(5);
+          fill();
+          const value = 'x'.repeat(50_000);
+          let outcome = 'done';
+          for (let index = 0; outcome === 'done' && index < 400; index += 1) {
+            outcome = await codeOf(client.invoke(kept.put({ key: 'k', value })));
+          }
+          expect(outcome).toBe('UNAVAILABLE');
+          expect(await codeOf(client.invoke(kept.get({ key: 'before0' })))).toBe('done');
+          fs.rmSync(filler);
+          const hasRoom = (): Promise<string> => codeOf(client.invoke(kept.put({ key: 'k', value: 'small' })));
+          await expect.poll(hasRoom, { timeout: 8000, interval: 200 }).toBe('done');
+          await server.end();
+        }
+        fill();
+        const filesBefore = fs.readdirSync(join(dataDir, 'sites'), { recursive: true });
+        await expect(KeptServer.start(dataDir, { sites: 'a,b' })).rejects.toThrow('no room on the disk');
+        expect(fs.readdirSync(join(dataDir, 'sites'), { recursive: true })).toEqual(filesBefore);
+      } finally {
+        spawnSync('umount', ['-l', dataDir]);
+      }
+    },
+  );
+});
+
+describe('correctables inspect', () => {
+  const inspect = (...args: string[]): ReturnType<typeof runProgram> =>
+    runProgram(['dist/cli/main.js', 'inspect', ...args]);
+
+  test(
+    'a folder, then one with damage → what is there; what is lost, with exit code 3',
+    { timeout: SLOW_MS },
+    async () => {
+      {
+        await using server = await KeptServer.start(dataDir);
+        expect(await write(server.client(), 'k', 20)).toBe(20);
+        await server.end();
+      }
+      const whole = await inspect(dataDir);
+      expect(whole).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('starts with 20 local and 0 red entries'),
+      });
+      const path = join(dataDir, 'sites/a/0000000001.log');
+      const bytes = fs.readFileSync(path);
+      bytes[400] = (bytes[400] as number) ^ 1;
+      fs.writeFileSync(path, bytes);
+      await expect(KeptServer.start(dataDir)).rejects.toThrow('is damaged at byte');
+      const { code, stdout } = await inspect(dataDir, '--json');
+      expect(code).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({
+        service: 'kept',
+        sites: [{ name: 'a', lengths: null, refusal: expect.stringContaining('is damaged at byte') }],
+      });
+      expect((await inspect(dataDir)).stdout).toMatch(
+        /DAMAGED at byte \d+: 1 groups of entries cannot be read; \d+ behind/,
+      );
+    },
+  );
+
+  test.each([
+    [['inspect', '/nowhere'], 'has no manifest.json'],
+    [['inspect', 'a', 'b'], 'inspect takes one folder'],
+    [['inspect', 'a', '--port', '1'], '--port is not an option'],
+  ])('%s → exit code 2, and what to give instead', { timeout: SLOW_MS }, async (args, message) => {
+    const { code, stderr } = await runProgram(['dist/cli/main.js', ...args]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,21 @@
+/** Values by key, written blue: what a server keeps in its data folder. */
+import { z } from 'zod';
+import { blue, defineContract, defineService, register, table } from 'correctables/server';
+
+export const kept = defineContract('kept', {
+  put: { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  get: { effect: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
+  count: { effect: 'read', args: z.object({}), result: z.int() },
+});
+
+export const service = defineService(kept, {
+  tables: { values: table({ value: register<string>() }) },
+  shadowOperations: ({ values }) => ({
+    write: blue((a: { readonly key: string; readonly value: string }) => [values.row(a.key).value.write(a.value)]),
+  }),
+  generators: {
+    put: (args, { shadow }) => shadow.write(args, null),
+    get: ({ key }, { tables }) => tables.values.row(key).value ?? null,
+    count: (_args, { tables }) => [...tables.values.keys()].length,
+  },
+});
