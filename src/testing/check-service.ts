@@ -13,7 +13,7 @@ import type { World } from './simulator/worlds/world.ts';
 /** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
 export interface Draw {
   /** One of the choices. */
-  pick<T>(choices: readonly [T, ...T[]]): T;
+  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
   /** A whole number from `min` to `max`. */
   between(min: number, max: number): number;
   /** True that often, from 0 to 1. */
@@ -101,7 +101,7 @@ function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
     traits: observedTraits(service),
     draw: ({ random, own }) => {
       const operation = draw({
-        pick: (choices) => random.pick(choices),
+        pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
         between: (min, max) => random.between(min, max),
         chance: (probability) => random.chance(probability),
         own,

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { blue, counter, defineContract, defineService, red, table } from '../../src/server/index.ts';
+import type { Service } from '../../src/server/index.ts';
 import { checkService, ServiceFault } from '../../src/testing/index.ts';
+import type { CheckServiceOptions } from '../../src/testing/index.ts';
 
 const key = z.object({ key: z.string() });
 const shop = defineContract('shop', {
@@ -26,9 +28,9 @@ const shopService = (colour: 'red' | 'blue') =>
     invariants: { items: { 'nothing is sold twice': ({ left }) => left >= 0 } },
   });
 
-const options = {
+const options: CheckServiceOptions = {
   runs: 40,
-  draw: ({ pick }: { pick<T>(choices: readonly [T, ...T[]]): T }) =>
+  draw: ({ pick }) =>
     pick([shop.restock({ key: 'a' }), shop.buy({ key: 'a' }), shop.buy({ key: 'a' }), shop.left({ key: 'a' })]),
 };
 
@@ -57,9 +59,9 @@ describe('checkService', () => {
 
   test('generator that depends on more than its context → the oracle notices', () => {
     let count = 0;
-    const service = shopService('red');
-    const restock = { ...service.generators, left: () => (count += 1) };
-    expect(() => checkService({ ...service, generators: restock }, options)).toThrow(/^oracle: /);
+    const service: Service = shopService('red');
+    const generators = { ...service.generators, left: () => (count += 1) };
+    expect(() => checkService({ ...service, generators }, options)).toThrow(/^oracle: /);
   });
 
   test.each([
