@@ -1,0 +1,19 @@
+/** About how many bytes a plain value takes in memory: the same wherever it is counted. */
+
+/** What an object, an array or a number takes, beside what is in it. */
+const CELL_BYTES = 16;
+/** Texts are counted as if each character took two bytes, which is the most. */
+const CHARACTER_BYTES = 2;
+
+export function plainBytes(value: unknown): number {
+  if (typeof value === 'string') return CELL_BYTES + CHARACTER_BYTES * value.length;
+  if (typeof value !== 'object' || value === null) return CELL_BYTES;
+  if (ArrayBuffer.isView(value)) return CELL_BYTES + value.byteLength;
+  let bytes = CELL_BYTES;
+  // Loops, since this is asked for every answer that is kept.
+  if (Array.isArray(value)) for (const each of value) bytes += plainBytes(each);
+  else
+    for (const key in value)
+      bytes += CHARACTER_BYTES * key.length + plainBytes((value as Record<string, unknown>)[key]);
+  return bytes;
+}
