@@ -32,7 +32,7 @@ describe('simulation', () => {
     for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
     const kinds = ['log.propose', 'log.append', 'log.appended'];
     const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
-    const faults = ['crashes', 'pauses', 'partitions', 'sites lost', 'clocks quarantined'];
+    const faults = ['crashes', 'pauses', 'partitions', 'sites lost', 'clocks quarantined', 'clocks set'];
     const states = ['red applied', 'red rejected', 'views in sessions', 'moves', 'told to be late', 'told CONFLICT'];
     for (const name of [...faults, ...states, ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
       expect([name, sum(results, name) > 0]).toEqual([name, true]);
