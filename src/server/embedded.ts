@@ -167,7 +167,7 @@ export function createEmbedded<const N extends string>(service: Service, options
         observer,
         generators,
         // One clock for all sites of the process: one of them tells.
-        clockSet: site === 0 ? clockSetAlarm(String(sites[site]), onAlarm) : undefined,
+        clockSet: site === 0 ? clockSetAlarm(sites[0], onAlarm) : undefined,
         ...limits,
       }),
     );

@@ -5,7 +5,12 @@ import { IdTable } from '../../src/server/redblue/id-table.ts';
 import { operationId } from '../../src/server/redblue/operation-id.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
-const LIMITS = { operationsMax: 6, clientsMax: 3 };
+const LIMITS = { operationsMax: 6, perClientMax: 4, clientsMax: 3, clientBytesMax: 9, bytesMax: 14 };
+const CODEC = {
+  save: (value: string) => value,
+  load: (saved: unknown) => saved as string,
+  bytesOf: (value: string) => value.length,
+};
 const CLIENTS = ['a', 'b', 'c', 'd', 'e'];
 const SEQUENCES = 12;
 
@@ -42,7 +47,7 @@ class Saved {
   }
 
   load(): IdTable<string> {
-    const table = new IdTable<string>(LIMITS);
+    const table = new IdTable<string>(LIMITS, CODEC);
     for (const [name, section] of Object.entries(table.sections('t'))) section.restore(this.#rows[name] ?? new Map());
     return table;
   }
@@ -52,7 +57,7 @@ test('saved at any two moments and loaded → the same from then on, whatever fo
   const steps = fc.array(step, { maxLength: 40, size: 'max' });
   fc.assert(
     fc.property(steps, steps, steps, (before, between, after) => {
-      const table = new IdTable<string>(LIMITS);
+      const table = new IdTable<string>(LIMITS, CODEC);
       const saved = new Saved();
       for (const each of before) apply(table, each);
       for (const section of Object.values(table.sections('t'))) section.changeAll();

@@ -33,7 +33,7 @@ describe('simulation', () => {
     for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
     const kinds = ['log.propose', 'log.append', 'log.appended'];
     const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
-    for (const name of [...EXPECTED, 'red applied', ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
+    for (const name of [...EXPECTED, 'red applied', 'clocks set', ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
       expect([name, sum(results, name) > 0]).toEqual([name, true]);
     }
   });

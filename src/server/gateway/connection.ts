@@ -302,7 +302,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     if (!this.#takeOver(record, hello.attempt)) return this.replaced();
     this.#greeting.end();
     const sharedRate = this.#host.principals.enter(principal.id, systemClock.now());
-    if (sharedRate === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+    if (sharedRate === undefined)
+      return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#entered = principal.id;
     this.#guest = this.#guestOf(record, principal, sharedRate);
     const expiresInMs = this.#expiry.expect(principal);

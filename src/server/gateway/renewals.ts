@@ -16,11 +16,7 @@ export class Renewals {
   #isOver = false;
   #next: string | undefined;
 
-  constructor(
-    check: (token: string) => Promise<TokenVerdict>,
-    decided: (verdict: TokenVerdict) => void,
-    clock: Clock,
-  ) {
+  constructor(check: (token: string) => Promise<TokenVerdict>, decided: (verdict: TokenVerdict) => void, clock: Clock) {
     this.#check = check;
     this.#decided = decided;
     this.#clock = clock;

@@ -14,6 +14,7 @@ import type { IdTableLimits } from './id-table.ts';
 import type { ReadRange } from './key-range.ts';
 import { clientOf } from './operation-id.ts';
 import { changesRange, writtenNames } from './read-set.ts';
+import { plainBytes } from './plain-bytes.ts';
 import type { OperationId, RedRecord } from './records.ts';
 import type { RedOperation } from './records.ts';
 
@@ -35,17 +36,24 @@ export type Ending = { readonly stamp: number } | 'conflict';
 export interface CertifierLimits {
   /** Commits against which a snapshot can be certified; an older snapshot is rejected. */
   readonly windowCommits: number;
+  /** Bytes of what those have written, about; the latest commit stays, however large it is. */
+  readonly windowBytes?: number;
   /** Ended operations whose repetition is noticed. */
   readonly endings: IdTableLimits;
 }
 
-export const CERTIFIER_LIMITS: CertifierLimits = { windowCommits: 10_000, endings: ID_TABLE_LIMITS };
+export const CERTIFIER_LIMITS: CertifierLimits = {
+  windowCommits: 10_000,
+  windowBytes: 256 << 20,
+  endings: ID_TABLE_LIMITS,
+};
 
 interface Commit {
   readonly stamp: number;
   readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
+  readonly bytes: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -56,6 +64,7 @@ export class Certifier implements Section {
   readonly #lastWrite = new Map<string, number>();
   readonly #endings: IdTable<Ending>;
   readonly #window = new Fifo<Commit>();
+  #windowBytes = 0;
   /** Snapshots below this stamp are older than the window. */
   #windowStart = 0;
   #lastStamp = 0;
@@ -124,7 +133,13 @@ export class Certifier implements Section {
     const commits = [...rows].map(([stamp, saved]) => {
       const [effects, createdNames] = saved as readonly [effects: Effect[], created: string[]];
       const created = new Set(createdNames);
-      return { stamp: Number(stamp), names: writtenNames(effects, created), effects, created };
+      return {
+        stamp: Number(stamp),
+        names: writtenNames(effects, created),
+        effects,
+        created,
+        bytes: plainBytes(effects),
+      };
     });
     for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
   }
@@ -157,7 +172,7 @@ export class Certifier implements Section {
     const { effects } = record;
     const created = record.created === undefined ? NONE : new Set(record.created);
     const names = writtenNames(effects, created);
-    this.#enterWindow({ stamp, names, effects, created });
+    this.#enterWindow({ stamp, names, effects, created, bytes: plainBytes(effects) });
     this.#changes.add(stamp);
     this.#trimWindow();
     this.#endings.set(record.id, { stamp });
@@ -167,6 +182,7 @@ export class Certifier implements Section {
   #enterWindow(commit: Commit): void {
     for (const name of commit.names) this.#lastWrite.set(name, commit.stamp);
     this.#window.push(commit);
+    this.#windowBytes += commit.bytes;
   }
 
   /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
@@ -183,8 +199,10 @@ export class Certifier implements Section {
   }
 
   #trimWindow(): void {
-    while (this.#window.size > this.#limits.windowCommits) {
+    const { windowCommits, windowBytes = Infinity } = this.#limits;
+    while (this.#window.size > windowCommits || (this.#windowBytes > windowBytes && this.#window.size > 1)) {
       const oldest = this.#window.shift() as Commit;
+      this.#windowBytes -= oldest.bytes;
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
       for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);

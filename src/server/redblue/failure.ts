@@ -43,6 +43,13 @@ export function abandonedError(): CorrectableError {
   return new CorrectableError('ABORTED', message);
 }
 
+/** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
+export function unacknowledgedError(): CorrectableError {
+  const message =
+    'The site keeps as many answers of this client as it may, which the client has not acknowledged. Nothing was done: acknowledge them.';
+  return new CorrectableError('OVERLOADED', message);
+}
+
 /** So many wait for the red order that no more may. */
 export function redFullError(redInFlightMax: number): CorrectableError {
   const message = `${redInFlightMax} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;

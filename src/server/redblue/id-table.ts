@@ -18,11 +18,22 @@ export const EXPIRED = Symbol('expired');
 export interface IdTableLimits {
   /** Operations remembered; beyond them the oldest takes its client's watermark with it. */
   readonly operationsMax: number;
+  /** Operations of one client; beyond them its own oldest go, so that none can expire the operations of others. */
+  readonly perClientMax?: number;
+  /** Bytes of the values that are remembered, of one client and of all; beyond them the oldest go likewise. */
+  readonly clientBytesMax?: number;
+  readonly bytesMax?: number;
   /** Clients remembered; beyond them those that have not been heard of for longest are forgotten. */
   readonly clientsMax: number;
 }
 
-export const ID_TABLE_LIMITS: IdTableLimits = { operationsMax: 100_000, clientsMax: 100_000 };
+export const ID_TABLE_LIMITS: IdTableLimits = {
+  operationsMax: 100_000,
+  perClientMax: 50_000,
+  bytesMax: 256 << 20,
+  clientBytesMax: 64 << 20,
+  clientsMax: 100_000,
+};
 
 /** Clients looked at when a new one is one too many. */
 const LOOKS_MAX = 8;
@@ -31,6 +42,8 @@ interface ClientEntry<T> {
   readonly client: string;
   readonly operations: OperationWindow<Held<T>>;
   watermark: number;
+  /** What the values of its operations take. */
+  bytes: number;
   /** Heard of since the table last looked for clients to forget. */
   isRecent: boolean;
   /** Its place in the order in which clients are looked at. */
@@ -45,6 +58,7 @@ interface Held<T> {
   readonly place: number;
   /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
   value: T | typeof EXPIRED;
+  bytes: number;
 }
 
 /** How values are written into checkpoints; as they are unless given. */
@@ -52,6 +66,8 @@ export interface ValueCodec<T> {
   /** `undefined` for a value that does not count yet. */
   save(value: T): unknown;
   load(saved: unknown): T;
+  /** What the value takes in memory: the same after it was loaded. Nothing, unless given. */
+  bytesOf?(value: T): number;
 }
 
 const PLAIN: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
@@ -66,6 +82,7 @@ export class IdTable<T> {
   #nextPlace = 0;
   #nextClientPlace = 0;
   #size = 0;
+  #bytes = 0;
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new Changes<string>();
 
@@ -80,6 +97,19 @@ export class IdTable<T> {
   /** Operations remembered. */
   get size(): number {
     return this.#size;
+  }
+
+  /** What the values take. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether one more operation of the client would cost it one of its others. */
+  isFullFor(client: string): boolean {
+    const entry = this.#clients.get(client);
+    if (entry === undefined) return false;
+    const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
+    return entry.operations.size >= perClientMax || entry.bytes >= clientBytesMax;
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
@@ -99,9 +129,15 @@ export class IdTable<T> {
     if (sequence <= entry.watermark) return Infinity;
     const held = entry.operations.get(sequence);
     const place = held?.place ?? this.#nextPlace;
-    if (held === undefined) this.#add({ entry, sequence, place, value });
-    else held.value = value;
+    const bytes = this.#codec.bytesOf?.(value) ?? 0;
+    if (held === undefined) this.#add({ entry, sequence, place, value, bytes });
+    else {
+      this.#count(entry, bytes - held.bytes);
+      held.value = value;
+      held.bytes = bytes;
+    }
     this.#changedOperations.add(id, place);
+    this.#trimClient(entry);
     this.#trim();
     return place;
   }
@@ -121,6 +157,7 @@ export class IdTable<T> {
     for (let held = entry.operations.takeUpTo(upTo); held !== undefined; held = entry.operations.takeUpTo(upTo)) {
       held.value = EXPIRED;
       this.#size -= 1;
+      this.#count(entry, -held.bytes);
       if (this.#changedOperations.counts(held.place)) {
         this.#changedOperations.add(operationId(client, held.sequence), held.place);
       }
@@ -173,7 +210,7 @@ export class IdTable<T> {
   #loadClients(rows: SectionRows): void {
     const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
     for (const [client, [place, watermark, isRecent]] of saved.toSorted(byPlace)) {
-      this.#addClient({ client, operations: new OperationWindow(), watermark, isRecent, place });
+      this.#addClient({ client, operations: new OperationWindow(), watermark, bytes: 0, isRecent, place });
     }
   }
 
@@ -183,7 +220,8 @@ export class IdTable<T> {
       const [client, sequence] = [clientOf(id), sequenceOf(id)];
       const entry = this.#clients.get(client);
       if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
-      this.#add({ entry, sequence, place, value: this.#codec.load(value) });
+      const loaded = this.#codec.load(value);
+      this.#add({ entry, sequence, place, value: loaded, bytes: this.#codec.bytesOf?.(loaded) ?? 0 });
     }
   }
 
@@ -192,6 +230,12 @@ export class IdTable<T> {
     this.#order.push(held);
     this.#nextPlace = held.place + 1;
     this.#size += 1;
+    this.#count(held.entry, held.bytes);
+  }
+
+  #count(entry: ClientEntry<T>, bytes: number): void {
+    entry.bytes += bytes;
+    this.#bytes += bytes;
   }
 
   #addClient(entry: ClientEntry<T>): void {
@@ -208,6 +252,7 @@ export class IdTable<T> {
         client,
         operations: new OperationWindow(),
         watermark: 0,
+        bytes: 0,
         isRecent: true,
         place: this.#nextClientPlace,
       };
@@ -219,9 +264,19 @@ export class IdTable<T> {
     return entry;
   }
 
+  /** A client that takes too much loses its own oldest. */
+  #trimClient(entry: ClientEntry<T>): void {
+    const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
+    const { operations, client } = entry;
+    // The latest one stays, however large it is: who asks again for it is answered.
+    while (operations.size > perClientMax || (entry.bytes > clientBytesMax && operations.size > 1)) {
+      this.expire(client, (operations.first as Held<T>).sequence);
+    }
+  }
+
   #trim(): void {
-    const { operationsMax } = this.#limits;
-    while (this.#size > operationsMax) {
+    const { operationsMax, bytesMax = Infinity } = this.#limits;
+    while (this.#size > operationsMax || (this.#bytes > bytesMax && this.#size > 1)) {
       const oldest = this.#order.shift() as Held<T>;
       if (isHeld(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }

@@ -16,6 +16,11 @@ export class OperationWindow<T extends Numbered> {
     return this.#operations.size;
   }
 
+  /** The one with the lowest number. */
+  get first(): T | undefined {
+    return this.#operations.at(0);
+  }
+
   get(sequence: number): T | undefined {
     const found = this.#operations.at(this.#indexOf(sequence));
     return found?.sequence === sequence ? found : undefined;

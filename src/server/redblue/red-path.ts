@@ -20,6 +20,7 @@ import type { ValueCodec } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import { createdRows } from './read-set.ts';
 import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
+import { plainBytes } from './plain-bytes.ts';
 import { PacedRequests } from './paced.ts';
 import { NO_EFFECTS, RedRequests } from './red-requests.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
@@ -55,6 +56,7 @@ export interface SavedRedPath {
 
 /** Answers as they are saved. */
 const ANSWER_CODEC: ValueCodec<Answer> = {
+  bytesOf: (answer) => plainBytes(isCorrectableError(answer) ? answer.message : answer),
   save: (answer) => (isCorrectableError(answer) ? { failure: failureOf(answer) } : { reply: answer }),
   load: (saved) => {
     const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };

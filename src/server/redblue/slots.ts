@@ -6,6 +6,7 @@
 import type { Section } from './checkpoint.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { IdTableLimits, ValueCodec } from './id-table.ts';
+import { plainBytes } from './plain-bytes.ts';
 import type { OperationId, SlotDecision } from './records.ts';
 
 /** One decided slot. */
@@ -26,6 +27,11 @@ type SavedSlot = readonly [hop: number, decision: SlotDecision];
 
 /** An operation's slots as they are saved: those whose entry is synced, since the log may lose the others. */
 const CODEC: ValueCodec<Slot> = {
+  bytesOf: (slot) => {
+    let bytes = 0;
+    for (let each: Slot | undefined = slot; each !== undefined; each = each.other) bytes += plainBytes(each.decision);
+    return bytes;
+  },
   save: (slot) => {
     const saved: SavedSlot[] = [];
     for (let each: Slot | undefined = slot; each !== undefined; each = each.other) {
@@ -71,6 +77,11 @@ export class Slots {
   /** The client's operations up to `upTo` are over. Says whether this log had heard of the client, and not of this. */
   expire(client: string, upTo: number): boolean {
     return this.#table.expire(client, upTo);
+  }
+
+  /** Whether the client has as many operations here, that it has not acknowledged, as it may; those are known still. */
+  isFullFor(client: string): boolean {
+    return this.#table.isFullFor(client);
   }
 
   /** The parts of the state that are saved row by row. */

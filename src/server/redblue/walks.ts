@@ -4,7 +4,7 @@
  * A slot in another site's log is asked for there; if it is open, the asking claims it for this site.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { errorOf, expiredError } from './failure.ts';
+import { errorOf, expiredError, unacknowledgedError } from './failure.ts';
 import { EXPIRED } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from './records.ts';
@@ -55,6 +55,12 @@ export class Walks {
 
   begin(submission: Submission, origin: Origin): void {
     this.#learn(origin);
+    const { id, home, hop } = origin;
+    const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
+    // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
+    if (isNew && this.slots.isFullFor(clientOf(id))) {
+      return this.#host.answerCommitted(submission, unacknowledgedError());
+    }
     this.step({ submission, origin, site: origin.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
   }
 

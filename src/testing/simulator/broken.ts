@@ -34,6 +34,8 @@ import type { Walk, WalkHost } from '../../server/redblue/walks.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
+const MICROS_PER_MS = 1000;
+
 type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
 type LogClass = new (options: SequencedLogOptions<RedRecord>) => SequencedLog<RedRecord>;
 
@@ -309,6 +311,12 @@ class ReplicaThatBelievesClocks extends Replica {
   }
 }
 
+class ReplicaThatJudgesThePast extends Replica {
+  override acceptsStamp(_peer: number, stamp: number): boolean {
+    return stamp / MICROS_PER_MS - this.wallMs <= this.options.maxClockSkewMs;
+  }
+}
+
 class ReplicaAlone extends Replica {
   override ownBlue(): { readonly applied: number; readonly durable: number } {
     const { applied } = super.ownBlue();
@@ -380,6 +388,7 @@ export const BROKEN = {
   unsavedWaiting: withBluePath((...args) => new ForgetfulBluePath(...args)),
   hastyCompaction: (...args: Parameters<MachineFactory>) => new HastyMachine(...args),
   wildClocks: withReplica(ReplicaThatBelievesClocks),
+  judgedPast: withReplica(ReplicaThatJudgesThePast),
   oneSiteIsEnough: withReplica(ReplicaAlone),
   arrivalOrder: withReplica(
     class extends Replica {

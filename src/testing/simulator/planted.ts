@@ -229,6 +229,13 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: { siteCount: 3 },
     makeMachine: BROKEN.wildClocks,
   },
+  'stamps-of-the-past': {
+    rule: 'clocks are judged as they are now, not by the stamps of the past',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'clocks',
+    overrides: { siteCount: 3, wildClockAheadMs: 1e9 },
+    makeMachine: BROKEN.judgedPast,
+  },
   'one-site-is-enough': {
     rule: 'a red record waits until its blue dependencies are at a second site',
     caughtBy: ['progress', 'convergence'],

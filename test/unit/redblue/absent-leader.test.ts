@@ -170,7 +170,9 @@ test('the signal of an invocation reaches the site: timed out reads leave room f
   const client = createClient(new SiteBinding('b', driver));
   const aborter = new AbortController();
   const options = { signal: aborter.signal };
-  const reads = Array.from({ length: 10 }, () => client.invokeStrong(total, options).catch((error: unknown) => (error as CorrectableError).code));
+  const reads = Array.from({ length: 10 }, () =>
+    client.invokeStrong(total, options).catch((error: unknown) => (error as CorrectableError).code),
+  );
   await expect(client.invoke(add)).rejects.toMatchObject({ code: 'OVERLOADED' });
   aborter.abort();
   expect(new Set(await Promise.all(reads))).toEqual(new Set(['ABORTED']));

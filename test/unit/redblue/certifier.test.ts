@@ -150,6 +150,25 @@ describe('certifier', () => {
     );
   });
 
+  test('more bytes than the window may have → its oldest commits go, the latest stays; after a restart as well', () => {
+    const limits = { windowCommits: 100, windowBytes: 1000, endings: { operationsMax: 100, clientsMax: 10 } };
+    const certifier = new Certifier(limits);
+    const large = (key: string): Effect => ({ ...write(key), value: 'x'.repeat(200) });
+    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [large('k')] }));
+    const reads = [fieldName('t', 'never written', 'f')];
+    certifier.changeAll();
+    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)));
+    const again = new Certifier(limits);
+    again.load(certifier.save());
+    again.restore(new Map(rows));
+    for (const each of [certifier, again]) {
+      expect(each.decide(operation(0, { reads, id: 'old/1' })).kind).toBe('reject');
+      expect(each.decide(operation(2, { reads, id: 'new/1' })).kind).toBe('commit');
+      each.decide(operation(0, { effects: [large('k')], id: 'next/1' }));
+      expect(each.decide(operation(2, { reads, id: 'new/2' })).kind).toBe('reject');
+    }
+  });
+
   test('snapshot older than the window → reject', () => {
     const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
     for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [write('k')] }));

@@ -54,3 +54,51 @@ describe('id table', () => {
     expect(table.get('c199/1')).toBe(EXPIRED);
   });
 });
+
+describe('what one client may take', () => {
+  const codec = { save: (value: string) => value, load: (saved: unknown) => saved as string, bytesOf: byLength };
+
+  test('more operations than it may have → its own oldest go, those of others stay', () => {
+    const table = new IdTable<number>({ operationsMax: 6, perClientMax: 3, clientsMax: 10 });
+    table.set('slow/1', 1);
+    for (let sequence = 1; sequence <= 20; sequence += 1) table.set(`busy/${sequence}`, sequence);
+    expect([table.get('slow/1'), table.get('busy/17'), table.get('busy/18'), table.size]).toEqual([1, EXPIRED, 18, 4]);
+  });
+
+  test('full for it → said before one more costs it another, and not once it has acknowledged', () => {
+    const table = new IdTable<number>({ operationsMax: 6, perClientMax: 2, clientsMax: 10 });
+    table.set('a/1', 1);
+    expect(table.isFullFor('a')).toBe(false);
+    table.set('a/2', 2);
+    expect([table.isFullFor('a'), table.isFullFor('b')]).toEqual([true, false]);
+    table.expire('a', 1);
+    expect(table.isFullFor('a')).toBe(false);
+  });
+
+  test('large values → as many bytes as a client may take, and as all may, the latest always', () => {
+    const limits = { operationsMax: 100, clientsMax: 10, clientBytesMax: 10, bytesMax: 15 };
+    const table = new IdTable<string>(limits, codec);
+    table.set('a/1', 'x'.repeat(6));
+    table.set('a/2', 'x'.repeat(6));
+    expect([table.get('a/1'), table.bytes]).toEqual([EXPIRED, 6]);
+    table.set('b/1', 'x'.repeat(9));
+    expect([table.get('a/2'), table.bytes]).toEqual(['xxxxxx', 15]);
+    table.set('c/1', 'x');
+    expect([table.get('a/2'), table.get('b/1') === EXPIRED, table.bytes]).toEqual([EXPIRED, false, 10]);
+    table.set('c/2', 'x'.repeat(100));
+    expect([table.get('c/2'), table.size, table.bytes]).toEqual(['x'.repeat(100), 1, 100]);
+  });
+
+  test('a value that is written anew → counted once', () => {
+    const table = new IdTable<string>({ operationsMax: 100, clientsMax: 10 }, codec);
+    table.set('a/1', 'xxx');
+    table.set('a/1', 'xxxxx');
+    expect(table.bytes).toBe(5);
+    table.expire('a', 1);
+    expect(table.bytes).toBe(0);
+  });
+});
+
+function byLength(value: string): number {
+  return value.length;
+}
