@@ -145,6 +145,8 @@ export class RedPath {
   /** Whether the operation is under way here, or has ended. */
   knows(id: OperationId): boolean {
     return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
+  }
+
   /** Red operations of this site that have not ended. */
   get underWay(): Iterable<OperationId> {
     return this.#requests.ids;
