@@ -36,7 +36,8 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
       source,
       (_value, view) => {
         try {
-          if (view.final || isLate || isEnough?.(view)) take(view);
+          if (isLate || isEnough?.(view) || (view.final && !refuse)) take(view);
+          else if (view.final) giveUp(refuse!('at all'));
         } catch (error) {
           giveUp(error);
         }

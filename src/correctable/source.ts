@@ -135,7 +135,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const version = details?.version;
     const meta = details?.meta;
     const rank = rankOf(ladder, level);
-    const final = rank >= ladder.strongest;
+    const final = rank >= ladder.strongest || (rank >= 0 && !!details?.final);
     const older = version !== undefined && newest !== undefined && isOlder(version, newest);
     const reason = final ? undefined : reasonToDrop(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);

@@ -24,6 +24,8 @@ export interface SpeculateOptions<T, U> {
   readonly passErrors?: boolean | undefined;
 }
 
+const FINAL = { final: true };
+
 /** A speculation under way. */
 interface Speculation<T, U> extends SpeculateOptions<T, U> {
   readonly source: Source<T>;
@@ -151,7 +153,7 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   if (outcome.kind === 'error') {
     if (input.final) fail(speculation, outcome.error);
   } else if (input.final && outcome.kind === 'final') {
-    const finish = (): void => void result.update(value, input.level);
+    const finish = (): void => void result.update(value, input.level, FINAL);
     run.phase = 'committing';
     if (effects) {
       result.done = UPDATE;

@@ -16,7 +16,7 @@ import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
-import { clockObserver, warn } from './site-alarm.ts';
+import { clockObserver, generatorAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -114,7 +114,6 @@ export function createEmbedded<const N extends string>(service: Service, options
   checkEmbedded(service, options);
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
-  const generators = generatorOptions(options.generators ?? {});
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir } = options;
@@ -128,6 +127,8 @@ export function createEmbedded<const N extends string>(service: Service, options
     const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const observer = clockObserver(sites, site, onAlarm);
+    const onThrown = generatorAlarm(String(sites[site]), onAlarm);
+    const generators = { ...generatorOptions(options.generators ?? {}), onThrown };
     drivers.push(
       new SiteDriver({
         service,

@@ -11,6 +11,8 @@ export interface SiteAlarm {
     | 'disk-has-room'
     /** Nothing is lost; the logs stay longer, and it is tried again. */
     | 'checkpoint-failed'
+    /** A generator threw what its contract does not declare; its text is told here alone. */
+    | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped';
   /** The site that noticed. */
@@ -38,6 +40,12 @@ export function clockObserver(sites: readonly string[], site: number, onAlarm: O
       ),
     released: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
   };
+}
+
+/** Tells of what generators throw by mistake. */
+export function generatorAlarm(site: string, onAlarm: OnAlarm): (operation: string, text: string) => void {
+  return (operation, text) =>
+    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: the generator of '${operation}' threw: ${text}` });
 }
 
 /** What a site's storage tells of. */

@@ -233,7 +233,8 @@ export class RedPath {
       this.#expectWrites(request, effects);
       request.previewed = effects;
       const results = state.overlay.add(submission.token, effects);
-      const answer = state.answerOf({ operation: submission.operation, choice, reply }, results);
+      const { operation } = submission;
+      const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
@@ -285,7 +286,7 @@ export class RedPath {
 
   #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
     const { state, clock, nowMs, options } = this.#core;
-    const { choice, reply } = outcome;
+    const { choice, reply, refusal } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
     const effects = choice?.effects ?? [];
@@ -306,6 +307,7 @@ export class RedPath {
       record.shadow = choice.shadow;
       if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
     }
+    if (refusal !== undefined) record.refusal = failureOf(refusal);
     if (ranges.length > 0) record.ranges = ranges;
     if (created.size > 0) record.created = [...created];
     if (acknowledged !== undefined) record.acknowledged = acknowledged;

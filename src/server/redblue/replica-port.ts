@@ -49,7 +49,10 @@ export interface Submission {
 /** What is asked of a site: whoever hands it to the replica adds the rest. */
 export type SubmissionRequest = Omit<Submission, 'token' | 'seed' | 'submittedAtMs'>;
 
-/** How far along a view is: a guess, in the stable snapshot, or in the red order. */
+/**
+ * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which
+ * reaches `causal` and never more.
+ */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 
 /** What a replica wants done, in order. */
@@ -57,7 +60,7 @@ export type ReplicaOutput =
   | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
-  /** `committed` is the one view of a blue update; nothing follows the `last`. */
+  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
   | {
       readonly kind: 'view';
       readonly token: number;

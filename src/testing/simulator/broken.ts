@@ -21,10 +21,11 @@ import { conflictError, RedPath } from '../../server/redblue/red-path.ts';
 import type { RedRequest } from '../../server/redblue/red-requests.ts';
 import { Replica } from '../../server/redblue/replica.ts';
 import type { StoredReplica } from '../../server/redblue/replica.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import type { LogPlaces, SiteOptions } from '../../server/redblue/site-machine.ts';
 import { SiteState } from '../../server/redblue/site-state.ts';
+import type { Answer } from '../../server/redblue/site-state.ts';
 import { Slots } from '../../server/redblue/slots.ts';
 import type { Slot } from '../../server/redblue/slots.ts';
 import { Updates } from '../../server/redblue/updates.ts';
@@ -254,6 +255,18 @@ class UpdatesWithoutRecords extends Updates {
   }
 }
 
+class UpdatesThatRefuseAlone extends Updates {
+  protected override isCertified(): boolean {
+    return false;
+  }
+}
+
+class BoastfulReplica extends Replica {
+  override answer(submission: Submission, stage: Stage, answer: Answer): void {
+    super.answer(submission, stage === 'committed' ? 'strong' : stage, answer);
+  }
+}
+
 class UpdatesWithoutHandover extends Updates {
   readonly #red: RedPath;
 
@@ -339,6 +352,8 @@ export const BROKEN = {
   endlessWalks: withWalks((host) => new EndlessWalks(host)),
   hastySlots: withWalks((host) => new Walks(host, new HastySlots())),
   unrecordedAnswers: withUpdates(UpdatesWithoutRecords),
+  localRefusals: withUpdates(UpdatesThatRefuseAlone),
+  boastful: withReplica(BoastfulReplica),
   noHandover: withUpdates(UpdatesWithoutHandover),
   forgottenSlots: withReplica(ReplicaThatForgetsSlots),
   unsavedIds: withReplica(ReplicaWithoutSavedIds),

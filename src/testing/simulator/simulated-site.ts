@@ -1,5 +1,5 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
-import type { ReplicaObserver, Submission } from '../../server/redblue/replica-port.ts';
+import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
 import type {
   Cut,
   SiteMachine,
@@ -15,7 +15,7 @@ import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
 export type SiteAnswer =
-  | { readonly kind: 'final'; readonly value: unknown; readonly seen: Vector | undefined }
+  | { readonly kind: 'final'; readonly value: unknown; readonly stage: Stage; readonly seen: Vector | undefined }
   | { readonly kind: 'preliminary'; readonly value: unknown; readonly seen: Vector | undefined }
   | { readonly kind: 'failed'; readonly code: string };
 
@@ -190,8 +190,11 @@ export class SimulatedSite {
     }
   }
 
-  #answer({ token, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', value, seen });
+  #answer({ token, last, stage, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
+    const answer = last
+      ? ({ kind: 'final', value, stage, seen } as const)
+      : ({ kind: 'preliminary', value, seen } as const);
+    this.#answers.get(token)?.(answer);
   }
 
   /** Lets the checkers' notes go with the checkpoint. */

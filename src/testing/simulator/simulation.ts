@@ -14,6 +14,7 @@ import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
+import { LevelChecker } from './checkers/levels.ts';
 import { QueueChecker } from './checkers/queues.ts';
 import { SeatChecker } from './checkers/seats.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
@@ -93,6 +94,7 @@ export class Simulation {
       new SeatChecker(),
       new AccountChecker(),
       new StrongReadChecker(),
+      new LevelChecker(),
       new ConvergenceChecker(),
     ];
   }
