@@ -1,5 +1,6 @@
 /** Errors of the domain: what a service refuses an operation with, as its contract declares it. */
-import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { isCorrectableError } from '../correctable/errors.ts';
+import type { CorrectableError } from '../correctable/errors.ts';
 import type { ErrorDataOf, OperationSpec } from './contract.ts';
 
 /** The error that a client gets where the service refused the operation with one that its contract declares. */

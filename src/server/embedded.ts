@@ -16,6 +16,8 @@ import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
+import { RejectionCounter } from './rejections.ts';
+import type { Rejections } from './rejections.ts';
 import { clockObserver, generatorAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
@@ -86,6 +88,12 @@ export interface Embedded<N extends string = string> {
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
   site(name: N): Binding<RedBlueLevels>;
+  /**
+   * How often red operations of the site were rejected, and executed again, by what they met.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   */
+  rejections(name: N): Rejections;
   /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
@@ -118,6 +126,7 @@ export function createEmbedded<const N extends string>(service: Service, options
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir } = options;
   const drivers: SiteDriver[] = [];
+  const counters: RejectionCounter[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
@@ -126,7 +135,9 @@ export function createEmbedded<const N extends string>(service: Service, options
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const limits = { attemptsMax, inFlightMax, backlogMax, maxClockSkewMs, tickMs: TICK_MS, ...timeouts };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
-    const observer = clockObserver(sites, site, onAlarm);
+    const rejections = new RejectionCounter(site);
+    counters.push(rejections);
+    const observer = { ...clockObserver(sites, site, onAlarm), rejected: rejections.rejected };
     const onThrown = generatorAlarm(String(sites[site]), onAlarm);
     const generators = { ...generatorOptions(options.generators ?? {}), onThrown };
     drivers.push(
@@ -148,9 +159,9 @@ export function createEmbedded<const N extends string>(service: Service, options
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,
+    rejections: (name) => (counters[sites.indexOf(name)] ?? noSite(name, sites)).counts,
     site: (name) => {
-      const driver = drivers[sites.indexOf(name)];
-      if (driver === undefined) throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+      const driver = drivers[sites.indexOf(name)] ?? noSite(name, sites);
       let binding = bindings.get(name);
       // The same one while it is open: results of one binding join level by level.
       if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
@@ -162,6 +173,10 @@ export function createEmbedded<const N extends string>(service: Service, options
       await storage.close();
     },
   };
+}
+
+function noSite(name: string, sites: readonly string[]): never {
+  throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
 }
 
 function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): GeneratorOptions {

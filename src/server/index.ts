@@ -1,6 +1,7 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
 export type { Embedded, EmbeddedOptions, GeneratorSettings } from './embedded.ts';
+export type { Rejections } from './rejections.ts';
 export type { SiteAlarm } from './site-alarm.ts';
 export { serve } from './main.ts';
 export type { RunningServer, ServeOptions } from './main.ts';

@@ -46,6 +46,8 @@ test.each(['json', 'msgpack'] as const)('%s: blue → final at causal; a refusal
   if (!isDomainError(error, bank.operations.withdraw, 'notEnough')) throw error;
   expect(error.domain.data.balance).toBe(10);
   expect(error.levelErrors['tentative']).toMatchObject({ domain: { name: 'notEnough' } });
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('correctables_red_rejected_total{site="irl",reason="name"}');
   await client.close();
   await server.close();
 });

@@ -1,5 +1,6 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
+import type { Conflict } from './certifier.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from './generator-run.ts';
@@ -85,7 +86,7 @@ export interface ReplicaObserver {
   /** An operation became part of the stable snapshot of this site. */
   applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
-  rejected?(operation: RedOperation): void;
+  rejected?(operation: RedOperation, conflict: Conflict | undefined): void;
   /** A view that is no guess is given to a submission within a session. */
   viewed?(submission: Submission): void;
   /** Stamps of a site are ahead of the clock here by more than is allowed: what they stand on is refused. */

@@ -194,7 +194,7 @@ function checkColours({ operations, name }: Contract): void {
   for (const [operation, { effect, colour }] of Object.entries(operations)) {
     const isColour = colour === undefined || colour === 'blue' || colour === 'red';
     if (isColour && (colour === undefined || effect === 'update')) continue;
-    const message = `'${name}': only updates have a colour, 'blue' or 'red'; '${operation}' has ${effect}, ${String(colour)}.`;
+    const message = `'${name}': only updates have a colour, 'blue' or 'red'; '${operation}' has ${effect}, ${colour}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
   }
 }

@@ -5,6 +5,7 @@ import type { Section } from '../../server/redblue/checkpoint.ts';
 import type { SavedStream } from '../../server/redblue/streams.ts';
 import { BluePath } from '../../server/redblue/blue-path.ts';
 import { Certifier } from '../../server/redblue/certifier.ts';
+import type { Conflict } from '../../server/redblue/certifier.ts';
 import { Coverage } from '../../server/redblue/coverage.ts';
 import type { Stamp } from '../../server/redblue/effect.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
@@ -17,7 +18,8 @@ import type {
   SlotDecision,
   RedOperation,
 } from '../../server/redblue/records.ts';
-import { conflictError, RedPath } from '../../server/redblue/red-path.ts';
+import { conflictError } from '../../server/redblue/conflict.ts';
+import { RedPath } from '../../server/redblue/red-path.ts';
 import type { RedRequest } from '../../server/redblue/red-requests.ts';
 import { Replica } from '../../server/redblue/replica.ts';
 import type { StoredReplica } from '../../server/redblue/replica.ts';
@@ -119,7 +121,7 @@ class LocalReadRedPath extends RedPath {
 
 class HastyConflictRedPath extends RedPath {
   protected override close(request: RedRequest): void {
-    this.end(request.id, request.failure ?? conflictError(request.attempt));
+    this.end(request.id, request.failure ?? conflictError(request));
   }
 }
 
@@ -146,15 +148,15 @@ class SwappingRedPath extends RedPath {
 }
 
 class LenientCertifier extends Certifier {
-  protected override conflicts(): boolean {
-    return false;
+  protected override conflictOf(): undefined {
+    return undefined;
   }
 }
 
 /** Forgets what was scanned: a row that has come into it since is not noticed. */
 class ScanlessCertifier extends Certifier {
-  protected override conflicts(operation: RedOperation): boolean {
-    return super.conflicts({ ...operation, ranges: [] });
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
+    return super.conflictOf({ ...operation, ranges: [] });
   }
 }
 
