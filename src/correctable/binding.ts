@@ -11,7 +11,7 @@ export interface ViewDetails {
   /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
   readonly version?: unknown;
   /** Extra facts for the application, for example `{ remaining }`. */
-  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Nothing stronger comes, since the operation has no stronger level: this view is the final, and its level says what was
    * reached. A view at the strongest requested level, or above it, is the final in any case.

@@ -163,7 +163,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
   function check(operation: Operation): void {
     checkOpen();
     if (typeof operation?.name !== 'string') {
-      throw invalidArgument('operation', 'give one made by a builder such as get(key)');
+      throw invalidArgument('operation', 'give one made by a builder');
     }
     if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
   }
@@ -175,7 +175,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
   function open(session: Session): BindingSession {
     const opened = sessions.get(session);
     if (opened) return opened;
-    throw invalidArgument('session', 'give an open one, made by session() of this client');
+    throw invalidArgument('session', 'give an open one of this client');
   }
 
   async function close(): Promise<void> {
@@ -194,7 +194,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
     session({ tokens }: SessionOptions = {}): Session {
       checkOpen();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one, at its strongest level');
+      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');
       return bindSession(opened, sessions);
     },
     close,

@@ -14,6 +14,6 @@ export function isOlder(version: unknown, than: unknown): boolean {
 
 /** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */
 export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDetails {
-  const merged = { version: details?.version ?? kept.version, final: details?.final };
-  return kept.meta || details?.meta ? { ...merged, meta: { ...kept.meta, ...details?.meta } } : merged;
+  const meta = kept.meta || details?.meta ? { ...kept.meta, ...details?.meta } : undefined;
+  return { version: details?.version ?? kept.version, meta, final: details?.final };
 }
