@@ -27,10 +27,10 @@ export type {
 export type { CorrectableEvent, DropCounts, DropReason, EnvironmentOptions } from './correctable/environment.ts';
 export { structurallyEqual } from './correctable/equal.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
-export type { ErrorCode, ErrorDetails } from './correctable/errors.ts';
+export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
 export { all } from './correctable/join.ts';
 export type { JoinedLevels, LevelsOf, ValuesOf } from './correctable/join.ts';
-export type { AtLeast, Levels, Requested, Strongest, Subset, Weakest } from './correctable/level.ts';
+export type { AtLeast, FinalLevel, Levels, Reach, Requested, Strongest, Subset, Weakest } from './correctable/level.ts';
 export { Correctable, correctable } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';

@@ -15,6 +15,9 @@ const serve = cli
   .option('--service <module>', 'The service: a module that exports `service` (or a default) made by defineService')
   .option('--sites <names>', 'The sites, separated by commas', { default: 'irl,frk,vrg' })
   .option('--red-leader <site>', 'The site that orders red operations (default: the first)')
+  .option('--attempts-max <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', {
+    default: 10,
+  })
   .option('--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', {
     default: 'none',
   })

@@ -13,6 +13,8 @@ import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } 
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
+/** More than anybody would wait for. */
+const ATTEMPTS_MAX = 1_000_000;
 /** Where data is kept unless it is said. */
 export const DATA_DIR = 'correctables-data';
 
@@ -40,6 +42,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     service: await loadService(text(options, 'service')),
     sites,
     redLeader,
+    attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
     wan: wanOf(text(options, 'wan')),
     host,
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),

@@ -11,7 +11,12 @@ export interface ViewDetails {
   /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
   readonly version?: unknown;
   /** Extra facts for the application, for example `{ remaining }`. */
-  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Nothing stronger comes, since the operation has no stronger level: this view is the final, and its level says what was
+   * reached. A view at the strongest requested level, or above it, is the final in any case.
+   */
+  readonly final?: boolean | undefined;
 }
 
 /**
@@ -20,7 +25,8 @@ export interface ViewDetails {
  */
 export interface Sink<in T = unknown, in Level extends string = string> {
   /**
-   * A view of the result at `level`. At the strongest requested level or a stronger one it closes the operation.
+   * A view of the result at `level`. At the strongest requested level or a stronger one it closes the operation, and so
+   * does one whose `details` say that it is final.
    *
    * @returns the sequence number that the sink gave to the value, counted from 0 over all calls of `update`; the value
    * is kept for `confirm` whether the view was delivered or dropped.
@@ -126,8 +132,9 @@ export interface Binding<L extends Levels = Levels> {
   /**
    * Executes `operation` and calls `sink` once for each of `levels` (a non-empty subset of `consistencyLevels()`, in
    * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
-   * stronger level that the operation has answers instead, labelled with the level achieved. So it does where the strongest
-   * requested level of an update fails or comes too late: a weaker level than its final never fails an update.
+   * stronger level that the operation has answers instead, and where it has none, its strongest, as `final`: either way
+   * labelled with the level achieved. So the stronger one does where the strongest requested level of an update fails or
+   * comes too late: a weaker level than its final never fails an update.
    *
    * What it throws fails the operation. Where it returns a promise, the end of that promise is the end of the
    * submission: without a final view by then the operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.

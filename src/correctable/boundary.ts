@@ -1,13 +1,13 @@
 /** Carrying a Correctable across `async` functions and into renderers (C12). */
 import type { Correctable, CorrectableState } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
-import type { Levels, Strongest } from './level.ts';
+import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { View } from './view.ts';
 
 /** A Correctable that `await` and `return` in an async function leave as it is. */
-export interface Boxed<T, L extends Levels, F extends string = Strongest<L>> {
+export interface Boxed<T, L extends Levels, F extends string = L[number]> {
   readonly correctable: Correctable<T, L, F>;
 }
 
@@ -23,7 +23,7 @@ export function boxed<T, L extends Levels, F extends string>(correctable: Correc
 }
 
 /** What a Correctable is at one moment. */
-export interface Snapshot<T, L extends Levels, F extends string = Strongest<L>> {
+export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
   readonly state: CorrectableState;
   readonly latest: View<T, L, F> | undefined;
   readonly error: CorrectableError | undefined;

@@ -8,7 +8,7 @@ import { CorrectableError, invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
-import type { AtLeast, Levels, Requested, Strongest, Weakest } from './level.ts';
+import type { FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from './level.ts';
 import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
 import { bindSession } from './session.ts';
@@ -43,10 +43,10 @@ export interface InvokeOptions<K extends string = string> {
 }
 
 /** What `invoke` gives where the levels `S` were requested of a binding with the levels `L`. */
-export type CorrectableAt<T, L extends Levels, S extends readonly string[]> = Correctable<
+export type CorrectableAt<T, L extends Levels, S extends readonly string[], R extends Reach = Reach> = Correctable<
   T,
   Requested<L, S>,
-  AtLeast<L, Strongest<Requested<L, S>>>
+  FinalLevel<L, Requested<L, S>, R>
 >;
 
 /** Invokes operations on one store. */
@@ -65,24 +65,24 @@ export interface Client<L extends Levels> extends AsyncDisposable {
    * const stock = store.invoke(get('stock:book'));
    * stock.onUpdate((n) => show(n, 'probably')).onFinal((n) => show(n, 'certainly'));
    */
-  invoke<T, const S extends readonly [L[number], ...L[number][]]>(
-    operation: Operation<T>,
+  invoke<T, const S extends readonly [L[number], ...L[number][]], R extends Reach = Reach>(
+    operation: Operation<T, R>,
     options: InvokeOptions<L[number]> & { readonly levels: S },
-  ): CorrectableAt<T, L, S>;
-  invoke<T>(
-    operation: Operation<T>,
+  ): CorrectableAt<T, L, S, R>;
+  invoke<T, R extends Reach = Reach>(
+    operation: Operation<T, R>,
     options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
-  ): Correctable<T, L>;
+  ): Correctable<T, L, FinalLevel<L, L, R>>;
   /** One view, at the weakest level: fast, possibly stale. */
-  invokeWeak<T>(
-    operation: Operation<T>,
+  invokeWeak<T, R extends Reach = Reach>(
+    operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableAt<T, L, readonly [Weakest<L>]>;
-  /** One view, at the strongest level: correct, possibly slow. */
-  invokeStrong<T>(
-    operation: Operation<T>,
+  ): CorrectableAt<T, L, readonly [Weakest<L>], R>;
+  /** One view, at the strongest level that the operation has: correct, possibly slow. */
+  invokeStrong<T, R extends Reach = Reach>(
+    operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableAt<T, L, readonly [Strongest<L>]>;
+  ): CorrectableAt<T, L, readonly [Strongest<L>], R>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(options?: SessionOptions): Session;
   /**
@@ -163,7 +163,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
   function check(operation: Operation): void {
     checkOpen();
     if (typeof operation?.name !== 'string') {
-      throw invalidArgument('operation', 'give one made by a builder such as get(key)');
+      throw invalidArgument('operation', 'give one made by a builder');
     }
     if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
   }
@@ -175,7 +175,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
   function open(session: Session): BindingSession {
     const opened = sessions.get(session);
     if (opened) return opened;
-    throw invalidArgument('session', 'give an open one, made by session() of this client');
+    throw invalidArgument('session', 'give an open one of this client');
   }
 
   async function close(): Promise<void> {
@@ -194,7 +194,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
     session({ tokens }: SessionOptions = {}): Session {
       checkOpen();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one, at its strongest level');
+      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');
       return bindSession(opened, sessions);
     },
     close,

@@ -1,13 +1,13 @@
 /** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
 import type { CorrectableError } from './errors.ts';
-import type { Levels, Strongest } from './level.ts';
+import type { Levels } from './level.ts';
 import type { FinalView, PreliminaryView, View } from './view.ts';
 
 /** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
 export type CorrectableState = 'updating' | 'final' | 'error';
 
 /** The three callbacks of the paper, by name. */
-export interface Callbacks<T, L extends Levels, F extends string = Strongest<L>> {
+export interface Callbacks<T, L extends Levels, F extends string = L[number]> {
   /** A preliminary view. */
   readonly onUpdate?: ((value: T, view: PreliminaryView<T, L>) => void) | undefined;
   /** The final view; nothing follows it. */
@@ -17,7 +17,7 @@ export interface Callbacks<T, L extends Levels, F extends string = Strongest<L>>
 }
 
 /** Who gets every view, the final included, in order. */
-export interface ViewObserver<T, L extends Levels, F extends string = Strongest<L>> {
+export interface ViewObserver<T, L extends Levels, F extends string = L[number]> {
   next?(view: View<T, L, F>): void;
   error?(error: CorrectableError): void;
   complete?(): void;
@@ -35,7 +35,7 @@ export interface LeaveOptions {
 }
 
 /** When to take a view before the final one (C9). Without any condition: the final. */
-export interface SettleOptions<T, L extends Levels, F extends string = Strongest<L>> {
+export interface SettleOptions<T, L extends Levels, F extends string = L[number]> {
   /** Takes the first view for which this is true. */
   readonly when?: ((view: View<T, L, F>) => boolean) | undefined;
   /** Takes the best view so far after this many milliseconds, or the first one where there is none yet. */
@@ -52,7 +52,7 @@ export interface WhenOptions {
 }
 
 /** What a speculative run may use beside its input (C8). */
-export interface Speculation<T, L extends Levels, F extends string = Strongest<L>> {
+export interface Speculation<T, L extends Levels, F extends string = L[number]> {
   /** The view that the run works on. */
   readonly view: View<T, L, F>;
   /** Aborted when the input turns out wrong, or nobody wants the result any more. */
@@ -70,7 +70,7 @@ export interface Speculation<T, L extends Levels, F extends string = Strongest<L
  * `T` is the value, `L` the requested levels, `F` the level that the final can have. Covariant in all three, so that code
  * for every store can take a `Correctable<T, Levels, string>`.
  */
-export interface Correctable<out T, out L extends Levels = Levels, out F extends string = Strongest<L>>
+export interface Correctable<out T, out L extends Levels = Levels, out F extends string = L[number]>
   extends PromiseLike<T>, AsyncIterable<View<T, L, F>>, Disposable {
   readonly state: CorrectableState;
   /** The last view delivered; after the end, the final one or the last before the failure. */

@@ -23,7 +23,14 @@ export type ErrorCode =
   | 'FORBIDDEN'
   | 'PROTOCOL'
   | 'SESSION_BEHIND'
-  | 'EXPIRED_ID';
+  | 'EXPIRED_ID'
+  | 'DOMAIN';
+
+/** An error of the application's own, by the name and with the data that its contract declares. */
+export interface DomainRefusal {
+  readonly name: string;
+  readonly data: unknown;
+}
 
 /** What a `CorrectableError` is made from. */
 export interface ErrorDetails {
@@ -39,6 +46,8 @@ export interface ErrorDetails {
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
   /** The path of the offending field, where one is to blame. */
   readonly field?: string | undefined;
+  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN`. */
+  readonly domain?: DomainRefusal | undefined;
   readonly cause?: unknown;
 }
 
@@ -67,6 +76,7 @@ export class CorrectableError extends Error {
   readonly lastView: View<unknown, Levels, string> | undefined;
   readonly levelErrors: Readonly<Record<string, unknown>>;
   readonly field: string | undefined;
+  readonly domain: DomainRefusal | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : details);
@@ -77,6 +87,7 @@ export class CorrectableError extends Error {
     this.lastView = details.lastView;
     this.levelErrors = details.levelErrors ?? NO_LEVEL_ERRORS;
     this.field = details.field;
+    this.domain = details.domain;
   }
 }
 

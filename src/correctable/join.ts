@@ -6,7 +6,7 @@ import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, sameNames } from './ladder.ts';
-import type { Levels, Strongest } from './level.ts';
+import type { Levels } from './level.ts';
 import { failByPart, Source } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import type { AnyView } from './view.ts';
@@ -34,17 +34,15 @@ export type LevelsOf<P extends readonly Part[]> =
  * const page = all([store.invoke(get('user:7')), store.invoke(get('cart:7'))]);
  * page.onUpdate(([user, cart]) => sketch(user, cart)).onFinal(([user, cart]) => render(user, cart));
  */
-export function all<const P extends readonly Part[]>(
-  parts: P,
-): Correctable<ValuesOf<P>, LevelsOf<P>, Strongest<LevelsOf<P>>> {
+export function all<const P extends readonly Part[]>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
   const sources = parts.map((part, at) => sourceOf(part) ?? refusePart(at));
-  return new Handle(join(sources)) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>, Strongest<LevelsOf<P>>>;
+  return new Handle(join(sources)) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>>;
 }
 
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
 
 function refusePart(at: number): never {
-  throw invalidArgument(`parts[${at}]`, 'give a Correctable; wrap others with Correctable.of/from');
+  throw invalidArgument(`parts[${at}]`, 'wrap others with Correctable.of or from');
 }
 
 function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
@@ -61,12 +59,11 @@ function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
       if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
-      // A part that is final counts at every level.
-      const pending = views.filter(({ final }) => !final);
-      const weakest = Math.min(...(pending.length > 0 ? pending : views).map(strength));
+      // One whose level is weaker than was asked for keeps the join there too, final or not.
       joined.update(
         views.map(({ value }) => value),
-        ladder.all[weakest]!,
+        ladder.all[Math.min(...views.map(strength))]!,
+        { final: views.every(({ final }) => final) },
       );
     };
     observe(source, joined, take, (error) => failByPart(joined, error));

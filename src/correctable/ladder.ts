@@ -18,7 +18,7 @@ export function declareLevels(levels: readonly string[], owner?: object): Ladder
     Array.isArray(levels) &&
     levels.length > 0 &&
     levels.every((level, at) => level !== '' && typeof level === 'string' && levels.indexOf(level) === at);
-  if (!valid) throw invalidArgument('levels', 'declare one or more different names, weakest first');
+  if (!valid) throw invalidArgument('levels', 'declare different names, weakest first');
   const all = [...levels];
   return { all, requested: all, strongest: all.length - 1, owner };
 }

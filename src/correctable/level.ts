@@ -26,6 +26,22 @@ export type Subset<L extends readonly string[], S extends string> = L extends re
     : Subset<Rest, S>
   : readonly [];
 
+/** What an operation can come to: the levels that its views have on one of its paths; `string` where nobody says. */
+export interface Reach {
+  readonly levels: string;
+}
+
+/** The level of the final where `S` were requested of a binding with the levels `L`, by what the operation can come to. */
+export type FinalLevel<L extends Levels, S extends readonly string[], R extends Reach> = R extends Reach
+  ? string extends R['levels']
+    ? L[number]
+    : [R['levels'] & L[number]] extends [never]
+      ? L[number]
+      : [R['levels'] & AtLeast<L, Strongest<S>>] extends [never]
+        ? R['levels'] & L[number]
+        : R['levels'] & AtLeast<L, Strongest<S>>
+  : never;
+
 /** The union of level `K` of `L` and every level stronger than it. */
 export type AtLeast<L extends readonly string[], K extends string> = string extends L[number]
   ? string

@@ -7,11 +7,11 @@ import { invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
-import type { Levels, Strongest } from './level.ts';
+import type { Levels } from './level.ts';
 import { follow } from './signals.ts';
 import { cancel, closeAfter, limit, onClose, Source } from './source.ts';
 
-export type Correctable<T, L extends Levels = Levels, F extends string = Strongest<L>> = CorrectableInterface<T, L, F>;
+export type Correctable<T, L extends Levels = Levels, F extends string = L[number]> = CorrectableInterface<T, L, F>;
 
 /**
  * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
@@ -52,7 +52,7 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
   if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
-  return new Handle<T, L, Strongest<L>>(source);
+  return new Handle<T, L, L[number]>(source);
 }
 
 function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {

@@ -1,6 +1,9 @@
 /** Operations: plain data that names what to do, so that it can cross a wire (Correctables, OSDI 2016, §3.2). */
 
+import type { Reach } from './level.ts';
+
 declare const resultType: unique symbol;
+declare const reach: unique symbol;
 
 /** What an operation does to the store. A submitted update runs to its end whatever levels were requested. */
 export type Effect = 'read' | 'update';
@@ -9,8 +12,10 @@ export type Effect = 'read' | 'update';
  * An operation on a replicated object. Made by typed builders such as `get(key)` or `dequeue(queue)`.
  *
  * Only `name`, `args`, `effect` and `key` cross a wire; `equals` stays with the client.
+ *
+ * `T` is the result. `R` says which levels its views can have, where a contract knows: then the type of the final does.
  */
-export interface Operation<out T = unknown> {
+export interface Operation<out T = unknown, out R extends Reach = Reach> {
   readonly name: string;
   readonly args: unknown;
   readonly effect: Effect;
@@ -23,6 +28,8 @@ export interface Operation<out T = unknown> {
   readonly equals?: (a: never, b: never) => boolean;
   /** Carries the result type; never present at run time. */
   readonly [resultType]?: T;
+  /** Carries the levels that its views can have; never present at run time. */
+  readonly [reach]?: R;
 }
 
 /** The result type of an operation. */

@@ -36,14 +36,15 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
       source,
       (_value, view) => {
         try {
-          if (view.final || isLate || isEnough?.(view)) take(view);
+          if (isLate || isEnough?.(view) || (view.final && !refuse)) take(view);
+          else if (view.final) giveUp(refuse!('before the end'));
         } catch (error) {
           giveUp(error);
         }
       },
       (error) => {
         if (orLatest && source.latest) take(source.latest);
-        else giveUp(refuse?.('before the operation failed; see cause', error) ?? error);
+        else giveUp(refuse?.('before the end; see cause', error) ?? error);
       },
     );
     const onTime = (): void => {

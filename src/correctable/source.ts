@@ -99,7 +99,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else close(this, 'PROTOCOL', `The binding confirmed view ${seq}, which it never gave: report it`);
+    else close(this, 'PROTOCOL', `The binding confirmed view ${seq}, never given`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -135,7 +135,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const version = details?.version;
     const meta = details?.meta;
     const rank = rankOf(ladder, level);
-    const final = rank >= ladder.strongest;
+    const final = rank >= (details?.final ? 0 : ladder.strongest);
     const older = version !== undefined && newest !== undefined && isOlder(version, newest);
     const reason = final ? undefined : reasonToDrop(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
@@ -278,7 +278,7 @@ export function promiseOf<T>(source: Source<T>): Promise<T> {
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => close(source, 'CLOSED_WITHOUT_FINAL', 'The work ended without a final view'),
+    () => close(source, 'CLOSED_WITHOUT_FINAL', 'Ended without a final view'),
     (error: unknown) => source.fail(error),
   );
 }

@@ -137,7 +137,7 @@ function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
     (cause: unknown) => {
       speculation.undoing = undefined;
       if (result.state !== 'updating') result.environment.uncaught(cause);
-      else close(result, 'ABORT_HANDLER_FAILED', 'Undoing a run failed; see cause', { cause });
+      else close(result, 'ABORT_HANDLER_FAILED', 'Undoing failed; see cause', { cause });
     },
   );
 }
@@ -151,7 +151,7 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   if (outcome.kind === 'error') {
     if (input.final) fail(speculation, outcome.error);
   } else if (input.final && outcome.kind === 'final') {
-    const finish = (): void => void result.update(value, input.level);
+    const finish = (): void => void result.update(value, input.level, { final: true });
     run.phase = 'committing';
     if (effects) {
       result.done = UPDATE;
@@ -176,7 +176,7 @@ function previewLevel(ladder: Ladder, input: string, own: string | undefined): s
 
 function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
   if (passErrors) failByPart(result, cause);
-  else close(result, 'SPECULATION_FAILED', 'Failed on a confirmed input; see cause', { cause });
+  else close(result, 'SPECULATION_FAILED', 'Failed on confirmed input; see cause', { cause });
 }
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */

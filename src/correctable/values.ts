@@ -12,8 +12,8 @@ export function isOlder(version: unknown, than: unknown): boolean {
   return kind === typeof than && (kind === 'number' || kind === 'bigint') && (version as number) < (than as number);
 }
 
-/** The details of an earlier view, replaced key by key by those of its confirmation. */
-export function mergeDetails(kept: ViewDetails, details: ViewDetails | undefined): ViewDetails {
-  const version = details?.version ?? kept.version;
-  return kept.meta || details?.meta ? { version, meta: { ...kept.meta, ...details?.meta } } : { version };
+/** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */
+export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDetails {
+  const meta = kept.meta || details?.meta ? { ...kept.meta, ...details?.meta } : undefined;
+  return { version: details?.version ?? kept.version, meta, final: details?.final };
 }

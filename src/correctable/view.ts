@@ -1,5 +1,5 @@
 /** A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and §3.1). */
-import type { Levels, Strongest } from './level.ts';
+import type { Levels } from './level.ts';
 
 /** What every view carries beside its value and level. */
 export interface ViewInfo {
@@ -29,9 +29,9 @@ export type PreliminaryView<T, L extends Levels> = ViewInfo & {
  * The last view of an operation.
  *
  * `F` is the level that the final can have: the strongest one requested, or, where an operation does not have that
- * level, the next stronger that it has.
+ * level, the next stronger that it has, or its strongest. That nothing more comes is said by `final`, not by the level.
  */
-export type FinalView<T, L extends Levels, F extends string = Strongest<L>> = ViewInfo & {
+export type FinalView<T, L extends Levels, F extends string = L[number]> = ViewInfo & {
   readonly final: true;
   readonly value: T;
   readonly level: F;
@@ -40,7 +40,7 @@ export type FinalView<T, L extends Levels, F extends string = Strongest<L>> = Vi
 };
 
 /** One view of the result of an operation. */
-export type View<T, L extends Levels, F extends string = Strongest<L>> = PreliminaryView<T, L> | FinalView<T, L, F>;
+export type View<T, L extends Levels, F extends string = L[number]> = PreliminaryView<T, L> | FinalView<T, L, F>;
 
 /** A view whose levels are not known at compile time. */
 export type AnyView<T = unknown> = View<T, Levels, string>;

@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
+import type { Reach } from '../correctable/level.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
 import { keyBy } from './contract-key.ts';
 import { parseBy } from './parse-args.ts';
@@ -12,13 +13,31 @@ import { schemaHash } from './schema-hash.ts';
 /** A schema of `zod` or of `zod/mini`, which is a fifth of its size in a page. */
 export type Schema = z.core.$ZodType;
 
+/** Errors of the domain by name, each with the schema of what it says. */
+export type ErrorSchemas = Readonly<Record<string, Schema>>;
+
 /** What a contract says about one operation. */
-export interface OperationSpec<A extends Schema = Schema, R extends Schema = Schema> {
+export interface OperationSpec<
+  A extends Schema = Schema,
+  R extends Schema = Schema,
+  E extends ErrorSchemas = ErrorSchemas,
+> {
   /** `read` changes nothing; `update` may choose a shadow operation. */
   readonly effect: Effect;
   readonly args: A;
   /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
   readonly result: R;
+  /**
+   * Whether an update of a RedBlue service commits at its own site on each of its paths (`blue`), or is put into the one
+   * order of all sites on each (`red`). The service is held to it, and then the types know which levels the views of the
+   * operation can have: `causal` of a blue one, `tentative` and `strong` of a red one. Without it both may come.
+   */
+  readonly colour?: 'blue' | 'red' | undefined;
+  /**
+   * What the service may refuse the operation with: its generator throws these, and a client tells them apart by
+   * `isDomainError`.
+   */
+  readonly errors?: E | undefined;
   /**
    * The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. A gateway
    * makes it anew, whatever the client says.
@@ -38,6 +57,38 @@ export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
 /** The result of an operation. */
 export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
 
+type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
+
+/** What an error of the domain says, by its name. */
+export type ErrorDataOf<S extends OperationSpec> = {
+  readonly [N in keyof ErrorsOf<S> & string]: z.output<ErrorsOf<S>[N]>;
+};
+/** The same as whoever makes the error gives it. */
+export type ErrorInputOf<S extends OperationSpec> = {
+  readonly [N in keyof ErrorsOf<S> & string]: z.input<ErrorsOf<S>[N]>;
+};
+
+interface BlueReach {
+  readonly levels: 'causal';
+}
+interface RedReach {
+  readonly levels: 'tentative' | 'strong';
+}
+interface ReadReach {
+  readonly levels: 'causal' | 'strong';
+}
+
+/** The levels of a RedBlue service that the views of an operation can have. */
+export type ReachOf<S extends OperationSpec> = S['effect'] extends 'read'
+  ? ReadReach
+  : S extends { readonly colour: 'blue' }
+    ? BlueReach
+    : S extends { readonly colour: 'red' }
+      ? RedReach
+      : S['effect'] extends 'update'
+        ? BlueReach | RedReach
+        : Reach;
+
 /**
  * One typed builder an operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing: arguments that do not fit
  * are refused with `INVALID_ARGUMENT` by whoever was given the contract, which is `redblue`, `remote`, a gateway and a site
@@ -45,7 +96,7 @@ export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
  * `parseArgs` that checks.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
-  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>>;
+  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, ReachOf<S[K]>>;
 };
 
 /** What every contract carries beside its builders. */

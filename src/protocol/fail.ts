@@ -8,6 +8,8 @@ export interface FailDetails {
   readonly retryAfterMs?: number | undefined;
   /** Path of the field that is to blame. */
   readonly field?: string | undefined;
+  /** With the code `DOMAIN`: what the service refused the operation with. */
+  readonly domain?: { readonly name: string; readonly data?: unknown } | undefined;
 }
 
 /** `[id, 'fail', code, message, level?, details?]`, from the server. Without `level` it ends the operation. */
@@ -35,6 +37,7 @@ export const fail: MessageKind<FailRow> = {
         retryable: z.optional(z.boolean()),
         retryAfterMs: z.optional(z.number().check(z.minimum(0))),
         field: z.optional(z.string()),
+        domain: z.optional(z.strictObject({ name: shortText, data: z.optional(z.unknown()) })),
       }),
     ),
   ]),

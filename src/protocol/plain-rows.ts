@@ -10,11 +10,11 @@ import type { ViewRow } from './view.ts';
 
 const LEVEL_MAX = 30;
 
-/** Whether a row is a well-formed `view` or `confirm` without `meta`. What is not may be well-formed all the same. */
+/** Whether a row is a well-formed `view`, `final` or `confirm` without `meta`. What is not may be well-formed all the same. */
 export function isPlainView(row: unknown): row is ViewRow | ConfirmRow {
   if (!Array.isArray(row)) return false;
   const kind: unknown = row[1];
-  if (kind === 'view') return (row.length === 5 || row.length === 6) && hasPlainHead(row);
+  if (kind === 'view' || kind === 'final') return (row.length === 5 || row.length === 6) && hasPlainHead(row);
   return kind === 'confirm' && (row.length === 4 || row.length === 5) && hasPlainHead(row);
 }
 

@@ -11,6 +11,8 @@ interface Described {
   readonly effect: string;
   readonly args: object;
   readonly result?: object | undefined;
+  readonly colour?: string | undefined;
+  readonly errors?: Readonly<Record<string, object>> | undefined;
 }
 
 type DescribedOperations = Readonly<Record<string, Described>>;
@@ -34,6 +36,17 @@ export function operationHash(operation: Described): string {
   return fingerprint(JSON.stringify(describe(operation)));
 }
 
-function describe({ effect, args, result }: Described): object {
-  return { effect, args: definitionOf(args), result: definitionOf(result) };
+/** What is not declared leaves no trace: a contract that says nothing of colours and errors has the hash that it always had. */
+function describe({ effect, args, result, colour, errors }: Described): object {
+  return {
+    effect,
+    args: definitionOf(args),
+    result: definitionOf(result),
+    ...(colour !== undefined && { colour }),
+    ...(errors !== undefined && {
+      errors: Object.keys(errors)
+        .toSorted()
+        .map((name) => [name, definitionOf(errors[name])]),
+    }),
+  };
 }

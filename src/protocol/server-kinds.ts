@@ -8,7 +8,7 @@ import { ping } from './ping.ts';
 import { pong } from './pong.ts';
 import { renewed } from './renewed.ts';
 import type { ServerRow } from './rows.ts';
-import { view } from './view.ts';
+import { finalView, view } from './view.ts';
 import { welcome } from './welcome.ts';
 
 /** The kinds of rows that a server sends. */
@@ -16,6 +16,7 @@ export const serverKinds: readonly MessageKind<ServerRow>[] = [
   welcome,
   renewed,
   view,
+  finalView,
   confirm,
   fail,
   goaway,

@@ -23,6 +23,7 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
   PROTOCOL: true,
   SESSION_BEHIND: true,
   EXPIRED_ID: true,
+  DOMAIN: true,
 };
 
 /**
@@ -32,11 +33,12 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
 export function failRow(id: number, error: unknown, level?: number): FailRow {
   if (!isCorrectableError(error))
     return [id, 'fail', 'FINAL_FAILED', 'the operation failed on the server', level ?? null];
-  const { code, message, retryable, retryAfterMs, field } = error;
+  const { code, message, retryable, retryAfterMs, field, domain } = error;
   const details: FailDetails = {
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(field !== undefined && { field }),
+    ...(domain !== undefined && { domain }),
   };
   return [id, 'fail', code, message, level ?? null, details];
 }
@@ -45,6 +47,7 @@ export function failRow(id: number, error: unknown, level?: number): FailRow {
 export function errorOf([, , code, message, , details]: FailRow, level?: string): CorrectableError {
   const known: ErrorCode = Object.hasOwn(CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
   const { retryable, retryAfterMs, field } = details ?? {};
-  const given: ErrorDetails = { retryable, retryAfterMs, field, level };
+  const domain = details?.domain && { name: details.domain.name, data: details.domain.data };
+  const given: ErrorDetails = { retryable, retryAfterMs, field, level, domain };
   return new CorrectableError(known, known === code ? message : `${code}: ${message}`, given);
 }

@@ -1,7 +1,7 @@
 /** From a Correctable to an observable of its views. */
 import { Observable } from 'rxjs';
 import type { Correctable } from '../correctable/correctable.ts';
-import type { Levels, Strongest } from '../correctable/level.ts';
+import type { Levels } from '../correctable/level.ts';
 import type { View } from '../correctable/view.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { View } from '../correctable/view.ts';
  *   .pipe(values(), debounceTime(50))
  *   .subscribe((items) => refreshDisplay(items));
  */
-export function toObservable<T, L extends Levels, F extends string = Strongest<L>>(
+export function toObservable<T, L extends Levels, F extends string = L[number]>(
   correctable: Correctable<T, L, F>,
 ): Observable<View<T, L, F>> {
   return new Observable((subscriber) => {

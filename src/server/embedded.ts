@@ -19,7 +19,9 @@ import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
 import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
-import { clockObserver, clockSetAlarm, warn } from './site-alarm.ts';
+import { RejectionCounter } from './rejections.ts';
+import type { Rejections } from './rejections.ts';
+import { clockObserver, clockSetAlarm, generatorAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -103,6 +105,12 @@ export interface Embedded<N extends string = string> {
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
   site(name: N): Binding<RedBlueLevels>;
+  /**
+   * How often red operations of the site were rejected, and executed again, by what they met.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   */
+  rejections(name: N): Rejections;
   /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
@@ -131,11 +139,11 @@ export function createEmbedded<const N extends string>(service: Service, options
   checkEmbedded(service, options);
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
-  const generators = generatorOptions(options.generators ?? {});
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = isDevelopment(service) } = options;
   const drivers: SiteDriver[] = [];
+  const counters: RejectionCounter[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
@@ -154,7 +162,15 @@ export function createEmbedded<const N extends string>(service: Service, options
     };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
     const invariants = checkInvariants ? invariantObserver(service, sites[site] ?? '', onAlarm) : {};
-    const observer = { ...clockObserver(sites, site, onAlarm), ...invariants };
+    const rejections = new RejectionCounter(site);
+    counters.push(rejections);
+    const observer = {
+      ...clockObserver(sites, site, onAlarm),
+      ...invariants,
+      rejected: rejections.rejected,
+    };
+    const onThrown = generatorAlarm(String(sites[site]), onAlarm);
+    const generators = { ...generatorOptions(options.generators ?? {}), onThrown };
     drivers.push(
       new SiteDriver({
         service,
@@ -182,9 +198,9 @@ export function createEmbedded<const N extends string>(service: Service, options
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,
+    rejections: (name) => (counters[sites.indexOf(name)] ?? noSite(name, sites)).counts,
     site: (name) => {
-      const driver = drivers[sites.indexOf(name)];
-      if (driver === undefined) throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+      const driver = drivers[sites.indexOf(name)] ?? noSite(name, sites);
       let binding = bindings.get(name);
       // The same one while it is open: results of one binding join level by level.
       if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
@@ -212,6 +228,10 @@ function refuseLostPasts(drivers: readonly SiteDriver[], of: { redLeader: number
     const message = `The data cannot be used: ${problem}. ${RESTORE_ADVICE}.`;
     throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
   }
+}
+
+function noSite(name: string, sites: readonly string[]): never {
+  throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
 }
 
 function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): GeneratorOptions {

@@ -1,6 +1,7 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
 export type { Embedded, EmbeddedOptions, GeneratorSettings } from './embedded.ts';
+export type { Rejections } from './rejections.ts';
 export type { SiteAlarm } from './site-alarm.ts';
 export { serve } from './main.ts';
 export type { RunningServer, ServeOptions } from './main.ts';
@@ -15,13 +16,15 @@ export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './wan.ts';
 export type { Wan } from './wan.ts';
 export { parseArgs } from '../protocol/catalogue.ts';
 export type { Catalogue, CatalogueEntry } from '../protocol/catalogue.ts';
+export { isDomainError } from '../protocol/domain-error.ts';
+export type { DomainError } from '../protocol/domain-error.ts';
 export { defineContract, operation } from '../protocol/contract.ts';
 export type { Contract, ContractInfo, OperationSpec, OperationSpecs } from '../protocol/contract.ts';
 export { keyValueOperations, queueOperations } from '../protocol/portable.ts';
 export { defineService } from './redblue/service.ts';
 export type { GeneratorContext, Invariants, Service, ServiceImplementation } from './redblue/service.ts';
 export { blue, red } from './redblue/shadow-operation.ts';
-export { withMeta } from './redblue/reply.ts';
+export { local, withMeta } from './redblue/reply.ts';
 export type { Scratchpad } from './redblue/scratchpad.ts';
 export { cell, counter, log, queue, register, set, stock, table } from './redblue/tables.ts';
 export type { Table, TableOptions } from './redblue/tables.ts';

@@ -1,11 +1,12 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
-import { createEmbedded, type EmbeddedOptions } from './embedded.ts';
+import { createEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host.ts';
 import type { GatewayLimits } from './gateway/limits.ts';
 import { listenGateways } from './gateway/listen.ts';
 import type { Logger } from './gateway/logger.ts';
+import type { StoreCounter } from './observability/metrics.ts';
 import type { Service } from './redblue/service.ts';
 
 /** What to serve, and where. */
@@ -65,7 +66,16 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       const { contract } = service;
       sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorise, limits, logger });
     }
-    const listener = await listenGateways({ sites, host, port, allowUnauthenticated, idlePollUs, page, logger });
+    const listener = await listenGateways({
+      sites,
+      host,
+      port,
+      allowUnauthenticated,
+      idlePollUs,
+      page,
+      logger,
+      counters: [rejectionsOf(backend)],
+    });
     return {
       sites: backend.sites,
       url: listener.url,
@@ -80,4 +90,16 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
     await backend.close();
     throw error;
   }
+}
+
+function rejectionsOf<N extends string>(backend: Embedded<N>): StoreCounter {
+  return {
+    name: 'correctables_red_rejected_total',
+    help: 'Red operations rejected by certification, and executed again, by what they met',
+    labels: ['site', 'reason'],
+    read: () =>
+      backend.sites.flatMap((site) =>
+        Object.entries(backend.rejections(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
+      ),
+  };
 }

@@ -16,6 +16,8 @@ export interface SiteAlarm {
     | 'checkpoint-failed'
     /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
     | 'data-damaged'
+    /** A generator threw what its contract does not declare; its text is told here alone. */
+    | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
     /** An operation left a row without what the service declares of it; told once a row and invariant. */
@@ -54,6 +56,12 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
     const message = `Site ${site}: the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`;
     onAlarm({ kind: 'clock-set', site, message });
   };
+}
+
+/** Tells of what generators throw by mistake. */
+export function generatorAlarm(site: string, onAlarm: OnAlarm): (operation: string, text: string) => void {
+  return (operation, text) =>
+    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: the generator of '${operation}' threw: ${text}` });
 }
 
 /** What a site's storage tells of. */

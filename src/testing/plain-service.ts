@@ -101,10 +101,10 @@ class PlainSite implements SubmissionPort {
       if (wants.strong) tell(submitter, 'strong', answer);
       return;
     }
-    const { choice, reply } = this.#state.run(input);
+    const { choice, reply, refusal } = this.#state.run(input);
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
-    const answer = this.#state.answerOf({ operation, choice, reply }, results);
+    const answer = refusal ?? this.#state.answerOf({ operation, choice, reply }, results);
     if (origin !== undefined) {
       if (origin.acknowledged > 0) this.#answers.expire(clientOf(origin.id), origin.acknowledged);
       this.#answers.set(origin.id, answer);
@@ -121,7 +121,7 @@ class PlainSite implements SubmissionPort {
   #onSynced(length: number): void {
     for (; this.#synced < length; this.#synced += 1) {
       const next = this.#waiting.shift();
-      if (next?.submitter !== undefined) tell(next.submitter, 'committed', next.answer);
+      if (next?.submitter !== undefined) tell(next.submitter, 'strong', next.answer);
     }
   }
 
@@ -135,7 +135,7 @@ class PlainSite implements SubmissionPort {
   }
 }
 
-function tell(submitter: Submitter, stage: 'causal' | 'strong' | 'committed', answer: Answer): void {
+function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer): void {
   if (isCorrectableError(answer)) submitter.failed(answer, stage === 'causal' ? stage : undefined);
   else submitter.view(stage, answer, undefined);
 }

@@ -83,10 +83,11 @@ export class InFlight {
     const name = this.#levels[level];
     if (name === undefined) return this.#spoil(operation, `a view at level ${level}, which does not exist`);
     learn(operation, row[7]);
-    const last = level >= operation.strongest;
+    const isEarly = level < operation.strongest;
+    const last = !isEarly || row[1] === 'final';
     if (last) this.remove(operation);
     if (operation.cancelled) return;
-    const given = operation.sink.update(row[4], name, details(row[5], row[6]));
+    const given = operation.sink.update(row[4], name, details(row[5], row[6], last && isEarly));
     if (!last) operation.saw(row[3], given);
   }
 
@@ -182,8 +183,9 @@ function learn({ context }: InFlightOperation, token: string | undefined): void 
   if (token !== undefined && context.session instanceof WireSession) context.session.learn(token);
 }
 
-function details(version: unknown, meta: ViewRow[6]): ViewDetails | undefined {
+function details(version: unknown, meta: ViewRow[6], isFinal = false): ViewDetails | undefined {
   const hasVersion = version !== undefined && version !== null;
+  if (isFinal) return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
   if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
   return hasVersion ? { version, meta } : { meta };
 }

@@ -42,6 +42,7 @@ export class Receiver implements InboundHandler<Line> {
   row(row: ServerRow, line: Line): void {
     switch (row[1]) {
       case 'view':
+      case 'final':
         return this.#inFlight.view(row, line);
       case 'confirm':
         return this.#inFlight.confirm(row, line);

@@ -3,7 +3,9 @@ import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Correctable } from '../../src/correctable/correctable.ts';
 import { createClient } from '../../src/correctable/client.ts';
+import { redblue } from '../../src/bindings/redblue/index.ts';
 import { defineContract } from '../../src/protocol/contract.ts';
+import { isDomainError } from '../../src/protocol/domain-error.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { Effect } from '../../src/server/redblue/effect.ts';
 import type { QueueView } from '../../src/server/redblue/fields/queue-view.ts';
@@ -113,11 +115,70 @@ describe('service types', () => {
   test('client: arguments as given, results and levels from the contract and the binding', () => {
     const client = createClient(createEmbedded(service, { sites: ['irl', 'frk'] }).site('irl'));
     const added = client.invoke(contract.add({ id: 'n', size: '3' }));
-    expectTypeOf(added).toEqualTypeOf<Correctable<number, readonly ['tentative', 'causal', 'strong']>>();
+    type L = readonly ['tentative', 'causal', 'strong'];
+    // Nothing is said of its colour: blue or red.
+    expectTypeOf(added).toEqualTypeOf<Correctable<number, L, 'causal' | 'strong'>>();
     expectTypeOf(client.invoke(contract.take({ id: 'n' }))).resolves.toEqualTypeOf<string | null>();
     // @ts-expect-error sizes are given as strings
     contract.add({ id: 'n', size: 3 });
     // @ts-expect-error no such site
     createEmbedded(service, { sites: ['irl', 'frk'] }).site('vrg');
+  });
+
+  const ledger = defineContract('ledger', {
+    note: { effect: 'update', colour: 'blue', args: z.object({ id: z.string() }), result: z.null() },
+    pay: {
+      effect: 'update',
+      colour: 'red',
+      args: z.object({ id: z.string() }),
+      result: z.null(),
+      errors: { notEnough: z.object({ left: z.int() }), closed: z.object({}) },
+    },
+    total: { effect: 'read', args: z.object({}), result: z.int() },
+  });
+
+  test('levels: what the contract says of an operation is what its final can be', () => {
+    const client = createClient(redblue(ledger, { url: 'ws://localhost/irl' }));
+    type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
+    const [note, pay, total] = [ledger.note({ id: 'x' }), ledger.pay({ id: 'x' }), ledger.total({})];
+    const finals = [client.invoke(note), client.invoke(pay), client.invoke(total)] as const;
+    expectTypeOf<Final<(typeof finals)[0]>>().toEqualTypeOf<'causal'>();
+    expectTypeOf<Final<(typeof finals)[1]>>().toEqualTypeOf<'strong'>();
+    expectTypeOf<Final<(typeof finals)[2]>>().toEqualTypeOf<'strong'>();
+    const strong = client.invokeStrong(note);
+    expectTypeOf<Final<typeof strong>>().toEqualTypeOf<'causal'>();
+    const weak = client.invokeWeak(pay);
+    expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'tentative' | 'strong'>();
+  });
+
+  test('errors of the domain: generators throw what the contract declares, clients narrow them', () => {
+    defineService(ledger, {
+      tables: {},
+      shadowOperations: () => ({}),
+      generators: {
+        note: (_args, { errors }) => {
+          expectTypeOf<keyof typeof errors>().toEqualTypeOf<never>();
+          return null;
+        },
+        pay: (_args, { errors }) => {
+          // @ts-expect-error a number is needed
+          errors.notEnough({ left: 'x' });
+          // @ts-expect-error no such error
+          errors.lost({});
+          throw errors.notEnough({ left: 3 });
+        },
+        total: () => 0,
+      },
+    });
+    const error: unknown = undefined;
+    if (isDomainError(error, ledger.operations.pay, 'notEnough')) {
+      expectTypeOf(error.domain.data).toEqualTypeOf<{ left: number }>();
+    }
+    if (isDomainError(error, ledger.operations.pay)) {
+      expectTypeOf(error.domain.name).toEqualTypeOf<'notEnough' | 'closed'>();
+      if (error.domain.name === 'notEnough') expectTypeOf(error.domain.data).toEqualTypeOf<{ left: number }>();
+    }
+    // @ts-expect-error no such error
+    isDomainError(error, ledger.operations.pay, 'lost');
   });
 });

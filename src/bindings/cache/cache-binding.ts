@@ -176,7 +176,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   #onUpdateView(subject: Subject, view: GivenView): void {
     const all = this.#inner.consistencyLevels();
-    if (view.level === all[all.length - 1]) this.#views.recordUpdate(subject, view);
+    const isFinal = view.level === all[all.length - 1] || view.details.final === true;
+    if (isFinal) this.#views.recordUpdate(subject, view);
   }
 
   #subject(operation: Operation, context: InvocationContext): Subject {

@@ -40,7 +40,7 @@ export class ObservingSink implements Sink {
 
   update(value: unknown, level: string, details: ViewDetails = {}): number {
     this.#observation.onView({ value, level, details });
-    const outerSeq = this.#wants(level) ? this.#observation.sink.update(value, level, details) : undefined;
+    const outerSeq = this.#wants(level, details) ? this.#observation.sink.update(value, level, details) : undefined;
     return this.#seen.push({ value, details, outerSeq }) - 1;
   }
 
@@ -51,9 +51,9 @@ export class ObservingSink implements Sink {
       return;
     }
     const { value, outerSeq } = seen;
-    const merged = mergeDetails(seen.details, details) ?? {};
+    const merged = mergeDetails(seen.details, details);
     this.#observation.onView({ value, level, details: merged });
-    if (!this.#wants(level)) return;
+    if (!this.#wants(level, merged)) return;
     if (outerSeq === undefined) this.#observation.sink.update(value, level, merged);
     else this.#observation.sink.confirm(level, outerSeq, merged);
   }
@@ -69,9 +69,9 @@ export class ObservingSink implements Sink {
   }
 
   /** Decides whether a view is handed on, and takes note when it is the final one. */
-  #wants(level: string): boolean {
+  #wants(level: string, { final }: ViewDetails): boolean {
     if (this.#isClosed) return false;
-    if (this.#rankOf(level) < this.#finalRank) return this.#observation.wanted.includes(level);
+    if (this.#rankOf(level) < this.#finalRank && final !== true) return this.#observation.wanted.includes(level);
     this.#isClosed = true;
     return true;
   }

@@ -19,5 +19,6 @@ export {
   type OperationSpec,
   type OperationSpecs,
 } from '../../protocol/contract.ts';
+export { isDomainError, type DomainError } from '../../protocol/domain-error.ts';
 export { keyValueOperations, queueOperations } from '../../protocol/portable.ts';
 export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

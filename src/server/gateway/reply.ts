@@ -8,7 +8,7 @@ import { failRow } from '../../protocol/wire-errors.ts';
 export type Reply =
   | { readonly row: EncodedRow; readonly isFailure: boolean }
   /** What takes no memory of its own need not be kept in its encoded form. */
-  | { readonly scalar: Scalar; readonly level: number; readonly seq: number };
+  | { readonly scalar: Scalar; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
 
 /** Values of a fixed size. A string may be a part of a large one, and keep all of that. */
 export type Scalar = null | undefined | boolean | number;

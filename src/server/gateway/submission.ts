@@ -115,9 +115,9 @@ export class Submission implements Sink, InvocationContext, Remembered {
     const seq = this.#count++;
     try {
       const index = this.#accept(level);
-      if (index === undefined || this.#isWasted(index)) return seq;
+      if (index === undefined || this.#isWasted(index, details)) return seq;
       // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
-      if (index >= this.#strongest && this.#views === undefined) this.#finish(value, index, seq, details);
+      if (this.#views === undefined && this.#isLast(index, details)) this.#finish(value, index, seq, details);
       else this.#show(value, index, seq, details);
     } catch (error) {
       this.#broke(error);
@@ -128,7 +128,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
   confirm(level: string, seq: number, details?: ViewDetails): void {
     try {
       const index = this.#accept(level);
-      if (index !== undefined && !this.#isWasted(index)) this.#confirm(index, seq, details);
+      if (index !== undefined && !this.#isWasted(index, details)) this.#confirm(index, seq, details);
     } catch (error) {
       this.#broke(error);
     }
@@ -189,17 +189,20 @@ export class Submission implements Sink, InvocationContext, Remembered {
     } catch (error) {
       return this.#cannotTell(error, level);
     }
-    const isBare = details === undefined && this.session === undefined;
-    this.#deliver(row, isBare && isScalar(value) ? { scalar: value, level, seq } : { row, isFailure: false });
+    const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
+    const isFinal = details?.final === true;
+    this.#deliver(row, isBare && isScalar(value) ? { scalar: value, level, seq, isFinal } : { row, isFailure: false });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
     const view: HeldView = { seq, level, value: '', details, at: undefined, told: undefined, bytes: 0 };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      const same = this.#repeated ? undefined : this.#views?.sameAs(view);
+      // A confirmation cannot say that nothing more comes below what was asked for: such a final travels in full.
+      const isLow = details?.final === true && level < this.#strongest;
+      const same = this.#repeated || isLow ? undefined : this.#views?.sameAs(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);
-      else if (level >= this.#strongest) this.#conclude(view);
+      else if (this.#isLast(level, details)) this.#conclude(view);
       else this.#emit(view);
     } catch (error) {
       return this.#cannotTell(error, level, seq);
@@ -216,6 +219,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
     if (!isHeld(known)) return this.#cannotTell(known.error, level);
     const view: HeldView = { ...known, level, details: merged(known.details, details) };
     try {
+      if (details?.final === true && level < this.#strongest) return this.#conclude(view);
       const target = this.#views?.targetOf(known);
       // Where the client has just what the store means, what is new is all there is to say.
       if (target === known && known.told === known.details) this.#emitConfirm(view, target, details);
@@ -259,10 +263,15 @@ export class Submission implements Sink, InvocationContext, Remembered {
     return this.#abandoned && !this.#isUpdate;
   }
 
+  /** Whether nothing more can come after such a view. */
+  #isLast(level: number, details: ViewDetails | undefined): boolean {
+    return level >= this.#strongest || details?.final === true;
+  }
+
   /** Whether nobody wants a view at this level; if it is the last one, the store is done. */
-  #isWasted(level: number): boolean {
+  #isWasted(level: number, details: ViewDetails | undefined): boolean {
     if (!this.#isOver()) return false;
-    if (level >= this.#strongest) this.#leave();
+    if (this.#isLast(level, details)) this.#leave();
     return true;
   }
 

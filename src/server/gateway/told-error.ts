@@ -1,5 +1,8 @@
 /** What a client is told of an error that the hosted binding gave, however that was made. */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { DomainRefusal } from '../../correctable/errors.ts';
+import { checkPortable } from '../../protocol/check-portable.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/message-kind.ts';
 import { wellFormed } from '../../protocol/value-domain.ts';
 
 const MESSAGE_LENGTH_MAX = 4_096;
@@ -12,7 +15,7 @@ const CODE = /^[A-Z_]{1,64}$/;
 export function toldError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;
-    const { code, message, retryAfterMs, field } = error;
+    const { code, message, retryAfterMs, field, domain } = error;
     // Whoever made it may have put anything there.
     const retryable: unknown = error.retryable;
     if (typeof code !== 'string' || !CODE.test(code)) return undefined;
@@ -21,11 +24,18 @@ export function toldError(error: unknown): unknown {
       retryAfterMs:
         typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity ? retryAfterMs : undefined,
       field: typeof field === 'string' ? textOf(field) : undefined,
+      domain: domain === undefined ? undefined : toldDomain(domain),
     });
   } catch {
     // Reading it runs code of whoever made it.
     return undefined;
   }
+}
+
+/** Throws for data that no row could carry. */
+function toldDomain({ name, data }: DomainRefusal): DomainRefusal {
+  checkPortable(data, 'domain.data');
+  return { name: textOf(name).slice(0, NAME_LENGTH_MAX), data };
 }
 
 function textOf(text: unknown): string {

@@ -22,13 +22,14 @@ export const CONFIRM_FIELDS: readonly string[] = confirm.fields;
 
 // Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
 export function viewRow(id: number, level: number, seq: number, value: unknown, details: RowTail | undefined): ViewRow {
+  const kind = details?.final === true ? 'final' : 'view';
   if (details?.token !== undefined) {
     const { version = null, meta = null, token } = details;
-    return [id, 'view', level, seq, value, version, meta, token];
+    return [id, kind, level, seq, value, version, meta, token];
   }
-  if (details?.meta !== undefined) return [id, 'view', level, seq, value, details.version ?? null, details.meta];
-  if (details?.version !== undefined) return [id, 'view', level, seq, value, details.version];
-  return [id, 'view', level, seq, value];
+  if (details?.meta !== undefined) return [id, kind, level, seq, value, details.version ?? null, details.meta];
+  if (details?.version !== undefined) return [id, kind, level, seq, value, details.version];
+  return [id, kind, level, seq, value];
 }
 
 export function confirmRow(id: number, level: number, seq: number, details: RowTail | undefined): ConfirmRow {

@@ -28,6 +28,15 @@ const COUNTERS: Readonly<Record<string, readonly [Field, string]>> = {
   ],
 };
 
+/** A counter of what stands behind the gateways. */
+export interface StoreCounter {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** What it has come to, by labels. */
+  read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
+
 let shared: Registry | undefined;
 
 /** The figures of the process and of Node: once, since what observes them cannot be stopped again. */
@@ -43,7 +52,7 @@ function processMetrics(): Registry {
 export class GatewayMetrics {
   readonly #registry = new Registry();
 
-  constructor(sites: Readonly<Record<string, Gateway>>) {
+  constructor(sites: Readonly<Record<string, Gateway>>, counters: readonly StoreCounter[] = []) {
     const each = Object.entries(sites);
     const own = { labelNames: ['site'], registers: [this.#registry] };
     for (const [name, [field, help]] of Object.entries(GAUGES)) {
@@ -62,6 +71,18 @@ export class GatewayMetrics {
         collect() {
           counter.reset();
           for (const [site, gateway] of each) counter.inc({ site }, gateway.status()[field]);
+        },
+      });
+    }
+    for (const { name, help, labels, read } of counters) {
+      const counter: Counter = new Counter({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [this.#registry],
+        collect() {
+          counter.reset();
+          for (const each of read()) counter.inc(each.labels, each.value);
         },
       });
     }

@@ -18,10 +18,19 @@ import { plainBytes } from './plain-bytes.ts';
 import type { OperationId, RedRecord } from './records.ts';
 import type { RedOperation } from './records.ts';
 
+/**
+ * What a red operation met: a field or a row that it had read, an interval that it had scanned, or nothing that is known,
+ * since its snapshot was older than the window of commits.
+ */
+export type Conflict =
+  | { readonly reason: 'name'; readonly name: string }
+  | { readonly reason: 'range'; readonly range: ReadRange }
+  | { readonly reason: 'window' };
+
 /** What the log's prefix says about a record. */
 export type Decision =
   | { readonly kind: 'commit'; readonly stamp: number }
-  | { readonly kind: 'reject' }
+  | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }
   /** The operation was decided by an earlier record. */
   | { readonly kind: 'void' }
   /** The operation's identifier has expired. */
@@ -91,7 +100,8 @@ export class Certifier implements Section {
       this.#endings.set(record.id, 'conflict');
       return { kind: 'closed' };
     }
-    if (this.conflicts(record)) return { kind: 'reject' };
+    const conflict = this.conflictOf(record);
+    if (conflict !== undefined) return { kind: 'reject', conflict };
     return { kind: 'commit', stamp: this.#commit(record) };
   }
 
@@ -148,11 +158,14 @@ export class Certifier implements Section {
     return this.#endings.get(id) !== undefined;
   }
 
-  protected conflicts({ reads, ranges = [], snapshot }: RedOperation): boolean {
-    if (reads.length === 0 && ranges.length === 0) return false;
+  protected conflictOf({ reads, ranges = [], snapshot }: RedOperation): Conflict | undefined {
+    if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = snapshot.at(-1) ?? 0;
-    if (read < this.#windowStart || reads.some((name) => (this.#lastWrite.get(name) ?? 0) > read)) return true;
-    return ranges.some((range) => this.#hasChanged(range, read));
+    if (read < this.#windowStart) return { reason: 'window' };
+    const name = reads.find((each) => (this.#lastWrite.get(each) ?? 0) > read);
+    if (name !== undefined) return { reason: 'name', name };
+    const range = ranges.find((each) => this.#hasChanged(each, read));
+    return range && { reason: 'range', range };
   }
 
   /** Whether a commit after `read` brought a row into the interval or took one out. */

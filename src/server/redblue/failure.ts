@@ -10,9 +10,10 @@ interface SessionLimits {
 }
 
 /** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
-export function failureOf({ code, message, field }: CorrectableError): Failure {
+export function failureOf({ code, message, field, domain }: CorrectableError): Failure {
   const kept = { code, message: wellFormed(message) };
-  return field === undefined ? kept : { ...kept, field: wellFormed(field) };
+  const named = field === undefined ? kept : { ...kept, field: wellFormed(field) };
+  return domain === undefined ? named : { ...named, domain };
 }
 
 /** What was thrown, for a message: nobody says that it can be made text. */
@@ -25,8 +26,8 @@ export function textOf(thrown: unknown): string {
 }
 
 /** The error that a failure stands for. */
-export function errorOf({ code, message, field }: Failure): CorrectableError {
-  return new CorrectableError(code, message, field === undefined ? {} : { field });
+export function errorOf({ code, message, field, domain }: Failure): CorrectableError {
+  return new CorrectableError(code, message, { field, domain });
 }
 
 /** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */

@@ -28,6 +28,8 @@ export const GENERATOR_LIMITS: GeneratorLimits = {
 
 /** What limits need of the world outside. */
 export interface GeneratorPorts {
+  /** Told what a generator threw that its contract does not declare: its text stays at the site. */
+  readonly onThrown?: ((operation: string, text: string) => void) | undefined;
   /** A clock that never goes back, in milliseconds. Without one time is not measured. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called. */

@@ -1,5 +1,7 @@
 /** What a generator is given. */
+import type { OperationSpec } from '../../protocol/contract.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
+import type { RefusalBuilders, Refusals } from './refusal.ts';
 import type { Scratchpad } from './scratchpad.ts';
 import type { GeneratorContext } from './service.ts';
 import type { ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
@@ -26,6 +28,7 @@ export interface GeneratorWorld {
   readonly shadow: ShadowBuilders<ShadowOperations>;
   readonly scratchpad: Scratchpad;
   readonly budget: GeneratorBudget;
+  readonly refusals: Refusals;
 }
 
 /** The context of one run. Its functions can be taken out of it, and are made only where they are. */
@@ -51,6 +54,10 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
 
   get scratchpad(): Scratchpad {
     return this.#world.scratchpad;
+  }
+
+  get errors(): RefusalBuilders<OperationSpec> {
+    return this.#world.refusals.of(this.#input.operation);
   }
 
   get now(): number {

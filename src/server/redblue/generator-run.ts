@@ -10,7 +10,8 @@ import { textOf } from './failure.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import type { ReadSet } from './read-set.ts';
-import { Chosen } from './reply.ts';
+import { Refusal } from './refusal.ts';
+import { Chosen, Local } from './reply.ts';
 import type { Choice, Reply } from './reply.ts';
 import { RunContext } from './generator-context.ts';
 import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
@@ -28,6 +29,10 @@ export interface GeneratorOutcome {
   readonly choice: Choice | undefined;
   /** The reply, unless the chosen shadow operation makes it. */
   readonly reply: Reply;
+  /** In the place of a reply: the error of the domain that the operation is refused with. */
+  readonly refusal?: CorrectableError;
+  /** Without effects, and the site's own snapshot will do. */
+  readonly isLocal?: true;
 }
 
 /** How generators are run. */
@@ -58,13 +63,14 @@ export class GeneratorRunner {
   readonly #tablesWithRed: ReadonlySet<string>;
   readonly #limits: GeneratorLimits;
   readonly #guard: GeneratorPorts['guard'];
+  readonly #onThrown: GeneratorPorts['onThrown'];
   readonly #budget: GeneratorBudget;
   readonly #scratch: ScratchState;
   /** What all runs have in common. */
   readonly #world: GeneratorWorld;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
-    const { limits, elapsedMs, guard, name = '' } = options;
+    const { limits, elapsedMs, guard, onThrown, name = '' } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
@@ -75,10 +81,12 @@ export class GeneratorRunner {
     this.#tablesWithRed = new Set(Object.entries(service.tables).flatMap((each) => (hasRed(each) ? [each[0]] : [])));
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
+    this.#onThrown = onThrown;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state, this.#budget);
     const tables = tablesReader(service.tables, this.#scratch, this.#budget);
-    this.#world = { name, tables, shadow: service.shadowBuilders, scratchpad: this.#scratch, budget: this.#budget };
+    const { shadowBuilders: shadow, refusals } = service;
+    this.#world = { name, tables, shadow, scratchpad: this.#scratch, budget: this.#budget, refusals };
   }
 
   /**
@@ -106,10 +114,18 @@ export class GeneratorRunner {
     const returned = this.#call(input);
     this.#budget.checkTime();
     const { reads } = this.#budget;
+    if (returned instanceof Refusal) {
+      return { reads, choice: undefined, reply: NO_REPLY, refusal: this.#refused(operation, returned) };
+    }
+    if (returned instanceof Local) {
+      const reply = portable(this.#service.checkResult(operation, returned.result));
+      return { reads, choice: undefined, reply, isLocal: true };
+    }
     if (!(returned instanceof Chosen)) {
       return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
     }
     const { choice } = returned;
+    this.#checkDeclared(operation, choice);
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
@@ -131,12 +147,27 @@ export class GeneratorRunner {
       const context = this.#contextOf(input);
       return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
     } catch (error) {
+      if (error instanceof Refusal) return error;
       if (isCorrectableError(error)) throw error;
-      const message = `The generator of '${operation}' threw: ${textOf(error)}. Nothing was changed.`;
+      this.#onThrown?.(operation, textOf(error));
+      const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
       throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
     } finally {
       this.#scratch.discard();
     }
+  }
+
+  #refused(operation: string, refusal: Refusal): CorrectableError {
+    const error = this.#service.refusals.errorOf(operation, refusal);
+    checkPortable(error.domain?.data, 'errors');
+    return error;
+  }
+
+  /** Holds a choice to the colour that the contract declares. */
+  #checkDeclared(operation: string, { shadow, colour }: Choice): void {
+    if (colour === 'blue' || this.#service.contract.operations[operation]?.colour !== 'blue') return;
+    const message = `'${operation}' is declared blue but chose '${shadow}', which is red. Leave its colour out of the contract.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
   }
 
   /** Apart, since a function that makes another one pays for that even where it does not. */
@@ -162,6 +193,8 @@ export class GeneratorRunner {
       return fail('it threw the second time', error);
     }
     if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
+    if (!structurallyEqual(first.refusal?.domain, second.refusal?.domain)) fail('it refused differently');
+    if (first.isLocal !== second.isLocal) fail('its results were not both local');
     if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
     if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }

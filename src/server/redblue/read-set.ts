@@ -7,7 +7,8 @@ import { isScalar, isWithin } from './key-range.ts';
 import type { ReadRange } from './key-range.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 
-const SEPARATOR = '\u0000';
+/** Between the parts of a name. */
+export const SEPARATOR = '\u0000';
 
 /** Reading or writing one field. */
 export const fieldName = (table: string, key: string, field: string): string =>

@@ -1,5 +1,5 @@
 /** What sites write into logs and send each other: operations of both colours, as plain data. */
-import type { ErrorCode } from '../../correctable/errors.ts';
+import type { DomainRefusal, ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './key-range.ts';
 import type { Reply } from './reply.ts';
@@ -13,6 +13,8 @@ export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly field?: string;
+  /** Of a refusal that the contract declares. */
+  readonly domain?: DomainRefusal;
 }
 
 /** The part that both colours share. */
@@ -50,6 +52,8 @@ export interface RedOperation extends ShadowRecord {
   readonly snapshot: Vector;
   /** The operation of the contract: its result schema holds for the reply. */
   readonly operation: string;
+  /** In the place of the reply: the error of the domain that the generator threw. */
+  readonly refusal?: Failure;
   /** What certification compares: see `read-set.ts`. */
   readonly reads: readonly string[];
   /** Intervals that were scanned. */

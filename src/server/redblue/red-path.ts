@@ -6,12 +6,14 @@
  * The gate: a site takes in the red order only up to the first record whose blue dependencies are not yet visible there,
  * so that a snapshot never contains a red operation without them.
  */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { certifiedReads } from './certified-reads.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
-import type { Decision } from './certifier.ts';
+import type { Conflict, Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
+import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
 import { abandonedError, errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
@@ -308,7 +310,8 @@ export class RedPath {
       this.#expectWrites(request, effects);
       request.previewed = effects;
       const results = state.overlay.add(submission.token, effects);
-      const answer = state.answerOf({ operation: submission.operation, choice, reply }, results);
+      const { operation } = submission;
+      const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
       if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
@@ -360,7 +363,7 @@ export class RedPath {
 
   #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
     const { state, clock, wallMs, options } = this.#core;
-    const { choice, reply } = outcome;
+    const { choice, reply, refusal } = outcome;
     const acknowledged = request.submission.origin?.acknowledged;
     request.attempt += 1;
     const effects = choice?.effects ?? [];
@@ -381,6 +384,7 @@ export class RedPath {
       record.shadow = choice.shadow;
       if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
     }
+    if (refusal !== undefined) record.refusal = failureOf(refusal);
     if (ranges.length > 0) record.ranges = ranges;
     if (created.size > 0) record.created = [...created];
     if (acknowledged !== undefined) record.acknowledged = acknowledged;
@@ -406,7 +410,7 @@ export class RedPath {
   /** Ends a request by a record: only its delivery is told. */
   protected close(request: RedRequest): void {
     const { id } = request;
-    const failure = failureOf(request.failure ?? conflictError(request.attempt));
+    const failure = failureOf(request.failure ?? conflictError(request));
     const record: RedRecord = { kind: 'close', id, site: this.#core.options.site, failure };
     request.record = record;
     this.#propose(record);
@@ -423,7 +427,7 @@ export class RedPath {
       case 'commit':
         return this.#onCommit(record as RedOperation, decision.stamp);
       case 'reject':
-        return this.#onReject(record as RedOperation);
+        return this.#onReject(record as RedOperation, decision.conflict);
       case 'closed':
         return this.end(record.id, errorOf((record as CloseRecord).failure));
       case 'void':
@@ -446,11 +450,12 @@ export class RedPath {
     this.end(id, answer, operation.site);
   }
 
-  #onReject(operation: RedOperation): void {
-    this.#core.options.observer?.rejected?.(operation);
+  #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
+    this.#core.options.observer?.rejected?.(operation, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || operation.site !== this.#core.options.site) return;
     if (operation.attempt !== request.attempt) return;
+    request.conflict = conflict;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
     if (request.attempt < this.#core.options.attemptsMax) this.#execute(request);
     else this.close(request);
@@ -499,9 +504,4 @@ export class RedPath {
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
   }
-}
-
-export function conflictError(attempts: number): CorrectableError {
-  const message = `Operations at other sites kept changing what this one reads, ${attempts} times. Retry.`;
-  return new CorrectableError('CONFLICT', message);
 }

@@ -1,6 +1,7 @@
 /** The red operations of one site that are under way. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
+import type { Conflict } from './certifier.ts';
 import type { Effect } from './effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { tableName, writtenNames } from './read-set.ts';
@@ -30,6 +31,8 @@ export interface RedRequest {
   /** The last record that was made for it, and whether that was proposed. */
   record: RedRecord | undefined;
   isProposed: boolean;
+  /** What the last of them met. */
+  conflict: Conflict | undefined;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
@@ -81,6 +84,7 @@ export class RedRequests {
       attempt: 0,
       record: undefined,
       isProposed: false,
+      conflict: undefined,
       holds: 0,
       run: undefined,
       previewed: NO_EFFECTS,

@@ -1,6 +1,6 @@
 /** What goes into a replica and what comes out: all that it knows of the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { CertifierLimits } from './certifier.ts';
+import type { CertifierLimits, Conflict } from './certifier.ts';
 import type { Windows } from '../log/windows.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
@@ -51,7 +51,10 @@ export interface Submission {
 /** What is asked of a site: whoever hands it to the replica adds the rest. */
 export type SubmissionRequest = Omit<Submission, 'token' | 'seed' | 'submittedAtMs'>;
 
-/** How far along a view is: a guess, in the stable snapshot, or in the red order. */
+/**
+ * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which
+ * reaches `causal` and never more.
+ */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 
 /** What a replica wants done, in order. */
@@ -61,7 +64,7 @@ export type ReplicaOutput =
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** Nobody waits for it any more: not to be proposed, if that can still be. */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }
-  /** `committed` is the one view of a blue update; nothing follows the `last`. */
+  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
   | {
       readonly kind: 'view';
       readonly token: number;
@@ -86,7 +89,7 @@ export interface ReplicaObserver {
   /** An operation became part of the stable snapshot of this site. */
   applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
-  rejected?(operation: RedOperation): void;
+  rejected?(operation: RedOperation, conflict: Conflict | undefined): void;
   /** A view that is no guess is given to a submission within a session. */
   viewed?(submission: Submission): void;
   /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */

@@ -21,6 +21,27 @@ export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): 
   return new WithMeta(value, meta);
 }
 
+/** A result without effects for which the site's own snapshot is good enough. */
+export class Local<out R> {
+  readonly result: R | WithMeta<R>;
+  constructor(result: R | WithMeta<R>) {
+    this.result = result;
+  }
+}
+
+/**
+ * Says that a result without effects may stand on what this site knows, though the operation could have been red on another
+ * path: it is answered at once, final at `causal`, and may be out of date by the time that it is told. Without it such a
+ * result is certified, as a red operation is, and answered at `strong`. Of an operation that is always red it makes no
+ * difference: that is answered from the red order.
+ *
+ * @example
+ * if (tables.votes.has(vote)) return local({ counted: false }); // whoever has voted here, has voted
+ */
+export function local<R>(result: R | WithMeta<R>): Local<R> {
+  return new Local(result);
+}
+
 /** A reply as plain data, as it stands in logs. */
 export interface Reply {
   readonly value: unknown;

@@ -4,11 +4,19 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { resultCheck } from '../../protocol/result-check.ts';
-import type { Contract, ContractResultOf, OperationSpecs, ParsedArgsOf } from '../../protocol/contract.ts';
+import type {
+  Contract,
+  ContractResultOf,
+  OperationSpec,
+  OperationSpecs,
+  ParsedArgsOf,
+} from '../../protocol/contract.ts';
 import type { Effect } from './effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
 import { Chosen, replyOf } from './reply.ts';
-import type { Reply, WithMeta } from './reply.ts';
+import type { Local, Reply, WithMeta } from './reply.ts';
+import { Refusals } from './refusal.ts';
+import type { RefusalBuilders } from './refusal.ts';
 import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
 import type { Scratchpad } from './scratchpad.ts';
 import { effectTables } from './table-effects.ts';
@@ -17,7 +25,11 @@ import type { RowReader, TablesReader } from './table-readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
-export interface GeneratorContext<T extends Tables, S extends ShadowOperations> {
+export interface GeneratorContext<
+  T extends Tables,
+  S extends ShadowOperations,
+  O extends OperationSpec = OperationSpec,
+> {
   /** The tables, as of one snapshot. */
   readonly tables: TablesReader<T>;
   /** Chooses a shadow operation: return what it gives. */
@@ -29,6 +41,14 @@ export interface GeneratorContext<T extends Tables, S extends ShadowOperations> 
    * for (const line of tables.lines.keys({ prefix: cart })) scratchpad.apply(shadow.removeLine({ line }, null));
    */
   readonly scratchpad: Scratchpad;
+  /**
+   * The errors that the contract declares for the operation: throw what one gives. It reaches the client with its data. A
+   * refusal rests on what the generator has read, as a result does: it is certified where the operation may be red.
+   *
+   * @example
+   * if (balance < amount) throw errors.notEnough({ balance });
+   */
+  readonly errors: RefusalBuilders<O>;
   /** When the operation was submitted, in milliseconds since the epoch. */
   readonly now: number;
   /** An identifier that no other operation at any site gets; the same when the generator runs again. */
@@ -37,14 +57,17 @@ export interface GeneratorContext<T extends Tables, S extends ShadowOperations> 
   random(): number;
 }
 
-/** What a generator returns: the result alone (nothing changes), or at most one chosen shadow operation. */
-export type Generated<R> = R | WithMeta<R> | Chosen<R>;
+/**
+ * What a generator returns: the result alone (nothing changes), `local` of it where that need not be certified, or at most
+ * one chosen shadow operation.
+ */
+export type Generated<R> = R | WithMeta<R> | Local<R> | Chosen<R>;
 
 /** One generator an operation of the contract. */
 export type Generators<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> = {
   readonly [K in keyof O]: (
     args: ParsedArgsOf<O[K]>,
-    context: GeneratorContext<T, S>,
+    context: GeneratorContext<T, S, O[K]>,
   ) => Generated<ContractResultOf<O[K]>>;
 };
 
@@ -92,6 +115,9 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   readonly generators: Readonly<Record<string, AnyGenerator>>;
   readonly alwaysRed: ReadonlySet<string>;
+  /** Updates whose answer must not come from one site alone, though they change nothing: some path of theirs is red. */
+  readonly maybeRed: ReadonlySet<string>;
+  readonly refusals: Refusals;
   readonly paced?: ServicePace | undefined;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
   /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
@@ -120,6 +146,7 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
 ): Service<O> {
   const { tables, generators } = implementation;
   checkNames(contract, generators);
+  checkColours(contract);
   const shadowOperations = implementation.shadowOperations(effectTables(tables));
   return {
     contract,
@@ -127,7 +154,12 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
     shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
     shadowBuilders: shadowBuilders(shadowOperations),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
-    alwaysRed: checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
+    alwaysRed: new Set([
+      ...checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
+      ...updatesOf(contract, 'red'),
+    ]),
+    maybeRed: maybeRed(contract, shadowOperations),
+    refusals: new Refusals(contract.operations),
     paced: checkedPace(contract, implementation.paced),
     invariants: (implementation.invariants ?? {}) as Service['invariants'],
     checkResult: resultChecker(contract),
@@ -158,10 +190,35 @@ function checkNames(contract: Contract, generators: object): void {
   }
 }
 
+function checkColours({ operations, name }: Contract): void {
+  for (const [operation, { effect, colour }] of Object.entries(operations)) {
+    const isColour = colour === undefined || colour === 'blue' || colour === 'red';
+    if (isColour && (colour === undefined || effect === 'update')) continue;
+    const message = `'${name}': only updates have a colour, 'blue' or 'red'; '${operation}' has ${effect}, ${colour}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
+  }
+}
+
+function updatesOf({ operations }: Contract, wanted: 'red' | undefined): string[] {
+  const isWanted = ([, { effect, colour }]: readonly [string, OperationSpec]): boolean =>
+    effect === 'update' && colour === wanted;
+  return Object.entries(operations)
+    .filter(isWanted)
+    .map(([name]) => name);
+}
+
+/** Where no shadow operation is red, nothing can come in between that one site does not know of. */
+function maybeRed(contract: Contract, shadowOperations: ShadowOperations): ReadonlySet<string> {
+  const hasRed = Object.values(shadowOperations).some(({ colour }) => colour === 'red');
+  return new Set([...updatesOf(contract, 'red'), ...(hasRed ? updatesOf(contract, undefined) : [])]);
+}
+
 function checkedUpdates(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
-    if (contract.operations[name]?.effect === 'update') continue;
-    const message = `${field}: '${name}' is not an update of '${contract.name}'. Name updates only.`;
+    const { effect, colour } = contract.operations[name] ?? {};
+    if (effect === 'update' && colour !== 'blue') continue;
+    const what = effect === 'update' ? 'is declared blue in' : 'is not an update of';
+    const message = `${field}: '${name}' ${what} '${contract.name}'. Name updates only that may be red.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
   return new Set(names);

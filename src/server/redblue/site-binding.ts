@@ -1,11 +1,12 @@
 /**
  * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates have `tentative` and `strong`, reads
- * `causal` and `strong`; a blue update is committed at once and has one view, final at the strongest requested level.
+ * `causal` and `strong`; a blue update is committed at once and has one view, final at `causal`, whatever was asked for:
+ * more than that it never becomes.
  *
  * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own snapshots from then on. What
  * a session saw at another site comes along as a signed token, and is waited for.
  */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
@@ -240,6 +241,8 @@ function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
 }
 
+const FINAL: ViewDetails = { final: true };
+
 /** Who submits, and in what circumstances. */
 interface Caller {
   readonly door: object;
@@ -278,10 +281,14 @@ class SinkSubmitter implements Submitter {
 
   view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
     if (seen !== undefined) this.#session?.merge(seen);
-    const level = this.#levelOf(stage);
-    if (level === undefined) return;
-    this.#isOver = stage === this.#plan.strongest;
-    this.#sink.update(value, level, meta === undefined ? undefined : { meta });
+    if (this.#isOver || !this.#isWanted(stage)) return;
+    const final = stage === 'committed';
+    this.#isOver = final || stage === this.#plan.strongest;
+    const level = final ? 'causal' : stage;
+    // Where no stronger level was asked for, the level alone says that nothing more comes.
+    if (final && this.#plan.strongest === 'strong') {
+      this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
+    } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
   }
 
   failed(error: unknown, stage: Stage | undefined): void {
@@ -294,12 +301,9 @@ class SinkSubmitter implements Submitter {
     else this.#sink.fail(error, stage);
   }
 
-  /** The level of a view that was asked for. */
-  #levelOf(stage: Stage): RedBlueLevel | undefined {
-    if (this.#isOver) return undefined;
-    if (stage === 'committed') return this.#plan.strongest;
-    // Whoever joins an operation that is red for good gets no preview of it: where nothing else was asked for, its end answers.
-    return this.#plan[stage] || stage === 'strong' ? stage : undefined;
+  /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
+  #isWanted(stage: Stage): boolean {
+    return stage === 'committed' || stage === 'strong' || this.#plan[stage];
   }
 }
 

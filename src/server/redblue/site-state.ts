@@ -4,7 +4,7 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
-import { textOf } from './failure.ts';
+import { errorOf, textOf } from './failure.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import type { GeneratorInput } from './generator-context.ts';
 import type { GeneratorOptions, GeneratorOutcome } from './generator-run.ts';
@@ -88,8 +88,8 @@ export class SiteState {
   /** The answer of a read on the stable snapshot. */
   read(input: GeneratorInput): Answer {
     try {
-      const { choice, reply } = this.#stableRunner.run(input);
-      if (choice === undefined) return reply;
+      const { choice, reply, refusal } = this.#stableRunner.run(input);
+      if (choice === undefined) return refusal ?? reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
       return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
@@ -116,7 +116,8 @@ export class SiteState {
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[entry] = version;
     this.#version += 1;
-    const { shadow, args, reply } = operation;
+    const { shadow, args, reply, refusal } = operation;
+    if (refusal !== undefined) return errorOf(refusal);
     const choice = shadow === undefined ? undefined : { shadow, args };
     const answer = this.answerOf({ operation: operation.operation, choice, reply }, results);
     return isCorrectableError(answer) && effects.length > 0 ? takenError(answer) : answer;

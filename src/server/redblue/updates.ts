@@ -91,8 +91,8 @@ export class Updates implements WalkHost {
     const outcome = this.#runIfRoom(submission);
     if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
-    if (choice === undefined) return this.#host.answer(submission, 'committed', reply);
-    if (choice.colour === 'red') return this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    if (this.#isRed(submission, outcome)) return this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    if (choice === undefined) return this.#host.answer(submission, 'committed', outcome.refusal ?? reply);
     const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
     this.#unanswered.push({ sequence, submission, slot: undefined });
   }
@@ -126,6 +126,20 @@ export class Updates implements WalkHost {
     this.whenSeen(submission, () => begin(this.#run(submission)), late);
   }
 
+  /**
+   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read, and its site may be the
+   * last to hear of the yes: so it is, where some path of the operation is red, unless its generator says that the site's
+   * own snapshot will do.
+   */
+  #isRed({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
+    if (choice !== undefined) return choice.colour === 'red';
+    return this.isCertified(operation) && isLocal !== true;
+  }
+
+  protected isCertified(operation: string): boolean {
+    return this.core.options.service.maybeRed.has(operation);
+  }
+
   /** Appends the entry that decides an open slot of this site's log. */
   #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
     const { submission, origin, hop } = walk;
@@ -133,9 +147,12 @@ export class Updates implements WalkHost {
     if (isCorrectableError(outcome)) {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
-    const { choice, reply } = outcome;
-    if (choice === undefined) return this.record(walk, { kind: 'record', reply, vector: stable.slice() });
-    if (choice.colour === 'red') return this.handOver(walk, outcome);
+    const { choice, reply, refusal } = outcome;
+    if (this.#isRed(submission, outcome)) return this.handOver(walk, outcome);
+    if (choice === undefined) {
+      const answer = refusal === undefined ? { reply } : { failure: failureOf(refusal) };
+      return this.record(walk, { kind: 'record', ...answer, vector: stable.slice() });
+    }
     const { sequence, vector } = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
     const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector });
     this.#unanswered.push({ sequence, submission, slot });

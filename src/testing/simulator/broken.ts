@@ -5,6 +5,7 @@ import type { Section } from '../../server/redblue/checkpoint.ts';
 import type { SavedStream } from '../../server/redblue/streams.ts';
 import { BluePath } from '../../server/redblue/blue-path.ts';
 import { Certifier } from '../../server/redblue/certifier.ts';
+import type { Conflict } from '../../server/redblue/certifier.ts';
 import { Coverage } from '../../server/redblue/coverage.ts';
 import type { Stamp } from '../../server/redblue/effect.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
@@ -18,14 +19,16 @@ import type {
   SlotDecision,
   RedOperation,
 } from '../../server/redblue/records.ts';
-import { conflictError, RedPath } from '../../server/redblue/red-path.ts';
+import { conflictError } from '../../server/redblue/conflict.ts';
+import { RedPath } from '../../server/redblue/red-path.ts';
 import type { RedRequest } from '../../server/redblue/red-requests.ts';
 import { Replica } from '../../server/redblue/replica.ts';
 import type { StoredReplica } from '../../server/redblue/replica.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import type { LogPlaces, SiteOptions } from '../../server/redblue/site-machine.ts';
 import { SiteState } from '../../server/redblue/site-state.ts';
+import type { Answer } from '../../server/redblue/site-state.ts';
 import { Slots } from '../../server/redblue/slots.ts';
 import type { Slot } from '../../server/redblue/slots.ts';
 import { Updates } from '../../server/redblue/updates.ts';
@@ -126,7 +129,7 @@ class LocalReadRedPath extends RedPath {
 
 class HastyConflictRedPath extends RedPath {
   protected override close(request: RedRequest): void {
-    this.end(request.id, request.failure ?? conflictError(request.attempt));
+    this.end(request.id, request.failure ?? conflictError(request));
   }
 }
 
@@ -167,15 +170,15 @@ class SwappingRedPath extends RedPath {
 }
 
 class LenientCertifier extends Certifier {
-  protected override conflicts(): boolean {
-    return false;
+  protected override conflictOf(): undefined {
+    return undefined;
   }
 }
 
 /** Forgets what was scanned: a row that has come into it since is not noticed. */
 class ScanlessCertifier extends Certifier {
-  protected override conflicts(operation: RedOperation): boolean {
-    return super.conflicts({ ...operation, ranges: [] });
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
+    return super.conflictOf({ ...operation, ranges: [] });
   }
 }
 
@@ -183,10 +186,10 @@ const ENDS_REMOVAL = removalName('', '').slice(1);
 
 /** Forgets that rows which were found through an index could be removed. */
 class IndexBlindCertifier extends Certifier {
-  protected override conflicts(operation: RedOperation): boolean {
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
     const { ranges = [], reads } = operation;
-    if (ranges.every(({ field }) => field === undefined)) return super.conflicts(operation);
-    return super.conflicts({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
+    if (ranges.every(({ field }) => field === undefined)) return super.conflictOf(operation);
+    return super.conflictOf({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
   }
 }
 
@@ -287,6 +290,18 @@ class UpdatesWithoutRecords extends Updates {
   }
 }
 
+class UpdatesThatRefuseAlone extends Updates {
+  protected override isCertified(): boolean {
+    return false;
+  }
+}
+
+class BoastfulReplica extends Replica {
+  override answer(submission: Submission, stage: Stage, answer: Answer): void {
+    super.answer(submission, stage === 'committed' ? 'strong' : stage, answer);
+  }
+}
+
 class UpdatesWithoutHandover extends Updates {
   readonly #red: RedPath;
 
@@ -382,6 +397,8 @@ export const BROKEN = {
   endlessWalks: withWalks((host) => new EndlessWalks(host)),
   hastySlots: withWalks((host) => new Walks(host, new HastySlots())),
   unrecordedAnswers: withUpdates(UpdatesWithoutRecords),
+  localRefusals: withUpdates(UpdatesThatRefuseAlone),
+  boastful: withReplica(BoastfulReplica),
   noHandover: withUpdates(UpdatesWithoutHandover),
   forgottenSlots: withReplica(ReplicaThatForgetsSlots),
   unsavedIds: withReplica(ReplicaWithoutSavedIds),

@@ -1,5 +1,7 @@
 /** What the clients of a run did and were told: what checkers that look from outside go by. */
 
+import type { Stage } from '../../server/redblue/replica-port.ts';
+
 /** One operation of a client, over all its submissions. */
 export interface ClientOperation {
   readonly id: string;
@@ -8,8 +10,13 @@ export interface ClientOperation {
   readonly args: Readonly<Record<string, unknown>>;
   readonly level: 'causal' | 'strong';
   readonly submittedAtMs: number;
-  /** Every final answer that was given, in order, and by which site. */
-  readonly answers: { readonly value: unknown; readonly site: number; readonly atMs: number }[];
+  /** Every final answer that was given, in order, by which site, and how far along. */
+  readonly answers: {
+    readonly value: unknown;
+    readonly stage: Stage;
+    readonly site: number;
+    readonly atMs: number;
+  }[];
   /** Every failure that was told, in order, but for those that only say that the request came late. */
   readonly failures: string[];
   /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */

@@ -121,6 +121,19 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     makeMachine: BROKEN.localReads,
   },
+  'local-refusals': {
+    rule: 'an update that may be red and chooses nothing is certified',
+    caughtBy: ['levels'],
+    profile: 'calm',
+    overrides: { workload: 'bank' },
+    makeMachine: BROKEN.localRefusals,
+  },
+  'local-answers-are-strong': {
+    rule: 'what one site answers by itself is never called strong',
+    caughtBy: ['levels'],
+    profile: 'calm',
+    makeMachine: BROKEN.boastful,
+  },
   'no-resending': {
     rule: 'what the network lost is sent again',
     caughtBy: ['progress'],

@@ -1,7 +1,7 @@
 /** The service that simulations run: queues and accounts, with fields of every kind. */
 import { z } from 'zod';
 import { defineContract } from '../../protocol/contract.ts';
-import { withMeta } from '../../server/redblue/reply.ts';
+import { local, withMeta } from '../../server/redblue/reply.ts';
 import { defineService } from '../../server/redblue/service.ts';
 import type { Service } from '../../server/redblue/service.ts';
 import { blue, red } from '../../server/redblue/shadow-operation.ts';
@@ -16,7 +16,7 @@ const contract = defineContract('simulated', {
   dequeue: { effect: 'update', args: key, result: z.string().nullable() },
   size: { effect: 'read', args: key, result: z.number() },
   deposit: { effect: 'update', args: amount, result: z.null() },
-  withdraw: { effect: 'update', args: amount, result: z.object({ paid: z.boolean() }) },
+  withdraw: { effect: 'update', args: amount.extend({ here: z.boolean() }), result: z.object({ paid: z.boolean() }) },
   adjust: { effect: 'update', args: key, result: z.object({ added: z.number() }) },
   balance: { effect: 'read', args: key, result: z.number() },
   write: { effect: 'update', args: text, result: z.null() },
@@ -77,8 +77,11 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       dequeue: (args, { shadow }) => shadow.pop(args),
       size: (args, { tables }) => tables.queues.row(args.key).items.size,
       deposit: (args, { shadow }) => shadow.deposit(args, null),
-      withdraw: (args, { tables, shadow }) =>
-        tables.accounts.row(args.key).balance < args.amount ? { paid: false } : shadow.withdraw(args, { paid: true }),
+      // A refusal that is certified, or one for which the site's own snapshot will do.
+      withdraw: ({ here, ...args }, { tables, shadow }) => {
+        if (tables.accounts.row(args.key).balance >= args.amount) return shadow.withdraw(args, { paid: true });
+        return here ? local({ paid: false }) : { paid: false };
+      },
       // Blue or red, as the balance is: what a retry must not choose again.
       adjust: ({ key: name }, { tables, shadow }) =>
         tables.accounts.row(name).balance < 50

@@ -155,7 +155,8 @@ export class SimulatedClient {
     if (answer.kind === 'preliminary') return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
-      operation.answers.push({ value: answer.value, site, atMs: this.#options.timeline.nowMs });
+      const { value, stage } = answer;
+      operation.answers.push({ value, stage, site, atMs: this.#options.timeline.nowMs });
     } else if (!this.#isForGood(operation, answer.code)) return;
     if (!wasOpen) return;
     this.#left -= 1;

@@ -1,6 +1,6 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError } from '../../correctable/errors.ts';
-import type { ReplicaObserver, Submission } from '../../server/redblue/replica-port.ts';
+import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
 import type {
   Cut,
   SiteMachine,
@@ -22,7 +22,7 @@ export type SiteAnswer =
   | {
       readonly kind: 'final' | 'preliminary';
       readonly token: number;
-      readonly stage: string;
+      readonly stage: Stage;
       readonly value: unknown;
       readonly seen: Vector | undefined;
     }

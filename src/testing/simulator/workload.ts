@@ -10,6 +10,11 @@ const account = (random: Random): string => `account ${random.chance(0.8) ? 1 : 
 const draft = (random: Random): string => `draft ${random.between(1, 2)}`;
 const queueOf = (random: Random, queues: number): string => `queue ${random.between(1, queues)}`;
 
+const withdrawal = (random: Random, here: boolean): Drawn => ({
+  operation: 'withdraw',
+  args: { key: account(random), amount: random.between(20, 100), here },
+});
+
 const WORKLOAD: readonly [Draw, ...Draw[]] = [
   (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
   (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
@@ -17,8 +22,8 @@ const WORKLOAD: readonly [Draw, ...Draw[]] = [
   (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
   (random, _own, queues) => ({ operation: 'size', args: { key: queueOf(random, queues) } }),
   (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
-  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
-  (random) => ({ operation: 'withdraw', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => withdrawal(random, false),
+  (random) => withdrawal(random, true),
   (random) => ({ operation: 'balance', args: { key: account(random) } }),
   (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
   (random) => ({

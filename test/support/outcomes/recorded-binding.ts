@@ -41,7 +41,7 @@ export class Account implements Sink {
 
   update(value: unknown, level: string, details?: ViewDetails): number {
     const view = { level, value, version: details?.version, meta: details?.meta };
-    this.#say(view);
+    this.#say(view, details);
     const seq = this.#sink.update(value, level, details);
     this.#given.set(seq, view);
     return seq;
@@ -56,7 +56,7 @@ export class Account implements Sink {
       const meta = known.meta || details?.meta ? { ...known.meta, ...details?.meta } : undefined;
       const view = { level, value: known.value, version: details?.version ?? known.version, meta };
       this.#given.set(seq, view);
-      this.#say(view);
+      this.#say(view, details);
     }
     this.#sink.confirm(level, seq, details);
   }
@@ -68,10 +68,11 @@ export class Account implements Sink {
     this.#sink.fail(error, level);
   }
 
-  #say(view: SaidView): void {
+  #say(view: SaidView, details: ViewDetails | undefined): void {
     if (this.#isOver) this.wrongs.push(`a view at ${view.level} after the end`);
     this.views.push(view);
-    if (this.#isOver || this.#levels.indexOf(view.level) < this.#strongest) return;
+    const isLast = details?.final === true || this.#levels.indexOf(view.level) >= this.#strongest;
+    if (this.#isOver || !isLast) return;
     this.#isOver = true;
     this.final = view;
   }

@@ -2,7 +2,7 @@
 import { from } from 'rxjs';
 import { expect, test, vi } from 'vitest';
 import { boxed, correctable, Correctable, createClient, getSnapshot } from '../../../src/index.ts';
-import type { Sink } from '../../../src/index.ts';
+import type { Boxed, Sink } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, settled, unhandledDuring } from './support.ts';
@@ -105,7 +105,7 @@ test('C12: RxJS unsubscribe and error → leave without cancelling; the error ar
 
 test('C12: boxed → crosses an async function unabsorbed', async () => {
   const { c } = manual<number>();
-  const open = async (): Promise<ReturnType<typeof boxed<number, typeof LEVELS, 'strong'>>> => boxed(c);
+  const open = async (): Promise<Boxed<number, typeof LEVELS>> => boxed(c);
   expect((await open()).correctable).toBe(c);
 });
 

@@ -1,7 +1,7 @@
 /** C2 levels, C3 order, C7 confirmation. */
 import { expect, test, vi } from 'vitest';
-import type { CorrectableEvent } from '../../../src/index.ts';
-import { createClient } from '../../../src/index.ts';
+import type { CorrectableEvent, Sink } from '../../../src/index.ts';
+import { all, createClient } from '../../../src/index.ts';
 import { dequeue, get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record } from './support.ts';
@@ -15,6 +15,50 @@ test('C2: levels in any order → requested in the order of the binding, final a
   expect(read.latest?.final).toBe(false);
   call.view(1, 'causal');
   expect(read.latest).toMatchObject({ final: true, level: 'causal' });
+});
+
+test('C2: the binding calls a weaker view final → it is, at its own level, and nothing follows', async () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak');
+  sink.update(2, 'causal', { final: true });
+  sink.update(3, 'strong');
+  expect(c.latest).toMatchObject({ value: 2, level: 'causal', final: true });
+  expect(await c).toBe(2);
+});
+
+test('C2: a confirmation calls its view final → it is', () => {
+  const { c, sink } = manual<number>();
+  sink.confirm('causal', sink.update(1, 'weak'), { final: true });
+  expect(c.latest).toMatchObject({ value: 1, level: 'causal', final: true });
+});
+
+test('C2: a final below the level that was waited for → LEVEL_NOT_REACHED', async () => {
+  const { c, sink } = manual<number>();
+  const strong = c.when('strong');
+  sink.update(1, 'causal', { final: true });
+  expect(await codeOf(strong)).toBe('LEVEL_NOT_REACHED');
+  expect(await codeOf(c.when('strong'))).toBe('LEVEL_NOT_REACHED');
+  expect(await c.when('causal')).toMatchObject({ value: 1, level: 'causal' });
+});
+
+test('C2, C11: what is made of a final below what was asked for → final too, at no stronger level', async () => {
+  const [low, high] = [manual<number>(), manual<number>()];
+  const made = [low.c.map((n) => n + 1), low.c.speculate((n) => n + 1), low.c.chain((n) => n + 1)];
+  const joined = all([low.c, high.c]);
+  low.sink.update(1, 'causal', { final: true });
+  for (const each of made) {
+    expect(await each).toBe(2);
+    expect(each.latest).toMatchObject({ level: 'causal', final: true });
+  }
+  high.sink.update(1, 'strong');
+  expect(await joined).toEqual([1, 1]);
+  expect(joined.latest).toMatchObject({ level: 'causal', final: true });
+});
+
+test('C2: an unknown level that is called final → dropped', () => {
+  const { c, sink } = manual<number>();
+  (sink as Sink<number>).update(1, 'eventual', { final: true });
+  expect(c.state).toBe('updating');
 });
 
 test('C2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {

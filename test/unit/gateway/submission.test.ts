@@ -100,6 +100,34 @@ describe('submission', () => {
     expect(outlet.ends).toBe(1);
   });
 
+  test('a view that the store calls final, below what was asked for → final, in full, which ends it', () => {
+    for (const value of [null, { a: 1 }]) {
+      const { submission, outlet } = start();
+      submission.update(value, 'tentative');
+      submission.update(value, 'causal', { final: true });
+      expect(outlet.rows[1]).toEqual([7, 'final', 1, 1, value]);
+      expect(outlet.ends).toBe(1);
+    }
+  });
+
+  test('it confirms a view and calls that final, below what was asked for → final, in full', () => {
+    const { submission, outlet } = start();
+    submission.confirm('causal', submission.update('v', 'tentative'), { final: true });
+    expect(outlet.rows[1]).toEqual([7, 'final', 1, 0, 'v']);
+    expect(outlet.ends).toBe(1);
+  });
+
+  test('a domain error → its name and data travel; data that cannot → FINAL_FAILED', () => {
+    const [told, odd] = [start(), start()];
+    const refusal = (data: unknown): CorrectableError =>
+      new CorrectableError('DOMAIN', 'withdraw: notEnough', { domain: { name: 'notEnough', data } });
+    told.submission.fail(refusal({ left: 3 }));
+    odd.submission.fail(refusal(new Map()));
+    const details = { retryable: false, domain: { name: 'notEnough', data: { left: 3 } } };
+    expect(told.outlet.rows).toEqual([[7, 'fail', 'DOMAIN', 'withdraw: notEnough', null, details]]);
+    expect(odd.outlet.rows[0]?.[2]).toBe('FINAL_FAILED');
+  });
+
   test('weak level fails → told with its level, the operation goes on', () => {
     const { submission, outlet } = start();
     submission.fail(new CorrectableError('UNAVAILABLE', 'no backup'), 'tentative');

@@ -42,7 +42,10 @@ describe('certifier', () => {
     const certifier = new Certifier();
     certifier.decide(operation(0, { effects: [write('k')] }));
     const reads = [fieldName('t', 'k', 'f')];
-    expect(certifier.decide(operation(0, { reads }))).toEqual({ kind: 'reject' });
+    expect(certifier.decide(operation(0, { reads }))).toEqual({
+      kind: 'reject',
+      conflict: { reason: 'name', name: expect.any(String) as string },
+    });
     expect(certifier.decide(operation(1, { reads }))).toEqual({ kind: 'commit', stamp: 2 });
   });
 

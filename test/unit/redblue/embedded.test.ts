@@ -81,12 +81,18 @@ describe('embedded: tickets', () => {
 });
 
 describe('embedded: bank', () => {
-  test('blue deposit → one view, final at the strongest requested level', async () => {
+  test('blue deposit → one view, final at causal, whatever was asked for', async () => {
     const { irl } = start(bankService());
     const seen: unknown[] = [];
     for await (const view of irl.invoke(bank.deposit({ account: 'a', amount: 100 })))
       seen.push([view.level, view.final]);
-    expect(seen).toEqual([['strong', true]]);
+    const one = irl.invokeStrong(bank.deposit({ account: 'b', amount: 1 }));
+    await one;
+    seen.push([one.latest?.level, one.latest?.final]);
+    expect(seen).toEqual([
+      ['causal', true],
+      ['causal', true],
+    ]);
     expect(await irl.invokeWeak(bank.balance({ account: 'a' }))).toBe(100);
   });
 

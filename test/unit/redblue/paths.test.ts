@@ -105,7 +105,13 @@ describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
       [irl, frk].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 30 }))),
     );
     const reasons = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
-    expect(reasons).toEqual([expect.objectContaining({ code: 'CONFLICT', retryable: true })]);
+    expect(reasons).toEqual([
+      expect.objectContaining({ code: 'CONFLICT', retryable: true, field: 'operations.withdraw' }),
+    ]);
+    expect((reasons[0] as Error).message).toMatch(/^'withdraw' was executed once, .*accounts\/a\.balance.* \(a queue/);
+    const counts = (['irl', 'frk'] as const).map((site) => deployment.rejections(site));
+    expect(counts.map(({ name }) => name).toSorted()).toEqual([0, 1]);
+    expect(counts.map(({ range, window }) => range + window)).toEqual([0, 0]);
     expect(await irl.invokeStrong(bank.balance({ account: 'a' }))).toBe(70);
   });
 });

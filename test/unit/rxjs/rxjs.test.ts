@@ -74,7 +74,7 @@ describe('operators', () => {
     const got = await final;
     expect(got.map(({ value }) => value)).toEqual(['c']);
     expectTypeOf(got[0]!.final).toEqualTypeOf<true>();
-    expectTypeOf(got[0]!.level).toEqualTypeOf<'primary'>();
+    expectTypeOf(got[0]!.level).toEqualTypeOf<'cache' | 'backup' | 'primary'>();
   });
 
   test('atLeast: a level and the stronger ones pass', async () => {

@@ -1,7 +1,7 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { Effect } from '../../../server/redblue/effect.ts';
-import { Chosen, replyOf } from '../../../server/redblue/reply.ts';
+import { Chosen, Local, replyOf } from '../../../server/redblue/reply.ts';
 import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import { Random } from '../random.ts';
@@ -42,7 +42,8 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
   try {
     const returned = service.generators[input.operation]?.(input.args, contextOf(service, view, input) as never);
     if (!(returned instanceof Chosen)) {
-      return { failed: false, effects: [], reply: service.checkResult(input.operation, returned) };
+      const result = returned instanceof Local ? returned.result : returned;
+      return { failed: false, effects: [], reply: service.checkResult(input.operation, result) };
     }
     const { shadow, effects, args, reply, colour } = returned.choice;
     const makesReply = colour === 'red' && service.shadowOperations[shadow]?.reply !== undefined;

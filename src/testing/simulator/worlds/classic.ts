@@ -1,6 +1,7 @@
 /** Queues, accounts, notes and seats, with checkers that know what these are for. */
 import type { Service } from '../../../server/redblue/service.ts';
 import { AccountChecker } from '../checkers/accounts.ts';
+import { LevelChecker } from '../checkers/levels.ts';
 import { QueueChecker } from '../checkers/queues.ts';
 import { SeatChecker } from '../checkers/seats.ts';
 import { StrongReadChecker } from '../checkers/strong-reads.ts';
@@ -15,6 +16,6 @@ export function classicWorld(service: Service = simulatedService()): World {
     service,
     traits: { isRead, isBlue, tookEffect },
     draw: ({ options, random, own }) => drawOperation(options, random, own),
-    checkers: () => [new QueueChecker(), new SeatChecker(), new AccountChecker(), new StrongReadChecker()],
+    checkers: () => [new QueueChecker(), new SeatChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker()],
   };
 }

@@ -1,0 +1,36 @@
+/** What whoever is told of a `CONFLICT` learns: which operation, what it met, how often, and what would have held. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Conflict } from './certifier.ts';
+import { SEPARATOR } from './read-set.ts';
+import type { RedRequest } from './red-requests.ts';
+
+/** The end of a request that was rejected as often as it may be executed. */
+export function conflictError({ submission, attempt, conflict }: RedRequest): CorrectableError {
+  const { operation } = submission;
+  const times = attempt === 1 ? 'once' : `${attempt} times`;
+  const message =
+    `'${operation}' was executed ${times}, and each time ${metBy(conflict)}. Nothing was changed. Retry; where many take` +
+    ' from the same, let an effect decide when it is applied (a queue, popped with a reply), which is never rejected.';
+  return new CorrectableError('CONFLICT', message, { field: `operations.${operation}` });
+}
+
+function metBy(conflict: Conflict | undefined): string {
+  switch (conflict?.reason) {
+    case 'name':
+      return `a red operation before it had changed what it reads (lastly ${nameOf(conflict.name)})`;
+    case 'range': {
+      const { table, field } = conflict.range;
+      return `a red operation before it had changed what it scans (lastly ${table}${field === undefined ? '' : ` by ${field}`})`;
+    }
+    case 'window':
+      return 'so many red operations came before it that nobody remembers what they changed (its site is far behind)';
+    case undefined:
+      return 'red operations before it had changed what it reads';
+  }
+}
+
+/** `events/e.free` of a field, `events/e` of a row. */
+function nameOf(name: string): string {
+  const [table, key, field] = name.split(SEPARATOR);
+  return `${table}${key === undefined ? '' : `/${key}`}${field === undefined || field === '' ? '' : `.${field}`}`;
+}
