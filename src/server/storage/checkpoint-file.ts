@@ -20,6 +20,8 @@ export type CheckpointRow = readonly [section: string, name: string, value?: unk
 export interface Commit {
   readonly rest: unknown;
   readonly contained: LogPlaces;
+  /** Where the logs that are kept begin, at the latest: from there on other sites may lack entries. */
+  readonly kept: LogPlaces;
   /** Checksum of the payloads before it. */
   readonly sum: number;
 }
@@ -36,6 +38,8 @@ export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint | undefined;
   /** The places in the logs of the last commit; unknown in format 4. */
   readonly contained: LogPlaces | undefined;
+  /** The places of the last commit from which on the logs have to be there; unknown before format 5. */
+  readonly kept: LogPlaces | undefined;
   readonly commits: number;
   /** Why some of it cannot be read that was on the disk once. */
   readonly damage: string | undefined;
@@ -57,14 +61,17 @@ export function rowsText(rows: readonly string[]): string {
   return `{"rows":[${rows.join(',')}]}`;
 }
 
-export function commitText(rows: readonly string[], { rest, contained, sum }: Commit): string {
-  return `{"rows":[${rows.join(',')}],"contained":${toText(contained)},"sum":${sum},"rest":${toText(rest)}}`;
+export function commitText(rows: readonly string[], { rest, contained, kept, sum }: Commit): string {
+  const places = `"contained":${toText(contained)},"kept":${toText(kept)}`;
+  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${toText(rest)}}`;
 }
+
+const NO_COMMIT = { checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
 
 /** What is to be found in the bytes of a file. */
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
   const sections: Record<string, Map<string, unknown>> = {};
-  let last: Omit<FoundCheckpoint, 'damage'> = { checkpoint: undefined, contained: undefined, commits: 0 };
+  let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
   let uncommitted: CheckpointRow[] = [];
   const [sum, end] = [{ now: 0 }, { index: 0, position: 0 }];
   for (const payload of decodeFrames(bytes, file)) {
@@ -81,7 +88,8 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
     if (!('rest' in frame)) continue;
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
-    last = { checkpoint: { sections, rest: frame.rest }, contained: frame.contained, commits: last.commits + 1 };
+    const { rest, contained, kept } = frame;
+    last = { checkpoint: { sections, rest }, contained, kept, commits: last.commits + 1 };
   }
   // Frames are written one after the other here: one that follows says that those before it were whole.
   const isDamaged = findFrames(bytes, { file, ...end }).next().done !== true;

@@ -13,6 +13,12 @@ import { encodeFrame, HEADER_BYTES } from './frames.ts';
 import { createMirrored } from './mirrored-file.ts';
 import { checkpointCopyName, checkpointName } from './names.ts';
 
+/** Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept from `kept` on. */
+export interface CommitPlaces {
+  readonly contained: LogPlaces;
+  readonly kept: LogPlaces;
+}
+
 /** What a checkpointer works with. */
 export interface CheckpointerOptions {
   readonly files: Files;
@@ -21,8 +27,8 @@ export interface CheckpointerOptions {
   /** Number of the first file to write. */
   readonly number: number;
   readonly source: CheckpointSource;
-  /** A checkpoint is on the disk, in the file with this number, that contains the entries before these places. */
-  onDone(contained: LogPlaces, file: number): void;
+  /** A checkpoint is on the disk, in the file with this number. */
+  onDone(places: CommitPlaces, file: number): void;
   /** It could not be written; nothing is lost, the logs only stay longer. */
   onFailed(error: Error): void;
 }
@@ -104,9 +110,11 @@ export class Checkpointer {
       const { rows, isLast } = this.#slices.take();
       if (!isLast) return this.#write(current, rowsText(rows), () => this.#nextSlice());
       // Nothing is left that has changed: the state of this moment.
-      const { rest, contained } = this.#options.source.cut();
-      const text = commitText(rows, { rest, contained, sum: current.sum });
-      this.#write(current, text, () => this.#onCommitted(current, contained));
+      const { source } = this.#options;
+      const { rest, contained } = source.cut();
+      const kept = earlier(contained, source.keptFrom);
+      const text = commitText(rows, { rest, contained, kept, sum: current.sum });
+      this.#write(current, text, () => this.#onCommitted(current, { contained, kept }));
     } catch (error) {
       // For example of a row that is longer than any text may be.
       this.#giveUp(error as Error);
@@ -125,11 +133,11 @@ export class Checkpointer {
     });
   }
 
-  #onCommitted(current: Current, contained: LogPlaces): void {
+  #onCommitted(current: Current, places: CommitPlaces): void {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
-    this.#options.onDone(contained, current.number);
+    this.#options.onDone(places, current.number);
   }
 
   /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
@@ -160,6 +168,10 @@ export class Checkpointer {
 
 function isOutdated({ position, wholeBytes }: Current): boolean {
   return position > REWRITE_BYTES && position > 2 * wholeBytes;
+}
+
+function earlier(a: LogPlaces, b: LogPlaces): LogPlaces {
+  return { local: Math.min(a.local, b.local), red: Math.min(a.red, b.red) };
 }
 
 /** A checkpoint lies in two files, each of which is enough. */

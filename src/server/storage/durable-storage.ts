@@ -3,6 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
 import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 import { Checkpointer } from './checkpointer.ts';
+import type { CommitPlaces } from './checkpointer.ts';
 import type { StorageEvents } from '../site-alarm.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
@@ -57,8 +58,8 @@ export class DurableStorage implements SiteStorage {
   #checkpointer: Checkpointer | undefined;
   #listener: StorageListener | undefined;
   #source: CheckpointSource | undefined;
-  /** Entries before these places are in the last checkpoint. */
-  #contained: LogPlaces = { local: 0, red: 0 };
+  /** Where the last checkpoint of this start stands. */
+  #checkpointed: CommitPlaces = { contained: { local: 0, red: 0 }, kept: { local: 0, red: 0 } };
   #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
@@ -143,7 +144,7 @@ export class DurableStorage implements SiteStorage {
     const { files, timing, folder } = this.#options;
     const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy } = this.#recovered;
     const on = {
-      onDone: (contained: LogPlaces, file: number) => this.#onCheckpoint(contained, file),
+      onDone: (places: CommitPlaces, file: number) => this.#onCheckpoint(places, file),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
     };
     this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, lastCheckpoint?.file);
@@ -191,9 +192,9 @@ export class DurableStorage implements SiteStorage {
     if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
   }
 
-  #onCheckpoint(contained: LogPlaces, file: number): void {
-    this.#contained = contained;
-    this.#lastCheckpoint = { file, ...contained };
+  #onCheckpoint(places: CommitPlaces, file: number): void {
+    this.#checkpointed = places;
+    this.#lastCheckpoint = { file, ...places.contained };
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#removeOldSegments();
     this.#log.settleForLess();
@@ -201,11 +202,12 @@ export class DurableStorage implements SiteStorage {
 
   /** Those that the checkpoint contains and no other site needs. */
   #removeOldSegments(): void {
-    const { local, red } = this.#contained;
+    const { contained, kept } = this.#checkpointed;
     const end = this.#log.oldestEnd;
-    if (this.#source === undefined || end === undefined || end.local > local || end.red > red) return;
-    const { keptFrom } = this.#source;
-    this.#log.removeBefore({ local: Math.min(local, keptFrom.local), red: Math.min(red, keptFrom.red) });
+    if (this.#source === undefined || end === undefined || !isUpTo(end, contained)) return;
+    if (isUpTo(end, kept)) this.#log.removeBefore(kept);
+    // Not before it is written down that they are not needed: else nobody could tell that one of them is lost.
+    else if (isUpTo(end, this.#source.keptFrom)) this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
@@ -222,4 +224,8 @@ export class DurableStorage implements SiteStorage {
 function cannotStart(error: Error): CorrectableError {
   const why = isNoSpace(error) ? 'there is no room on the disk for a new log file' : error.message;
   return new CorrectableError('UNAVAILABLE', `The site cannot start: ${why}.`, { cause: error });
+}
+
+function isUpTo(places: LogPlaces, limit: LogPlaces): boolean {
+  return places.local <= limit.local && places.red <= limit.red;
 }

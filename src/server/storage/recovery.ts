@@ -22,6 +22,8 @@ import type { Segment } from './segment-log.ts';
 export interface Recovered {
   readonly stored: StoredSite;
   readonly lengths: LogPlaces;
+  /** From where on the logs have to be there. */
+  readonly kept: LogPlaces;
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
   /** Files with nothing in them that counts: of no use once there is one with a larger number. */
@@ -51,6 +53,8 @@ interface LatestCheckpoint {
   readonly number: number | undefined;
   readonly checkpoint: Checkpoint | undefined;
   readonly contained: LogPlaces | undefined;
+  /** Where the logs that go with it begin at the latest. */
+  readonly kept: LogPlaces | undefined;
   readonly commits: number;
   /** Its two files. */
   readonly copies: readonly FoundCopy[];
@@ -85,6 +89,7 @@ export function recover(files: Files, folder: string): Recovered {
       red: { start: logs.start.red, entries: logs.red as StoredSite['red']['entries'] },
     },
     lengths,
+    kept: latest.kept ?? logs.start,
     segments: logs.segments,
     useless: [...latest.superseded, ...logs.empty],
     lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
@@ -123,6 +128,7 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
     number: best?.number,
     checkpoint: best?.content?.checkpoint,
     contained: best?.content?.contained,
+    kept: best?.content?.kept,
     commits: best?.content?.commits ?? 0,
     copies: found.filter(({ number }) => number === best?.number),
     superseded: others.map(({ path }) => path),
@@ -131,7 +137,8 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
 }
 
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
-function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, { checkpoint, contained, damages }: LatestCheckpoint): void {
+function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpoint): void {
+  const { checkpoint, contained, kept, damages } = latest;
   for (const log of ['local', 'red'] as const) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
     // What format 4 wrote does not say where its checkpoint stands.
@@ -141,6 +148,10 @@ function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, { checkpoint, contain
         checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
       const why = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
       throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}${why}`);
+    }
+    if (kept !== undefined && logs.start[log] > kept[log]) {
+      const what = `those from ${kept[log]} on are kept for other sites`;
+      throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}`);
     }
     if (lengths[log] < from) {
       throw unreadable(`the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`);

@@ -16,6 +16,12 @@ export function classicWorld(service: Service = simulatedService()): World {
     service,
     traits: { isRead, isBlue, tookEffect },
     draw: ({ options, random, own }) => drawOperation(options, random, own),
-    checkers: () => [new QueueChecker(), new SeatChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker()],
+    checkers: () => [
+      new QueueChecker(),
+      new SeatChecker(),
+      new AccountChecker(),
+      new StrongReadChecker(),
+      new LevelChecker(),
+    ],
   };
 }
