@@ -129,6 +129,35 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(refusal(/local log ends at entry \d+, and the checkpoint was made at 60/));
   });
 
+  test('one lost that the checkpoint contains and other sites need → no start', () => {
+    const machine = new VirtualMachine(1, SIZES);
+    const site = machine.start();
+    site.neededFrom = 10;
+    write(machine, site, 60);
+    site.storage.checkpoint();
+    machine.run();
+    machine.disk.crash();
+    machine.disk.remove(pathOf(machine.files('.log')[0]));
+    const kept = /begins at entry \d+, and those from 10 on are kept for other sites/;
+    expect(() => machine.start()).toThrow(refusal(kept));
+  });
+
+  test('one that others needed when the checkpoint was made → goes only once a checkpoint says that they do not', () => {
+    const machine = new VirtualMachine(1, SIZES);
+    const site = machine.start();
+    site.neededFrom = 0;
+    write(machine, site, 60);
+    site.storage.checkpoint();
+    machine.run();
+    const all = machine.files('.log').length;
+    site.neededFrom = Infinity;
+    write(machine, site, 1);
+    machine.run();
+    expect(machine.files('.log').length).toBeLessThan(all);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(61);
+  });
+
   /** One file with ten frames of entries, and where each of them begins. */
   function tenFrames(): {
     readonly machine: VirtualMachine;
