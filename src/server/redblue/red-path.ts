@@ -24,12 +24,13 @@ import { createdRows } from './read-set.ts';
 import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
 import { plainBytes } from './plain-bytes.ts';
 import { PacedRequests } from './paced.ts';
+import { recordOf } from './red-record.ts';
 import { NO_EFFECTS, RedRequests } from './red-requests.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Reply } from './reply.ts';
 import type { Answer } from './site-state.ts';
-import { isCovered, maxEntry } from './vector.ts';
+import { isCovered } from './vector.ts';
 
 interface Undurable {
   readonly record: RedOperation;
@@ -65,9 +66,6 @@ const ANSWER_CODEC: ValueCodec<Answer> = {
     return failure === undefined ? (reply as Reply) : errorOf(failure);
   },
 };
-
-/** A record while it is made: what it does not have stays out of logs and messages. */
-type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
 /** What the red path needs from the rest of its replica. */
 export interface RedPathHost {
@@ -344,7 +342,7 @@ export class RedPath {
     const { state } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = this.#runOf(state.run(request.submission));
-      this.#proposeWhenDurable(this.#recordOf(request, request.run));
+      this.#proposeWhenDurable(recordOf(this.#core, request, request.run));
     } catch (error) {
       this.#giveUp(request, error);
     }
@@ -359,37 +357,6 @@ export class RedPath {
   #runOf(outcome: GeneratorOutcome): StableRun {
     const { state, options } = this.#core;
     return { outcome, reads: certifiedReads(outcome, options.service.tables), version: state.version };
-  }
-
-  #recordOf(request: RedRequest, { outcome, reads: { names, ranges } }: StableRun): RedOperation {
-    const { state, clock, wallMs, options } = this.#core;
-    const { choice, reply, refusal } = outcome;
-    const acknowledged = request.submission.origin?.acknowledged;
-    request.attempt += 1;
-    const effects = choice?.effects ?? [];
-    const created = createdRows(effects, (table, key) => state.store.isThereByRed(table, key));
-    const record: Draft = {
-      kind: 'operation',
-      id: request.id,
-      site: options.site,
-      attempt: request.attempt,
-      snapshot: state.stable.slice(),
-      operation: request.submission.operation,
-      reads: [...names],
-      clock: clock.next(wallMs, maxEntry(state.stable)),
-      effects,
-      reply,
-    };
-    if (choice !== undefined) {
-      record.shadow = choice.shadow;
-      if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
-    }
-    if (refusal !== undefined) record.refusal = failureOf(refusal);
-    if (ranges.length > 0) record.ranges = ranges;
-    if (created.size > 0) record.created = [...created];
-    if (acknowledged !== undefined) record.acknowledged = acknowledged;
-    options.observer?.created?.(record);
-    return record;
   }
 
   /**

@@ -1,0 +1,45 @@
+/** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
+import { failureOf } from './failure.ts';
+import { createdRows } from './read-set.ts';
+import type { RedOperation } from './records.ts';
+import type { RedRequest, StableRun } from './red-requests.ts';
+import type { ReplicaCore } from './replica-port.ts';
+import { maxEntry } from './vector.ts';
+
+/** A record while it is made: what it does not have stays out of logs and messages. */
+type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
+
+/** The record of the next attempt. */
+export function recordOf(
+  { state, clock, wallMs, options }: ReplicaCore,
+  request: RedRequest,
+  { outcome, reads: { names, ranges } }: StableRun,
+): RedOperation {
+  const { choice, reply, refusal } = outcome;
+  const acknowledged = request.submission.origin?.acknowledged;
+  request.attempt += 1;
+  const effects = choice?.effects ?? [];
+  const created = createdRows(effects, (table, key) => state.store.isThereByRed(table, key));
+  const record: Draft = {
+    kind: 'operation',
+    id: request.id,
+    site: options.site,
+    attempt: request.attempt,
+    snapshot: state.stable.slice(),
+    operation: request.submission.operation,
+    reads: [...names],
+    clock: clock.next(wallMs, maxEntry(state.stable)),
+    effects,
+    reply,
+  };
+  if (choice !== undefined) {
+    record.shadow = choice.shadow;
+    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
+  }
+  if (refusal !== undefined) record.refusal = failureOf(refusal);
+  if (ranges.length > 0) record.ranges = ranges;
+  if (created.size > 0) record.created = [...created];
+  if (acknowledged !== undefined) record.acknowledged = acknowledged;
+  options.observer?.created?.(record);
+  return record;
+}
