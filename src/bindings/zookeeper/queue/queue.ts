@@ -13,7 +13,7 @@ export interface Counts {
   readonly tail: number;
   /** The number of the next claim: that of the first item which nobody has taken. */
   readonly head: number;
-  /** No server that answered had applied less than this. */
+  /** The server had applied all transactions up to this one when it answered first. */
   readonly zxid: bigint;
 }
 
@@ -124,9 +124,12 @@ export class QueueState {
    * in between makes the queue look shorter than it is, never longer.
    */
   async count(zk: ZooKeeper): Promise<Counts> {
-    const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
+    const { paths } = this;
+    let zxid = 0n;
+    const first = zk.exists(paths.items, { onZxid: (seen) => (zxid = seen) });
+    const [items, claims] = await Promise.all([first, zk.exists(paths.claims)]);
     this.#saw(items, claims);
-    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid: zk.lastZxid };
+    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid };
   }
 
   /**
@@ -162,9 +165,14 @@ export class QueueState {
    */
   async countSynced(zk: ZooKeeper): Promise<Counts> {
     const { paths } = this;
-    const [, claims, items] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claims), zk.exists(paths.items)]);
+    let zxid = 0n;
+    const [, claims, items] = await Promise.all([
+      zk.sync(paths.base),
+      zk.exists(paths.claims, { onZxid: (seen) => (zxid = seen) }),
+      zk.exists(paths.items),
+    ]);
     this.#saw(items, claims);
-    return { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
+    return { tail: nextNumber(items), head: nextNumber(claims), zxid };
   }
 
   /** Whether the number that was predicted for a claim was the one that it got. */

@@ -1,6 +1,8 @@
 /** Reader and writer of one binding at two servers, one ahead of the other, as happens behind one name or in a fail-over. */
 import { expect, test } from 'vitest';
+import type { Operation } from '../../../../../src/index.ts';
 import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { enqueue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { ITEMS, open, QUEUE, sale, stock } from '../set-up.ts';
 
@@ -23,4 +25,34 @@ test('the reader has seen an item that the writer’s server has not → it is b
   expect(await shop.client.invokeWeak(length(QUEUE))).toBe(0);
   expect(await late).toBe('T0');
   await expect.poll(() => ensemble.children(ITEMS)).toEqual([]);
+});
+
+test.each([
+  ['a value', put('k', 'new'), get('k'), 'new'],
+  ['a length', enqueue(QUEUE, 'T0'), length(QUEUE), 1],
+])('%s read in a session behind its own write, a later answer in the same piece → not the old one', async (...row) => {
+  const [, write, read, expected] = row;
+  await using ensemble = await FakeEnsemble.start(2);
+  const [near, far] = [ensemble.at(0), ensemble.at(1)];
+  near.connectionsMax = 1;
+  await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
+  await shop.binding.connected();
+  await shop.client.invokeStrong(put('k', 'old'));
+  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+  const session = shop.client.session();
+  far.fromLeader.hold();
+  await shop.client.invokeStrong(write as Operation<unknown>, { session });
+  const [reader] = far.connections;
+  reader?.cork();
+  const [before, asked] = [far.requests.length, (): number => far.requests.length];
+  const reading = shop.client.invokeWeak(read as Operation<unknown>, { session });
+  await expect.poll(asked).toBeGreaterThan(before);
+  far.fromLeader.release();
+  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+  const between = asked();
+  const later = shop.client.invokeWeak(get('other'));
+  await expect.poll(asked).toBeGreaterThan(between);
+  reader?.uncork();
+  await later;
+  expect(await reading).toBe(expected);
 });
