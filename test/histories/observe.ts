@@ -1,5 +1,5 @@
 /** Does one operation of a client and records how it went. */
-import { isCorrectableError, type AnyClient, type Operation } from '../../src/index.ts';
+import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../src/index.ts';
 import type { Call, History, ToldView } from './history.ts';
 
 /** Far longer than any fault lasts: what is not answered by then would never be. */
@@ -11,18 +11,20 @@ export interface Step {
   readonly key: string;
   readonly input?: unknown;
   readonly operation: Operation<unknown>;
+  /** The application's session, if it is part of one. */
+  readonly within?: Session;
   /** Which views to ask for: both unless given. */
   readonly how?: 'invoke' | 'invokeWeak' | 'invokeStrong';
 }
 
 /** Resolves, with the call, when it has ended. It is sent, and in the history, when this returns. */
 export async function observe(history: History, client: AnyClient, step: Step): Promise<Call> {
-  const { operation, how = 'invoke', ...what } = step;
+  const { operation, how = 'invoke', within, ...what } = step;
   const levels = how === 'invoke' ? {} : { levels: [client.levels.at(how === 'invokeWeak' ? 0 : -1) ?? ''] };
   const views: ToldView[] = [];
   const call = history.record({ ...what, ...levels, beginMs: performance.now(), views });
   try {
-    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS })) {
+    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS, ...(within && { session: within }) })) {
       views.push({ level, value, atMs: performance.now(), meta });
     }
     call.outcome = 'success';
