@@ -35,8 +35,8 @@ export class QueueAccess {
   /** Claims whose item could not be brought when it was wanted: the next dequeues take them. */
   readonly unread: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
-  /** Claims under way, to be waited for. */
-  readonly #claiming = new Set<Promise<unknown>>();
+  /** Claims under way and not delivered yet, to be waited for. */
+  readonly #claiming = new Set<Promise<void>>();
   /** The session that hears of the queue's end. */
   #watching: unknown;
 
@@ -91,17 +91,18 @@ export class QueueAccess {
       );
   }
 
-  /** Runs `claiming` such that `settled` waits for it. */
-  track<T>(claiming: Promise<T>): Promise<T> {
-    const settled: Promise<unknown> = claiming.then(
-      () => this.#claiming.delete(settled),
-      () => this.#claiming.delete(settled),
-    );
-    this.#claiming.add(settled);
-    return claiming;
+  /** A claim begins: `settled` waits for it until the returned function is called. */
+  beginClaim(): () => void {
+    let resolve: () => void = () => {};
+    const claiming = new Promise<void>((done) => (resolve = done));
+    this.#claiming.add(claiming);
+    return () => {
+      this.#claiming.delete(claiming);
+      resolve();
+    };
   }
 
-  /** Resolves when the claims under way now have been decided. */
+  /** Resolves when the claims under way now have been delivered, or their items are left over (`unread`). */
   async settled(): Promise<void> {
     await Promise.all(this.#claiming);
   }
