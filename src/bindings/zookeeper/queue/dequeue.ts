@@ -200,15 +200,21 @@ class Dequeue implements Whereabouts {
     const { queue, sessions, sellers, codec } = this.#access;
     const remaining = tail - number - 1;
     this.#predicted = remaining < 0 ? undefined : number;
-    const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
+    const at = { number, tail };
+    const [item, hasFillers] =
+      remaining < 0
+        ? [undefined, false]
+        : await Promise.all([queue.guessItem(sessions.reader, at), queue.hasFillers(sessions.reader, at)]);
     if (this.#isOver) return true;
     if (remaining < 0) {
       this.#guessNone();
       return true;
     }
+    if (item?.isFiller === true) queue.sawFiller(item.number);
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
-    const { elsewhere } = sellers;
+    // How many are left for anybody is not known then: no threshold is safe.
+    const elsewhere = hasFillers ? undefined : sellers.elsewhere;
     const meta = { remaining, ...(elsewhere && { elsewhere }) };
     this.#guess = { item, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;

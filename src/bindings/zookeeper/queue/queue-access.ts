@@ -52,7 +52,11 @@ export class QueueAccess {
     this.queue = new QueueState(paths);
     this.appends = new Appends(sessions, paths);
     this.claims = new Claims(sessions, paths);
-    this.fillers = new Fillers(sessions, paths, (bytes) => this.appends.add(bytes));
+    this.fillers = new Fillers(sessions, paths, async (bytes) => {
+      const number = await this.appends.add(bytes);
+      this.queue.sawFiller(number);
+      return number;
+    });
     this.cleaner = new Cleaner(sessions, paths, options.onBackgroundError);
     this.window = new Window(options, () => sellers.agreement.withinMs(performance.now()) ?? 0);
   }

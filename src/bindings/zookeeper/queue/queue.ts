@@ -44,6 +44,10 @@ export class QueueState {
   #hits = 1;
   #isPredicting = true;
   #standIn: Item | undefined;
+  /** The last number that is known to be a filler's. */
+  #lastFiller = -1;
+  /** The last number of the queue that was looked at for a filler. */
+  #lookedAt = -1;
   readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
@@ -78,6 +82,8 @@ export class QueueState {
     this.#since = undefined;
     this.#readAhead.clear();
     this.#standIn = undefined;
+    this.#lastFiller = -1;
+    this.#lookedAt = -1;
   }
 
   beginClaim(): UnderWay {
@@ -198,6 +204,26 @@ export class QueueState {
       this.#standIn = standIn;
     }
     return this.#standIn;
+  }
+
+  /** A filler with this number is, or was, in the queue. */
+  sawFiller(number: number): void {
+    this.#lastFiller = Math.max(this.#lastFiller, number);
+  }
+
+  /**
+   * Whether some of what counts as left behind `number` is known to be fillers, which are for nobody. They come last: the
+   * end of the queue is looked at whenever it has moved. What cannot be read may be one.
+   */
+  async hasFillers(zk: ZooKeeper, { number, tail }: { readonly number: number; readonly tail: number }): Promise<boolean> {
+    if (number <= this.#lastFiller) return true;
+    if (this.#lookedAt >= tail - 1) return false;
+    const { incarnation } = this;
+    const last = await readItem(zk, this.paths, tail - 1);
+    if (last === undefined || this.incarnation !== incarnation) return true;
+    this.#lookedAt = Math.max(this.#lookedAt, tail - 1);
+    if (last.isFiller) this.sawFiller(tail - 1);
+    return number <= this.#lastFiller;
   }
 
   /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */
