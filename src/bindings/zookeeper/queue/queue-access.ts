@@ -61,6 +61,11 @@ export class QueueAccess {
     this.window = new Window(options, () => sellers.agreement.withinMs(performance.now()) ?? 0);
   }
 
+  /** Whether nothing was ever put in or taken, as far as was seen, nor may be under way. To be asked while nobody uses it. */
+  get isForgettable(): boolean {
+    return this.queue.isUnknown && this.unread.length === 0 && this.#watching === undefined && this.window.isRested;
+  }
+
   /** Another one once the queue may be another than before, or we may not have heard that it is. */
   get incarnation(): number {
     return this.queue.incarnation + this.sessions.writers;

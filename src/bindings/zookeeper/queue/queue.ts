@@ -86,6 +86,11 @@ export class QueueState {
     this.#lookedAt = -1;
   }
 
+  /** Whether nothing is known of it that could not be asked for again: nothing was ever put in or taken, as far as was seen. */
+  get isUnknown(): boolean {
+    return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
+  }
+
   beginClaim(): UnderWay {
     return this.#begin(this.#claims);
   }
@@ -215,7 +220,10 @@ export class QueueState {
    * Whether some of what counts as left behind `number` is known to be fillers, which are for nobody. They come last: the
    * end of the queue is looked at whenever it has moved. What cannot be read may be one.
    */
-  async hasFillers(zk: ZooKeeper, { number, tail }: { readonly number: number; readonly tail: number }): Promise<boolean> {
+  async hasFillers(
+    zk: ZooKeeper,
+    { number, tail }: { readonly number: number; readonly tail: number },
+  ): Promise<boolean> {
     if (number <= this.#lastFiller) return true;
     if (this.#lookedAt >= tail - 1) return false;
     const { incarnation } = this;
