@@ -24,7 +24,10 @@ export async function observe(history: History, client: AnyClient, step: Step): 
   const views: ToldView[] = [];
   const call = history.record({ ...what, ...levels, beginMs: performance.now(), views });
   try {
-    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS, ...(within && { session: within }) })) {
+    for await (const { level, value, meta } of client[how](operation, {
+      timeoutMs: CALL_MS,
+      ...(within && { session: within }),
+    })) {
       views.push({ level, value, atMs: performance.now(), meta });
     }
     call.outcome = 'success';

@@ -1,5 +1,5 @@
 /** Judges a round: by its calls, and by what the ensemble held before the last items were taken and after. */
-import { callFaults } from '../checks/calls.ts';
+import { callFaults, nothingDone } from '../checks/calls.ts';
 import { backInTime, registerFaults, unreadable, type Read } from '../checks/registers.ts';
 import type { Call } from '../history.ts';
 import { OUTSIDE, type Plan } from './scene.ts';
@@ -21,7 +21,7 @@ const TOLD_MAX = 5;
 export function judgeRound({ plan, calls, before, after }: RoundEvidence): string[] {
   const byKey = new Map<string, Call[]>();
   for (const call of calls) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call]);
-  const faults = some(callFaults(calls));
+  const faults = [...nothingDone(calls), ...some(callFaults(calls))];
   for (const [key, ofKey] of byKey) {
     const name = key.slice(key.indexOf('/') + 1);
     const isRegister = ofKey.some(({ kind }) => kind === 'get' || kind === 'put');
