@@ -1,5 +1,5 @@
 /** The headless sale as a user runs it: figures that hold together, and a history that says the same. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,17 @@ import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SHOP = ['--import', 'tsx', 'demo/tickets/cli.ts'];
-const CLEAN = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
+const CLEAN = {
+  revoked: 0,
+  contradicted: 0,
+  promisedBeyondStock: 0,
+  leftHanging: 0,
+  oversold: 0,
+  duplicates: 0,
+  unknown: 0,
+  lost: 0,
+  unanswered: 0,
+};
 
 interface Ran {
   readonly figures: Figures;
@@ -64,4 +74,20 @@ test('demo:tickets: a flag that makes no sense → exit code 2 and the flag name
   const { code, stderr } = await runProgram([...SHOP, '--headless', '--client', 'mars']);
   expect(code).toBe(2);
   expect(stderr).toContain('--client takes one of irl, frk, vrg');
+});
+
+test.each([
+  ['customers told yes beyond the stock', ['a', 'b'], [{ kind: 'failed', code: 'UNKNOWN' }]],
+  ['a customer told yes, and nothing afterwards', ['a'], []],
+])('judge:tickets: %s → exit code 1', async (_, customers, end) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
+  const path = join(folder, 'history.jsonl');
+  const sale = customers.flatMap((operation) =>
+    [{ kind: 'told', told: 'yes', early: true }, ...end].map((line) => ({ operation, atMs: 1, ...line })),
+  );
+  const lines = [{ kind: 'stocked', item: '#1', atMs: 0 }, ...sale].map((line) => JSON.stringify(line));
+  await writeFile(path, lines.join('\n'));
+  const { code, stdout } = await runProgram(['--import', 'tsx', 'demo/tickets/judge/cli.ts', path]);
+  await rm(folder, { recursive: true });
+  expect(code, stdout).toBe(1);
 });

@@ -8,6 +8,8 @@ import { judge, type Verdict } from './judge.ts';
 const FAULTS = [
   'revoked',
   'contradicted',
+  'promisedBeyondStock',
+  'leftHanging',
   'oversold',
   'duplicates',
   'unknown',

@@ -20,6 +20,10 @@ export interface Verdict {
    * final views; a final view that neither names a ticket nor says that there is none.
    */
   readonly contradicted: number;
+  /** Customers told yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
+  readonly promisedBeyondStock: number;
+  /** Customers told yes of whose purchase nothing was said afterwards: neither a final view nor a failure. */
+  readonly leftHanging: number;
   /** Tickets handed out by final views, beyond those put on sale. */
   readonly oversold: number;
   /** Tickets handed out to more than one customer, counted once for each customer too many. */
@@ -85,6 +89,8 @@ export function judge(history: Iterable<unknown>, { threshold = 0 }: { readonly 
     heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
     revoked: yes.filter((customer) => !hasTicket(customer) && !isUnanswered(customer)).length,
     contradicted: all.filter(isContradicted).length,
+    promisedBeyondStock: Math.max(0, yes.length - stock.size),
+    leftHanging: yes.filter(({ final, failed }) => final === undefined && failed === undefined).length,
     oversold: Math.max(0, handedOut.length - stock.size),
     duplicates: handedOut.length - different.size,
     unknown: handedOut.filter((ticket) => !stock.has(ticket)).length,

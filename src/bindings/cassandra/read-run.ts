@@ -110,6 +110,8 @@ export class ReadRun implements ReadSink {
       if (this.#level === 'strong') this.#last = meaning;
       return this.#goStronger(stronger);
     }
+    // From here on what fewer replicas have shown is known to be behind, or is not asked for.
+    if (this.#consistency === 'ALL') this.#last = undefined;
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
     this.#tellFinal(meaning, this.#knowledge);
   }

@@ -10,7 +10,7 @@ export type { Pace } from '../../correctable/pace/unseen.ts';
 export { jsonCodec } from './values.ts';
 export type { ValueCodec } from './values.ts';
 export { ZooKeeper } from './client/zookeeper.ts';
-export type { CreateOptions, VersionOption, WatchOption } from './client/zookeeper.ts';
+export type { AgeOption, CreateOptions, VersionOption, WatchOption } from './client/zookeeper.ts';
 export { isZooKeeperError, ZooKeeperError } from './client/errors.ts';
 export type { ZooKeeperErrorCode, ZooKeeperErrorDetails } from './client/errors.ts';
 export type { Credentials, ZooKeeperOptions } from './client/options.ts';

@@ -21,11 +21,12 @@ export function get(
 }
 
 async function read(zk: ZooKeeper, path: string, codec: ValueCodec): Promise<Reading> {
+  let zxid = 0n;
   try {
-    const { data, stat } = await zk.get(path);
-    return { value: data === null ? undefined : codec.decode(data), version: stat.mzxid };
+    const { data, stat } = await zk.get(path, { onZxid: (seen) => (zxid = seen) });
+    return { value: data === null ? undefined : codec.decode(data), zxid, version: stat.mzxid };
   } catch (error) {
-    if (isZooKeeperError(error, 'NO_NODE')) return { value: undefined };
+    if (isZooKeeperError(error, 'NO_NODE')) return { value: undefined, zxid };
     throw error;
   }
 }

@@ -8,6 +8,8 @@ import type { Sessions } from './sessions.ts';
 /** What a read gave. */
 export interface Reading extends ViewDetails {
   readonly value: unknown;
+  /** The servers that answered had applied all transactions up to this one, by their own answers. */
+  readonly zxid: bigint;
 }
 
 /** How to read: from a session's server as it is, or after a `sync`. */
@@ -18,9 +20,10 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   const { sink, session } = call;
   let isOver = false;
   const tellWeak = async (): Promise<boolean> => {
-    const { value, ...details } = await read(reader, false);
-    if (isOver || session?.admits(reader.lastZxid) === false) return false;
-    session?.advanceTo(reader.lastZxid);
+    // Not what the session has seen by now: an answer that came after this one may be newer.
+    const { value, zxid, ...details } = await read(reader, false);
+    if (isOver || session?.admits(zxid) === false) return false;
+    session?.advanceTo(zxid);
     sink.update(value, 'weak', details);
     return true;
   };
@@ -30,8 +33,8 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   } else if (wants(call, 'weak')) {
     tellWeak().catch((error: unknown) => sink.fail(correctableError(error), 'weak'));
   }
-  const { value, ...details } = await read(writer, true);
+  const { value, zxid, ...details } = await read(writer, true);
   isOver = true;
-  session?.advanceTo(writer.lastZxid);
+  session?.advanceTo(zxid);
   sink.update(value, 'strong', details);
 }

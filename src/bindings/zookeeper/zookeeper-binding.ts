@@ -19,6 +19,7 @@ import {
 import { Paths } from './paths.ts';
 import { settledWithin } from './pause.ts';
 import { QueueAccess } from './queue/queue-access.ts';
+import { QueueTable } from './queue/queue-table.ts';
 import { length, peek } from './queue/queue-reads.ts';
 import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
 import { Sellers } from './sellers.ts';
@@ -92,7 +93,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #sellers: Sellers;
-  readonly #queues = new Map<string, QueueAccess>();
+  readonly #queues: QueueTable<QueueAccess>;
   readonly #underWay = new Set<UnderWay>();
   readonly #janitor: Janitor | undefined;
   #closing: Promise<void> | undefined;
@@ -102,6 +103,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
     this.#paths = new Paths(options.root);
     this.#sessions = new Sessions(options, this.#paths);
     this.#sellers = new Sellers(this.#sessions, this.#paths);
+    const shared = { sessions: this.#sessions, sellers: this.#sellers };
+    this.#queues = new QueueTable((name) => new QueueAccess(this.#paths.queue(name), shared, options));
     const { janitor } = options;
     this.#janitor = janitor && new Janitor(() => this.#recover(janitor.delivery), janitor.everyMs, options);
   }
@@ -166,7 +169,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   async #close(): Promise<void> {
     this.#janitor?.stop();
     this.#sessions.beginClosing();
-    const queues = [...this.#queues.values()];
+    const queues = this.#queues.all;
     for (const { window } of queues) window.close(closedError());
     for (const { sink, isUpdate } of this.#underWay) if (!isUpdate) sink.fail(closedError());
     await this.#updatesWithin(CLOSE_MS);
@@ -193,29 +196,17 @@ class ZooKeeperStore implements ZooKeeperBinding {
     const { codec } = this.#options;
     switch (name) {
       case 'enqueue':
-        return enqueue(this.#queue(queue), item, call);
+        return this.#queues.use(queue, (access) => enqueue(access, item, call));
       case 'dequeue':
-        return dequeue(this.#queue(queue), call);
+        return this.#queues.use(queue, (access) => dequeue(access, call));
       case 'peek':
-        return peek(this.#queue(queue), call);
+        return this.#queues.use(queue, (access) => peek(access, call));
       case 'length':
-        return length(this.#queue(queue), call);
+        return this.#queues.use(queue, (access) => length(access, call));
       case 'get':
         return get(this.#sessions, this.#paths.key(key), { call, codec });
       default:
         return put(this.#sessions, this.#paths.key(key), { call, bytes: codec.encode(value) });
     }
-  }
-
-  #queue(name: string): QueueAccess {
-    const known = this.#queues.get(name);
-    if (known !== undefined) return known;
-    const access = new QueueAccess(
-      this.#paths.queue(name),
-      { sessions: this.#sessions, sellers: this.#sellers },
-      this.#options,
-    );
-    this.#queues.set(name, access);
-    return access;
   }
 }

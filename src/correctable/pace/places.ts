@@ -35,6 +35,11 @@ export class Places {
     this.#resting.splice(after < 0 ? this.#resting.length : after, 0, freeAtMs);
   }
 
+  /** Whether no place rests: any may be taken again. */
+  isRested(nowMs: number): boolean {
+    return (this.#resting.at(-1) ?? -Infinity) <= nowMs;
+  }
+
   /** When the next resting place is free; undefined if none rests. */
   get nextFreeAtMs(): number | undefined {
     return this.#resting[0];

@@ -11,3 +11,9 @@ export function callFaults(calls: readonly Call[]): string[] {
     return outcome.startsWith('not translated') ? [`${what}: ${outcome}`] : [];
   });
 }
+
+/** Where nothing succeeds nothing can be wrong, and nothing has been shown. */
+export function nothingDone(calls: readonly Call[]): string[] {
+  if (calls.length === 0 || calls.some(({ outcome }) => outcome === 'success')) return [];
+  return [`none of ${calls.length} calls has succeeded: the first ended with ${calls[0]?.outcome ?? 'nothing'}`];
+}

@@ -28,6 +28,8 @@ export class QueueCalls {
   readonly deletions: readonly Call[];
   /** How many may have taken an item and were not told which: of unknown outcome, or told no more than a guess. */
   readonly unseen: number;
+  /** When these began, in order. */
+  readonly #unseenSinceMs: readonly number[];
 
   /**
    * @param calls of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made
@@ -44,7 +46,14 @@ export class QueueCalls {
     this.empties = final.filter(({ output }) => output === null);
     this.deletions = calls.filter(({ kind }) => kind === 'delete queue');
     const unseen = dequeues.filter((call) => told(call) === 'unknown' || isGuess(call));
-    this.unseen = unseen.filter(({ session }) => !comesBack(session)).length;
+    const begun = unseen.filter(({ session }) => !comesBack(session)).map(({ beginMs }) => beginMs);
+    this.unseen = begun.length;
+    this.#unseenSinceMs = begun.sort((a, b) => a - b);
+  }
+
+  /** Whether each of these moments may be due to one who went unseen, and had begun by then. */
+  excuses(momentsMs: readonly number[]): boolean {
+    return momentsMs.toSorted((a, b) => a - b).every((atMs, n) => (this.#unseenSinceMs[n] ?? Infinity) <= atMs);
   }
 
   /** Whether the queue may have been deleted between two moments. */

@@ -93,9 +93,20 @@ function numberOf({ call }: Put): number | undefined {
   return meta?.number;
 }
 
+/** What may be due to somebody who took an item unseen, if he had begun by then. */
+interface Excusable {
+  readonly fault: string;
+  readonly atMs: number;
+}
+
+function unexcused(queue: QueueCalls, found: ReadonlyMap<string, Excusable>): string[] {
+  const all = [...found.values()];
+  return queue.excuses(all.map(({ atMs }) => atMs)) ? [] : all.map(({ fault }) => fault);
+}
+
 /** Of two enqueues one after the other, or one behind the other in one session: the second item came out first. */
 function disordered(queue: QueueCalls): string[] {
-  const late = new Map<string, string>();
+  const late = new Map<string, Excusable>();
   const moves = queue.puts.flatMap((put) => {
     const taken = queue.takenBy.get(put.item);
     return taken === undefined ? [] : [{ ...put, taken }];
@@ -107,25 +118,27 @@ function disordered(queue: QueueCalls): string[] {
         (first.call.session === second.call.session && first.order < second.order);
       if (!isBefore || second.taken.endMs >= first.taken.beginMs) continue;
       if (queue.mayBeAnother(first.call.beginMs, first.taken.endMs)) continue;
-      late.set(first.item, `"${second.item}" came out before "${first.item}": ${at(second.taken)}`);
+      const fault = `"${second.item}" came out before "${first.item}": ${at(second.taken)}`;
+      late.set(first.item, { fault, atMs: second.taken.endMs });
       break;
     }
   }
-  return late.size > queue.unseen ? [...late.values()] : [];
+  return unexcused(queue, late);
 }
 
 /** Items that were there all the time while somebody was told that nothing is left. */
 function falseEmpties(queue: QueueCalls): string[] {
-  const missed = new Map<string, string>();
+  const missed = new Map<string, Excusable>();
   for (const empty of queue.empties) {
     for (const { item, call } of queue.puts) {
       const taken = queue.takenBy.get(item);
       const wasThere = call.endMs < empty.beginMs && taken !== undefined && taken.beginMs > empty.endMs;
       if (!wasThere || queue.mayBeDeleted(call.beginMs, empty.endMs)) continue;
-      missed.set(item, `${at(empty)} was told that nothing is left, and "${item}" was`);
+      if ((missed.get(item)?.atMs ?? Infinity) < empty.endMs) continue;
+      missed.set(item, { fault: `${at(empty)} was told that nothing is left, and "${item}" was`, atMs: empty.endMs });
     }
   }
-  return missed.size > queue.unseen ? [...missed.values()] : [];
+  return unexcused(queue, missed);
 }
 
 function at({ session, endMs = NaN }: Call): string {

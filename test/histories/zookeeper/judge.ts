@@ -1,8 +1,8 @@
 /** Judges a round: by its calls, and by what the ensemble held before the last items were taken and after. */
-import { callFaults } from '../checks/calls.ts';
+import { callFaults, nothingDone } from '../checks/calls.ts';
 import { backInTime, registerFaults, unreadable, type Read } from '../checks/registers.ts';
 import type { Call } from '../history.ts';
-import type { Plan } from './scene.ts';
+import { OUTSIDE, type Plan } from './scene.ts';
 import { judgeQueue } from './judge-queue.ts';
 import type { Tree } from './tree.ts';
 
@@ -21,7 +21,7 @@ const TOLD_MAX = 5;
 export function judgeRound({ plan, calls, before, after }: RoundEvidence): string[] {
   const byKey = new Map<string, Call[]>();
   for (const call of calls) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call]);
-  const faults = some(callFaults(calls));
+  const faults = [...nothingDone(calls), ...some(callFaults(calls))];
   for (const [key, ofKey] of byKey) {
     const name = key.slice(key.indexOf('/') + 1);
     const isRegister = ofKey.some(({ kind }) => kind === 'get' || kind === 'put');
@@ -38,7 +38,10 @@ function some(faults: readonly string[]): string[] {
   return more > 0 ? [...faults.slice(0, TOLD_MAX), `and ${more} more like this`] : [...faults];
 }
 
-/** Final views are linearizable, and so is what is there in the end; weak views of one shop do not go back in time. */
+/**
+ * Final views are linearizable, and so is what is there in the end. No session goes back in time: not behind what it has
+ * written, nor behind what it was shown at either level. Outside of sessions weak views keep to that among themselves.
+ */
 export function judgeKey(
   key: string,
   calls: readonly Call[],
@@ -53,11 +56,15 @@ export function judgeKey(
         .map(({ value, atMs }) => ({ session, value: value as string | undefined, beginMs, endMs: atMs })),
     );
   const [weak, strong] = [readsAt('weak'), readsAt('strong')];
+  const acknowledged = writes.flatMap(({ session, input, beginMs, endMs, outcome }): Read[] =>
+    outcome === 'success' && endMs !== undefined ? [{ session, value: input as string, beginMs, endMs }] : [],
+  );
+  const seen = [...acknowledged, ...strong].filter(({ session }) => !session.endsWith(OUTSIDE));
   const inTheEnd: Read = { session: 'the reader', value: last.value, beginMs: last.atMs, endMs: last.atMs };
   return [
     ...registerFaults(key, writes, [...strong, inTheEnd]),
     ...unreadable(key, writes, weak),
-    ...backInTime(key, writes, weak),
+    ...backInTime(key, writes, [...seen, ...weak]),
   ];
 }
 

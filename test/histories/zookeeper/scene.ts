@@ -43,6 +43,9 @@ export const QUEUE = {
   mortal: 'mortal',
 } as const;
 
+/** Whoever reads values outside of its shop's session is called so. */
+export const OUTSIDE = ', outside';
+
 /** Queues on first use, sold out and restocked. */
 export const RUSH = 'rush';
 
@@ -107,11 +110,15 @@ export class Scene {
 
   put(shop: Shop, key: string, how: How): Promise<Call> {
     const value = shop.newItem();
-    return this.#observe(shop, { kind: 'put', key, input: value, operation: put(key, value), how });
+    const { session } = shop;
+    return this.#observe(shop, { kind: 'put', key, input: value, operation: put(key, value), how, within: session });
   }
 
-  get(shop: Shop, key: string, how: How): Promise<Call> {
-    return this.#observe(shop, { kind: 'get', key, operation: get<string>(key), how });
+  get(shop: Shop, key: string, { how, isOutside }: { how: How; isOutside: boolean }): Promise<Call> {
+    const { name, client, session } = shop;
+    const caller = isOutside ? { name: `${name}${OUTSIDE}`, client } : shop;
+    const within = isOutside ? {} : { within: session };
+    return this.#observe(caller, { kind: 'get', key, operation: get<string>(key), how, ...within });
   }
 
   length(by: Caller, queue: string, how: How): Promise<Call> {

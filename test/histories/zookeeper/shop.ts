@@ -7,7 +7,7 @@ import {
   type ZooKeeperBindingOptions,
   type ZooKeeperLevels,
 } from '../../../src/bindings/zookeeper/index.ts';
-import { createClient, type Client } from '../../../src/index.ts';
+import { createClient, type Client, type Session } from '../../../src/index.ts';
 import { CuttableRoute } from '../../engines/support/cuttable-route.ts';
 
 export interface ShopOptions extends Omit<ZooKeeperBindingOptions, 'servers'> {
@@ -20,6 +20,8 @@ export class Shop {
   readonly routes: readonly CuttableRoute[];
   readonly binding: ZooKeeperBinding;
   readonly client: Client<ZooKeeperLevels>;
+  /** In which this shop writes values, and mostly reads them. */
+  readonly session: Session;
   #items = 0;
 
   private constructor(name: string, options: Omit<ZooKeeperBindingOptions, 'servers'>, routes: CuttableRoute[]) {
@@ -28,6 +30,7 @@ export class Shop {
     const servers = routes.map(({ address }) => address).join(',');
     this.binding = zookeeper({ ...options, servers });
     this.client = createClient(this.binding);
+    this.session = this.client.session();
   }
 
   static async open(ensemble: Ensemble, { name, site, ...options }: ShopOptions): Promise<Shop> {

@@ -24,13 +24,18 @@ async function trade({ scene, shop, random }: Actor, queue: string, hows: readon
   else await times(count, () => scene.dequeue(shop, queue, how));
 }
 
+/** Mostly in a session, which promises that nothing seen or written in it is missing from what is read later. */
+function readValue({ scene, shop, random }: Actor): Promise<unknown> {
+  return scene.get(shop, random.pick(KEYS), { how: random.pick(HOW_KEYS), isOutside: random.chance(0.3) });
+}
+
 const ACTIVITIES: readonly (readonly [share: number, (actor: Actor) => Promise<unknown>])[] = [
   [0.4, (actor) => trade(actor, QUEUE.sale, HOW)],
   [0.15, (actor) => trade(actor, QUEUE.weakly, HOW_WEAKLY)],
   [0.15, (actor) => actor.scene.again.pass(() => trade(actor, QUEUE.again, HOW))],
   [0.05, ({ scene, shop }) => scene.dequeue(shop, QUEUE.mortal)],
   [0.1, ({ scene, shop, random }) => scene.put(shop, random.pick(KEYS), random.pick(HOW_KEYS))],
-  [0.1, ({ scene, shop, random }) => scene.get(shop, random.pick(KEYS), random.pick(HOW_KEYS))],
+  [0.1, (actor) => readValue(actor)],
   [0.05, ({ scene, shop, random }) => scene.length(shop, QUEUE.sale, random.pick(HOW_KEYS))],
 ];
 

@@ -51,6 +51,15 @@ export class FakeConnection {
     if (!this.isOver) this.#socket.write(frame);
   }
 
+  /** From now on nothing leaves, until `uncork`: then all leaves in one piece. */
+  cork(): void {
+    this.#socket.cork();
+  }
+
+  uncork(): void {
+    this.#socket.uncork();
+  }
+
   /** Cuts the connection. */
   cut(): void {
     this.isOver = true;

@@ -29,15 +29,25 @@ function history(tickets: number, customers: readonly Customer[]): object[] {
 }
 
 function faultsOf(lines: readonly object[]): Partial<Verdict> {
-  const { revoked, contradicted, oversold, duplicates, unknown, lost, unanswered } = judge(lines);
-  return { revoked, contradicted, oversold, duplicates, unknown, lost, unanswered };
+  const verdict = judge(lines);
+  return Object.fromEntries(Object.keys(NO_FAULTS).map((fault) => [fault, verdict[fault as keyof Verdict]]));
 }
 
 function faults(tickets: number, customers: readonly Customer[]): Partial<Verdict> {
   return faultsOf(history(tickets, customers));
 }
 
-const NO_FAULTS = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0, unanswered: 0 };
+const NO_FAULTS = {
+  revoked: 0,
+  contradicted: 0,
+  promisedBeyondStock: 0,
+  leftHanging: 0,
+  oversold: 0,
+  duplicates: 0,
+  unknown: 0,
+  lost: 0,
+  unanswered: 0,
+};
 const last: Customer = { told: 'no', final: null };
 
 test('judge: a clean sale → confirmed and early counted, no faults', () => {
@@ -52,12 +62,12 @@ test('judge: told yes, final empty → revoked, and nothing oversold', () => {
       { early: true, final: '#1' },
       { early: true, final: null },
     ]),
-  ).toEqual({ ...NO_FAULTS, revoked: 1 });
+  ).toEqual({ ...NO_FAULTS, revoked: 1, promisedBeyondStock: 1 });
 });
 
 test('judge: more tickets handed out than were on sale → oversold', () => {
   const sale = [{ final: '#1' }, { final: '#2' }, { final: '#9' }];
-  expect(faults(2, sale)).toEqual({ ...NO_FAULTS, oversold: 1, unknown: 1 });
+  expect(faults(2, sale)).toEqual({ ...NO_FAULTS, promisedBeyondStock: 1, oversold: 1, unknown: 1 });
 });
 
 test('judge: one ticket handed out to two → a duplicate, and the one that nobody got is lost', () => {
@@ -66,7 +76,7 @@ test('judge: one ticket handed out to two → a duplicate, and the one that nobo
 
 test('judge: sold out with tickets that nobody got → lost, unless a purchase without an end may have them', () => {
   expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...NO_FAULTS, lost: 2 });
-  expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...NO_FAULTS, lost: 1, unanswered: 1 });
+  expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...NO_FAULTS, lost: 1, leftHanging: 1, unanswered: 1 });
 });
 
 /** The steps of one customer. */
@@ -92,6 +102,21 @@ test.each<[what: string, lines: object[], found: Partial<Verdict>]>([
   ['two answers', steps('a', told('no'), told('yes'), final('#1')), { contradicted: 1 }],
 ])('judge: %s → a fault', (_, lines, found) => {
   expect(faultsOf([...stock('#1'), ...lines])).toEqual({ ...NO_FAULTS, ...found });
+});
+
+test.each<[what: string, end: (n: number) => object | undefined, found: Partial<Verdict>]>([
+  ['no end', () => undefined, { leftHanging: 30, unanswered: 30 }],
+  ['UNKNOWN', () => failed('UNKNOWN'), { unanswered: 30 }],
+  ['a ticket for the first 25', (n) => (n < 25 ? final(`#${n}`) : failed('UNKNOWN')), { unanswered: 5 }],
+])('judge: 30 told yes early of 25 tickets, then %s → 5 promised beyond stock', (_, endOf, found) => {
+  const sale = Array.from({ length: 30 }, (__, n) => steps(`c${n}`, told('yes'), ...[endOf(n) ?? []].flat())).flat();
+  const tickets = Array.from({ length: 25 }, (__, n) => `#${n}`);
+  expect(faultsOf([...stock(...tickets), ...sale])).toEqual({ ...NO_FAULTS, promisedBeyondStock: 5, ...found });
+});
+
+test('judge: told yes, and nothing said afterwards → left hanging; without a yes only unanswered', () => {
+  expect(faultsOf([...stock('#1'), ...steps('a', told('yes'))])).toMatchObject({ leftHanging: 1, unanswered: 1 });
+  expect(faultsOf([...stock('#1'), ...steps('a', { kind: 'begun' })])).toMatchObject({ leftHanging: 0, unanswered: 1 });
 });
 
 test('judge: a purchase that was refused took nothing → it does not excuse a ticket that is lost', () => {

@@ -101,3 +101,13 @@ test('a queue deleted → takes its items along, and none comes out later; numbe
   const again = [deleted(0), enqueued('a', 20, { number: 1, endMs: 90 }), enqueued('b', 20, { number: 0, endMs: 40 })];
   expect(faultsOf(...again, dequeued('b', 100), dequeued('a', 120))).toEqual([]);
 });
+
+test.each([
+  ['out of order', [enqueued('A', 0), enqueued('B', 20), dequeued('B', 40), dequeued('A', 60)]],
+  ['a false empty', [enqueued('A', 0), dequeued(null, 40), dequeued('A', 80)]],
+])('%s, somebody of unknown outcome → an excuse only if begun before', (_, calls) => {
+  const faults = (unknownAtMs: number): string[] =>
+    queueFaults({ name: 'q', isOrdered: true, calls: [...calls, dequeued(null, unknownAtMs, UNKNOWN)] });
+  expect(faults(30)).toEqual([]);
+  expect(faults(100)).toHaveLength(1);
+});

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../histories/history.ts';
 import { judgeQueue } from '../../histories/zookeeper/judge-queue.ts';
-import { judgeKey } from '../../histories/zookeeper/judge.ts';
+import { judgeKey, judgeRound } from '../../histories/zookeeper/judge.ts';
 import { planOf } from '../../histories/zookeeper/scene.ts';
 import { treeOf, type QueueTree } from '../../histories/zookeeper/tree.ts';
-import { dequeued, enqueued, UNKNOWN, written } from './build.ts';
+import { dequeued, enqueued, NOT_MADE, UNKNOWN, written } from './build.ts';
 
 const JANITOR = planOf(0);
 const NO_JANITOR = planOf(1);
@@ -107,4 +107,38 @@ test('a key: acknowledged and not there in the end → a fault; only sent → no
   expect(judgeKey('7/k', [put], { value: undefined, atMs: 100 })).toHaveLength(1);
   const sent = { ...put, views: [{ level: 'weak', value: undefined, atMs: 1 }] };
   expect(judgeKey('7/k', [sent], { value: undefined, atMs: 100 })).toEqual([]);
+});
+
+const weakly = (value: string | undefined, atMs: number, session: string): Call => ({
+  ...written('', atMs, { session, output: value, levels: ['weak'] }),
+  kind: 'get',
+  input: undefined,
+  views: [{ level: 'weak', value, atMs: atMs + 10 }],
+});
+const strongly = (value: string | undefined, atMs: number, session: string): Call => ({
+  ...weakly(value, atMs, session),
+  levels: ['strong'],
+  views: [{ level: 'strong', value, atMs: atMs + 10 }],
+});
+
+test.each<[what: string, calls: Call[], faults: number]>([
+  ['its own write', [written('a', 0), written('b', 20), weakly('a', 40, 's')], 1],
+  ['its own first write', [written('b', 20), weakly(undefined, 40, 's')], 1],
+  ['what it read at strong', [written('a', 0), written('b', 20), strongly('b', 40, 't'), weakly('a', 60, 't')], 1],
+  ['what another wrote', [written('a', 0), written('b', 20), weakly('a', 40, 't')], 0],
+  ['its own write, of unknown outcome', [written('a', 0), written('b', 20, UNKNOWN), weakly('a', 40, 's')], 0],
+  [
+    'what was read outside',
+    [written('b', 20), strongly('b', 40, 's, outside'), weakly(undefined, 60, 's, outside')],
+    0,
+  ],
+])('a session that reads weakly what is older than %s → judged', (_, calls, faults) => {
+  expect(judgeKey('k', calls, { value: 'b', atMs: 100 })).toHaveLength(faults);
+});
+
+test('a round in which nothing succeeds → a fault', () => {
+  const nothing = { keys: new Map(), queues: new Map(), atMs: 1_000 };
+  const calls = [enqueued('a', 0, NOT_MADE), dequeued(null, 20, NOT_MADE)];
+  const faults = judgeRound({ plan: NO_JANITOR, calls, before: nothing, after: nothing });
+  expect(faults).toEqual(['none of 2 calls has succeeded: the first ended with UNAVAILABLE']);
 });

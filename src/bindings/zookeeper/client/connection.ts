@@ -50,6 +50,14 @@ export interface Accepted extends Credentials {
   readonly sessionTimeoutMs: number;
 }
 
+interface ReplyHeader {
+  readonly xid: number;
+  /** The last transaction that the server had applied. */
+  readonly zxid: bigint;
+  /** 0: none. */
+  readonly error: number;
+}
+
 export interface ConnectionOptions extends Handshake {
   readonly server: ServerAddress;
   /** The session's. */
@@ -169,7 +177,7 @@ export class Connection {
       return;
     }
     if (zxid > 0n) this.#options.onZxid(zxid);
-    this.#answer(xid, error, reader);
+    this.#answer({ xid, zxid, error }, reader);
   }
 
   #accept(reader: JuteReader): void {
@@ -190,14 +198,14 @@ export class Connection {
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
-  #answer(xid: number, error: number, reader: JuteReader): void {
+  #answer({ xid, zxid, error }: ReplyHeader, reader: JuteReader): void {
     const expected = this.#sent[this.#head];
     if (expected === undefined || expected.xid !== xid) {
       const hint = `reply ${xid} where ${expected?.xid ?? 'none'} was due`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
     const { request, resolve, reject } = expected.pending;
-    request.answered?.(error);
+    request.answered?.(error, zxid);
     let failure: ZooKeeperError | undefined;
     let value: unknown;
     if (error === 0) {

@@ -38,8 +38,11 @@ export interface Request<T> {
   read(reader: JuteReader): T;
   /** Reads a preliminary reply, for which a server is asked that knows them (`engines/zookeeper-czk`). */
   preliminary?(reader: JuteReader): void;
-  /** Called when the reply comes, before anything that came after it, with its error number (0: none). */
-  answered?(error: number): void;
+  /**
+   * Called when the reply comes, before anything that came after it, with its error number (0: none) and the last
+   * transaction that the server had applied.
+   */
+  answered?(error: number, zxid: bigint): void;
 }
 
 /** Error numbers that requests look at themselves. */

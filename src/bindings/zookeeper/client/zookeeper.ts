@@ -35,6 +35,15 @@ export interface WatchOption {
   readonly watch?: WatchListener;
 }
 
+/** How old an answer is. */
+export interface AgeOption {
+  /**
+   * Hears, before the answer is told, of the last transaction that the server had applied when it gave it; also where
+   * the answer is an error. `lastZxid` may by then count what was answered afterwards.
+   */
+  readonly onZxid?: (zxid: bigint) => void;
+}
+
 type Data = Uint8Array | string | null;
 
 const ANY_VERSION = -1;
@@ -150,9 +159,9 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** What is known about a node; `null` where there is none. */
-  async exists(path: string, { watch }: WatchOption = {}): Promise<Stat | null> {
+  async exists(path: string, options: WatchOption & AgeOption = {}): Promise<Stat | null> {
     try {
-      return await this.#read(OP.exists, path, { watch, read: readStat });
+      return await this.#read(OP.exists, path, { ...options, read: readStat });
     } catch (error) {
       if (isZooKeeperError(error, 'NO_NODE')) return null;
       throw error;
@@ -160,13 +169,13 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** The data of a node. */
-  get(path: string, { watch }: WatchOption = {}): Promise<NodeData> {
-    return this.#read(OP.getData, path, { watch, read: requests.readData });
+  get(path: string, options: WatchOption & AgeOption = {}): Promise<NodeData> {
+    return this.#read(OP.getData, path, { ...options, read: requests.readData });
   }
 
   /** The names of a node's children. */
-  children(path: string, { watch }: WatchOption = {}): Promise<NodeChildren> {
-    return this.#read(OP.getChildren2, path, { watch, read: requests.readChildren });
+  children(path: string, options: WatchOption & AgeOption = {}): Promise<NodeChildren> {
+    return this.#read(OP.getChildren2, path, { ...options, read: requests.readChildren });
   }
 
   /** Changes the data of a node. */
@@ -282,14 +291,18 @@ export class ZooKeeper implements AsyncDisposable {
   async #read<T>(
     type: number,
     path: string,
-    { watch, read }: { readonly watch: WatchListener | undefined; readonly read: (reader: JuteReader) => T },
+    { watch, onZxid, read }: WatchOption & AgeOption & { readonly read: (reader: JuteReader) => T },
   ): Promise<T> {
     const outer = this.#outer(path);
     const hasWatch = watch !== undefined;
     const write = (writer: JuteWriter): void => void writer.string(outer).bool(hasWatch);
-    if (!hasWatch) return this.#submit({ type, path, isUpdate: false, write, read });
+    if (!hasWatch) {
+      const answered = onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
+      return this.#submit({ type, path, isUpdate: false, write, read, ...(answered && { answered }) });
+    }
     const { watches } = this.#session;
-    const answered = (error: number): void => {
+    const answered = (error: number, zxid: bigint): void => {
+      onZxid?.(zxid);
       if (error === 0) watches.add(type === OP.getChildren2 ? 'children' : 'data', path, watch);
       else if (error === requests.NO_NODE && type === OP.exists) watches.add('exists', path, watch);
     };

@@ -46,6 +46,8 @@ class Dequeue implements Whereabouts {
   readonly #access: QueueAccess;
   readonly #call: Call;
   #mayHaveLeft = false;
+  /** Ends what others wait for who find nothing: the claim under way has been delivered, or left to them. */
+  #delivered: () => void = () => {};
   #isGuessing = false;
   #isOver = false;
   /** The number that the claim should get. */
@@ -65,16 +67,19 @@ class Dequeue implements Whereabouts {
   async run(): Promise<void> {
     for (;;) {
       const own = this.#unread() ?? (await this.#claim());
-      if (own === undefined) return this.#finish(undefined);
-      if (await this.#deliver(own)) return;
-      // It is spent, and there may be other items.
+      if (own !== undefined) {
+        if (await this.#deliver(own).finally(this.#delivered)) return;
+        // It is spent, and there may be other items.
+      } else if (this.#access.unread.length === 0) return this.#finish(undefined);
     }
   }
 
   /** A claim that another dequeue has made; undefined where none is left over. */
   #unread(): OwnClaim | undefined {
     const { unread } = this.#access;
-    if (unread.length > 0) this.#leave();
+    if (unread.length === 0) return undefined;
+    this.#leave();
+    this.#delivered = this.#access.beginClaim();
     return unread.shift();
   }
 
@@ -114,11 +119,13 @@ class Dequeue implements Whereabouts {
       const onPreliminary = this.#guessBefore(underWay);
       this.#access.watchEnd();
       const { incarnation } = this.#access;
-      claim = await this.#access.track(claims.make({ leaving: () => this.#leave(), onPreliminary }));
+      this.#delivered = this.#access.beginClaim();
+      claim = await claims.make({ leaving: () => this.#leave(), onPreliminary });
       agreement.end(awaited, performance.now());
       if (this.#predicted !== undefined) queue.learn(this.#predicted === claim.number);
       return { claim, incarnation };
     } finally {
+      if (claim === undefined) this.#delivered();
       agreement.drop(awaited);
       queue.endClaim(underWay, claim?.number);
     }
@@ -140,7 +147,10 @@ class Dequeue implements Whereabouts {
     // Our own claims under way may take what is left: only when they have is it known that nothing is.
     await this.#access.settled();
     const synced = await sessions.persist('writer', (zk) => queue.countSynced(zk));
-    return synced.tail - synced.head <= 0;
+    if (synced.tail - synced.head > 0) return false;
+    // One that has taken the last item may leave it to us: it was told already that there is none.
+    await this.#access.settled();
+    return true;
   }
 
   /** Whether a guess is wanted that nobody has begun to make. */
@@ -190,15 +200,21 @@ class Dequeue implements Whereabouts {
     const { queue, sessions, sellers, codec } = this.#access;
     const remaining = tail - number - 1;
     this.#predicted = remaining < 0 ? undefined : number;
-    const item = remaining < 0 ? undefined : await queue.guessItem(sessions.reader, { number, tail });
+    const at = { number, tail };
+    const [item, hasFillers] =
+      remaining < 0
+        ? [undefined, false]
+        : await Promise.all([queue.guessItem(sessions.reader, at), queue.hasFillers(sessions.reader, at)]);
     if (this.#isOver) return true;
     if (remaining < 0) {
       this.#guessNone();
       return true;
     }
+    if (item?.isFiller === true) queue.sawFiller(item.number);
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
-    const { elsewhere } = sellers;
+    // How many are left for anybody is not known then: no threshold is safe.
+    const elsewhere = hasFillers ? undefined : sellers.elsewhere;
     const meta = { remaining, ...(elsewhere && { elsewhere }) };
     this.#guess = { item, seq: this.#call.sink.update(value, 'weak', { meta }) };
     return true;

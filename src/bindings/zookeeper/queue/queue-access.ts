@@ -35,8 +35,8 @@ export class QueueAccess {
   /** Claims whose item could not be brought when it was wanted: the next dequeues take them. */
   readonly unread: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
-  /** Claims under way, to be waited for. */
-  readonly #claiming = new Set<Promise<unknown>>();
+  /** Claims under way and not delivered yet, to be waited for. */
+  readonly #claiming = new Set<Promise<void>>();
   /** The session that hears of the queue's end. */
   #watching: unknown;
 
@@ -52,9 +52,18 @@ export class QueueAccess {
     this.queue = new QueueState(paths);
     this.appends = new Appends(sessions, paths);
     this.claims = new Claims(sessions, paths);
-    this.fillers = new Fillers(sessions, paths, (bytes) => this.appends.add(bytes));
+    this.fillers = new Fillers(sessions, paths, async (bytes) => {
+      const number = await this.appends.add(bytes);
+      this.queue.sawFiller(number);
+      return number;
+    });
     this.cleaner = new Cleaner(sessions, paths, options.onBackgroundError);
     this.window = new Window(options, () => sellers.agreement.withinMs(performance.now()) ?? 0);
+  }
+
+  /** Whether nothing was ever put in or taken, as far as was seen, nor may be under way. To be asked while nobody uses it. */
+  get isForgettable(): boolean {
+    return this.queue.isUnknown && this.unread.length === 0 && this.#watching === undefined && this.window.isRested;
   }
 
   /** Another one once the queue may be another than before, or we may not have heard that it is. */
@@ -91,17 +100,18 @@ export class QueueAccess {
       );
   }
 
-  /** Runs `claiming` such that `settled` waits for it. */
-  track<T>(claiming: Promise<T>): Promise<T> {
-    const settled: Promise<unknown> = claiming.then(
-      () => this.#claiming.delete(settled),
-      () => this.#claiming.delete(settled),
-    );
-    this.#claiming.add(settled);
-    return claiming;
+  /** A claim begins: `settled` waits for it until the returned function is called. */
+  beginClaim(): () => void {
+    let resolve: () => void = () => {};
+    const claiming = new Promise<void>((done) => (resolve = done));
+    this.#claiming.add(claiming);
+    return () => {
+      this.#claiming.delete(claiming);
+      resolve();
+    };
   }
 
-  /** Resolves when the claims under way now have been decided. */
+  /** Resolves when the claims under way now have been delivered, or their items are left over (`unread`). */
   async settled(): Promise<void> {
     await Promise.all(this.#claiming);
   }

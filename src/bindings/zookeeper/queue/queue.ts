@@ -13,7 +13,7 @@ export interface Counts {
   readonly tail: number;
   /** The number of the next claim: that of the first item which nobody has taken. */
   readonly head: number;
-  /** No server that answered had applied less than this. */
+  /** The server had applied all transactions up to this one when it answered first. */
   readonly zxid: bigint;
 }
 
@@ -44,6 +44,10 @@ export class QueueState {
   #hits = 1;
   #isPredicting = true;
   #standIn: Item | undefined;
+  /** The last number that is known to be a filler's. */
+  #lastFiller = -1;
+  /** The last number of the queue that was looked at for a filler. */
+  #lookedAt = -1;
   readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
@@ -78,6 +82,13 @@ export class QueueState {
     this.#since = undefined;
     this.#readAhead.clear();
     this.#standIn = undefined;
+    this.#lastFiller = -1;
+    this.#lookedAt = -1;
+  }
+
+  /** Whether nothing is known of it that could not be asked for again: nothing was ever put in or taken, as far as was seen. */
+  get isUnknown(): boolean {
+    return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
   }
 
   beginClaim(): UnderWay {
@@ -124,9 +135,12 @@ export class QueueState {
    * in between makes the queue look shorter than it is, never longer.
    */
   async count(zk: ZooKeeper): Promise<Counts> {
-    const [items, claims] = await Promise.all([zk.exists(this.paths.items), zk.exists(this.paths.claims)]);
+    const { paths } = this;
+    let zxid = 0n;
+    const first = zk.exists(paths.items, { onZxid: (seen) => (zxid = seen) });
+    const [items, claims] = await Promise.all([first, zk.exists(paths.claims)]);
     this.#saw(items, claims);
-    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid: zk.lastZxid };
+    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid };
   }
 
   /**
@@ -162,9 +176,14 @@ export class QueueState {
    */
   async countSynced(zk: ZooKeeper): Promise<Counts> {
     const { paths } = this;
-    const [, claims, items] = await Promise.all([zk.sync(paths.base), zk.exists(paths.claims), zk.exists(paths.items)]);
+    let zxid = 0n;
+    const [, claims, items] = await Promise.all([
+      zk.sync(paths.base),
+      zk.exists(paths.claims, { onZxid: (seen) => (zxid = seen) }),
+      zk.exists(paths.items),
+    ]);
     this.#saw(items, claims);
-    return { tail: nextNumber(items), head: nextNumber(claims), zxid: zk.lastZxid };
+    return { tail: nextNumber(items), head: nextNumber(claims), zxid };
   }
 
   /** Whether the number that was predicted for a claim was the one that it got. */
@@ -190,6 +209,29 @@ export class QueueState {
       this.#standIn = standIn;
     }
     return this.#standIn;
+  }
+
+  /** A filler with this number is, or was, in the queue. */
+  sawFiller(number: number): void {
+    this.#lastFiller = Math.max(this.#lastFiller, number);
+  }
+
+  /**
+   * Whether some of what counts as left behind `number` is known to be fillers, which are for nobody. They come last: the
+   * end of the queue is looked at whenever it has moved. What cannot be read may be one.
+   */
+  async hasFillers(
+    zk: ZooKeeper,
+    { number, tail }: { readonly number: number; readonly tail: number },
+  ): Promise<boolean> {
+    if (number <= this.#lastFiller) return true;
+    if (this.#lookedAt >= tail - 1) return false;
+    const { incarnation } = this;
+    const last = await readItem(zk, this.paths, tail - 1);
+    if (last === undefined || this.incarnation !== incarnation) return true;
+    this.#lookedAt = Math.max(this.#lookedAt, tail - 1);
+    if (last.isFiller) this.sawFiller(tail - 1);
+    return number <= this.#lastFiller;
   }
 
   /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */

@@ -51,6 +51,11 @@ export class Window {
     });
   }
 
+  /** Whether no place rests, so that a new window would admit no more than this one. */
+  get isRested(): boolean {
+    return this.#places.isRested(performance.now());
+  }
+
   /** @param enteredAtMs when there was room, by `performance.now()` */
   leave(enteredAtMs: number): void {
     this.#places.leave(enteredAtMs, performance.now());

@@ -1,5 +1,5 @@
 /** All that is held against a history. */
-import { callFaults } from '../../checks/calls.ts';
+import { callFaults, nothingDone } from '../../checks/calls.ts';
 import type { Call } from '../../history.ts';
 import { calmFaults } from './calm.ts';
 import { conditionFaults } from './conditions.ts';
@@ -12,6 +12,7 @@ import { shapeFaults } from './shapes.ts';
 
 export function faultsIn(calls: readonly Call[], promised: Promised): string[] {
   return [
+    ...nothingDone(calls),
     // Callers here do not wait for ever: being late is no fault.
     ...callFaults(calls.filter(({ outcome }) => outcome !== 'TIMEOUT')),
     ...registerFaults(calls, promised),

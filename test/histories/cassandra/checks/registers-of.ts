@@ -66,10 +66,14 @@ export function registersOf(calls: readonly Call[]): ReadonlyMap<string, Registe
   return registers;
 }
 
-/** Whether the one was stamped before the other, whatever clocks did within their bounds. */
+/** Whether the one was stamped before the other, whatever clocks did within their bounds: what a condition has found, surely. */
 export function surelyBefore(a: Write, b: Write): boolean {
   if (a.place !== undefined && b.place !== undefined) return a.place < b.place;
-  return a.latestMs < b.earliestMs;
+  return a.latestMs < b.earliestMs || (isReplacedBy(a, b) && b.latestMs >= a.earliestMs);
+}
+
+function isReplacedBy(a: Write, { call, told: fate }: Write): boolean {
+  return a.value !== null && fate === 'made' && a.call !== call && inputOf(call).expected === a.value;
 }
 
 /** What a value was before anybody wrote it: nothing, before all writes. */

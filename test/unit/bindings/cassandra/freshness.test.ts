@@ -263,6 +263,20 @@ test('session: another write of the same time was kept instead of ours → told 
   expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
+test('session: two of one time, all replicas have another one than was shown → told so, not what fewer had', async () => {
+  const { fake, client } = open();
+  using session = client.session();
+  const weak = client.invoke(get('k'), { session, levels: ['weak'] });
+  (await fake.next()).answer({ rows: [valueRow('k', 'aa', 7)] });
+  expect(await weak).toBe('aa');
+  const read = client.invoke(get('k'), { session, levels: ['strong'] });
+  for (const rows of [[], [valueRow('k', 'zz', 7)], [valueRow('k', 'zz', 7)]]) (await fake.next()).answer({ rows });
+  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+  const again = client.invoke(get('k'), { session, levels: ['strong'] });
+  (await fake.next()).answer({ rows: [valueRow('k', 'zz', 7)] });
+  expect(await again).toBe('zz');
+});
+
 test('session at level quorum: absent → only all replicas know whether it was deleted', async () => {
   const { fake, client } = open(PAPER);
   using session = client.session();

@@ -90,3 +90,9 @@ test('registers: what expires → may be gone from then on, not before', () => {
   expect(faults(write([0, 9], 'a'), write([10, 19], 'b', keep), finally_('a'))).toHaveLength(1);
   expect(faults(write([0, 9], 'a', keep), write([10, 19], 'b'), finally_(null))).toHaveLength(1);
 });
+
+test('registers: a condition that found a value comes after it, however close their clocks → what it wrote stays', () => {
+  const [made, replaced] = [swap([0, 2], null, 'A'), swap([2.3, 5], 'A', 'B')];
+  expect(faults(made, replaced, read([10, 12], 'B'), finally_('B'))).toEqual([]);
+  expect(faults(made, replaced, read([10, 12], 'A'), finally_('A'))).not.toEqual([]);
+});

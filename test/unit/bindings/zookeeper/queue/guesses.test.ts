@@ -1,11 +1,11 @@
 /** Guesses that fail, are cut off, or come too late: the update is made all the same, and its caller is told. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
-import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { length, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue, safeThreshold } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../../../../support/zookeeper-server/server.ts';
-import { drain, open, pause, QUEUE, sale, stock, writerOf, type Shop } from '../set-up.ts';
+import { drain, ITEMS, open, pause, QUEUE, sale, stock, writerOf, type Shop } from '../set-up.ts';
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   fails: { error: -127 },
@@ -86,3 +86,23 @@ test.each(['that has not looked yet', 'that has sold out before'])(
     expect(await brokenPromises(shop, 40)).toBe(0);
   },
 );
+
+test.each([
+  ['items alone', [], false],
+  ['a filler at the end', [null], true],
+])('dequeue of a queue with %s, others take too → a threshold is safe unless fillers count as left', async (...row) => {
+  const [, fillers, isUnsafe] = row;
+  await using ensemble = await FakeEnsemble.start();
+  const pace = { window: 2, turnMs: 300 };
+  await using other = open(ensemble, pace);
+  await using shop = open(ensemble, pace);
+  await stock(shop, 4);
+  expect([await sale(other), await sale(shop)]).toEqual(['T0', 'T1']);
+  await using zk = new ZooKeeper(ensemble.connectString);
+  for (const data of fillers) await zk.create(`${ITEMS}/-`, data, { mode: 'persistent-sequential' });
+  const safeFrom: number[] = [];
+  await shop.client.invoke(dequeue(QUEUE)).onUpdate((_, view) => {
+    if (view.level === 'weak') safeFrom.push(safeThreshold(view));
+  });
+  expect(safeFrom).toEqual([isUnsafe ? Infinity : expect.closeTo(4, -1)]);
+});

@@ -1,8 +1,11 @@
 /** Reader and writer of one binding at two servers, one ahead of the other, as happens behind one name or in a fail-over. */
 import { expect, test } from 'vitest';
+import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import type { Operation } from '../../../../../src/index.ts';
 import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { ITEMS, open, QUEUE, sale, stock } from '../set-up.ts';
+import { CLAIMS, ITEMS, open, pause, QUEUE, sale, stock } from '../set-up.ts';
 
 test('the reader has seen an item that the writer’s server has not → it is brought, not given up', async () => {
   await using ensemble = await FakeEnsemble.start(2);
@@ -23,4 +26,63 @@ test('the reader has seen an item that the writer’s server has not → it is b
   expect(await shop.client.invokeWeak(length(QUEUE))).toBe(0);
   expect(await late).toBe('T0');
   await expect.poll(() => ensemble.children(ITEMS)).toEqual([]);
+});
+
+test.each([
+  ['a value', put('k', 'new'), get('k'), 'new'],
+  ['a length', enqueue(QUEUE, 'T0'), length(QUEUE), 1],
+])('%s read in a session behind its own write, a later answer in the same piece → not the old one', async (...row) => {
+  const [, write, read, expected] = row;
+  await using ensemble = await FakeEnsemble.start(2);
+  const [near, far] = [ensemble.at(0), ensemble.at(1)];
+  near.connectionsMax = 1;
+  await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
+  await shop.binding.connected();
+  await shop.client.invokeStrong(put('k', 'old'));
+  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+  const session = shop.client.session();
+  far.fromLeader.hold();
+  await shop.client.invokeStrong(write as Operation<unknown>, { session });
+  const [reader] = far.connections;
+  reader?.cork();
+  const [before, asked] = [far.requests.length, (): number => far.requests.length];
+  const reading = shop.client.invokeWeak(read as Operation<unknown>, { session });
+  await expect.poll(asked).toBeGreaterThan(before);
+  far.fromLeader.release();
+  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+  const between = asked();
+  const later = shop.client.invokeWeak(get('other'));
+  await expect.poll(asked).toBeGreaterThan(between);
+  reader?.uncork();
+  await later;
+  expect(await reading).toBe(expected);
+});
+
+test('one item, taken for somebody else by who was told that there is none → the dequeue under way gets it', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  const [near, far] = [ensemble.at(0), ensemble.at(1)];
+  await using seller = open(ensemble, { servers: near.address });
+  await seller.binding.connected();
+  await stock(seller, 1);
+  near.connectionsMax = near.connections.size + 1;
+  await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
+  await shop.binding.connected();
+  expect([await sale(shop), await sale(shop)]).toEqual(['T0', null]);
+  far.fromLeader.hold();
+  await stock(seller, 1);
+  let second: Promise<unknown> | undefined;
+  near.onRequest = ({ type, path }) => {
+    if (second !== undefined || type !== OP.create || !path.startsWith(CLAIMS)) return undefined;
+    near.toLeader.hold();
+    second = sale(shop);
+    return undefined;
+  };
+  const first = shop.client.invokeWeak(dequeue(QUEUE));
+  await expect.poll(() => second === undefined).toBe(false);
+  // By now the second one has asked the reader, and waits for the claim of the first.
+  await pause(50);
+  near.toLeader.release();
+  expect(await first).toBeNull();
+  expect(await second).toBe('T0');
+  far.fromLeader.release();
 });

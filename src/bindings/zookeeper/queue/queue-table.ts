@@ -1,0 +1,54 @@
+/** The queues of a binding by name. What is known of one is kept, a name that was only asked for is not. */
+export interface Forgettable {
+  /** Whether one made anew would do as well. */
+  readonly isForgettable: boolean;
+}
+
+/** For each new name so many old ones are looked at: more than one, so that those that may go become fewer. */
+const LOOKED_AT = 2;
+
+export class QueueTable<T extends Forgettable> {
+  readonly #make: (name: string) => T;
+  readonly #queues = new Map<string, { readonly queue: T; users: number }>();
+
+  constructor(make: (name: string) => T) {
+    this.#make = make;
+  }
+
+  get all(): readonly T[] {
+    return [...this.#queues.values()].map(({ queue }) => queue);
+  }
+
+  /** The queue is there, and the same for all, as long as somebody uses it. */
+  async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
+    let entry = this.#queues.get(name);
+    if (entry === undefined) {
+      this.#forgetSome();
+      entry = { queue: this.#make(name), users: 0 };
+      this.#queues.set(name, entry);
+    }
+    entry.users += 1;
+    try {
+      return await work(entry.queue);
+    } finally {
+      entry.users -= 1;
+    }
+  }
+
+  #forgetSome(): void {
+    for (const [name, entry] of first(this.#queues, LOOKED_AT)) {
+      this.#queues.delete(name);
+      // To the end: it has its turn again when all others have had theirs.
+      if (entry.users > 0 || !entry.queue.isForgettable) this.#queues.set(name, entry);
+    }
+  }
+}
+
+function* first<T>(all: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const each of all) {
+    if (left === 0) return;
+    left -= 1;
+    yield each;
+  }
+}
