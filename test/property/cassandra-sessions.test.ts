@@ -24,6 +24,8 @@ interface World {
   readonly keysMax: number;
   /** Whether some writers have a clock that is an hour ahead. */
   readonly isSkewed: boolean;
+  /** Whether writers now and then have the time of the last write of their key. */
+  readonly hasTies: boolean;
 }
 
 const worlds: fc.Arbitrary<World> = fc.record({
@@ -31,6 +33,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   write: fc.constantFrom('QUORUM', 'ONE'),
   keysMax: fc.constantFrom(2, 100),
   isSkewed: fc.boolean(),
+  hasTies: fc.boolean(),
 });
 
 test(
@@ -66,8 +69,12 @@ async function runs(world: World): Promise<void> {
     const reading =
       levels === undefined ? client.invoke(operation, { session }) : client.invoke(operation, { session, levels });
     const shown: string[] = [];
-    reading.subscribe(({ level }: { readonly level: string }) => {
+    reading.subscribe(({ level, value }: { readonly level: string; readonly value: unknown }) => {
       shown.push(level);
+      const told = keys.length === 1 ? [value] : (value as unknown[]);
+      const had = keys.map((each) => replicas.answered?.cellOf(each).text).map((text) => text && JSON.parse(text));
+      if (JSON.stringify(told) !== JSON.stringify(had))
+        faults.push(`${level} of ${keys.join()} is not what was answered`);
       for (const key of keys) {
         const { at, text } = replicas.answered?.cellOf(key) ?? { at: NaN, text: undefined };
         if (!(at >= (before.get(key) ?? -Infinity))) faults.push(`${level} of ${key} went back`);
@@ -108,7 +115,9 @@ async function runs(world: World): Promise<void> {
     else if (action === 6) replicas.write(key, { at: writeClock.next(), text: undefined });
     else {
       const ahead = world.isSkewed && draw(2) === 0 ? HOUR_MICROSECONDS : 0;
-      replicas.write(key, { at: writeClock.next() + ahead, text: String(n) });
+      const { at: lastAt } = replicas.newest(key);
+      const isTie = world.hasTies && lastAt > 0 && draw(2) === 0;
+      replicas.write(key, { at: isTie ? lastAt : writeClock.next() + ahead, text: String(n) });
     }
     for (let steps = draw(8); steps > 0; steps -= 1) await replicas.step();
   }

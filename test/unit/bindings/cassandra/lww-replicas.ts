@@ -97,8 +97,11 @@ export class LwwReplicas {
   }
 }
 
+/** Of two of one time a deletion stays, and otherwise the greater value. */
 function newer(one: Cell, other: Cell): Cell {
-  return other.at > one.at ? other : one;
+  if (other.at !== one.at) return other.at > one.at ? other : one;
+  if (one.text === undefined || other.text === undefined) return one.text === undefined ? one : other;
+  return other.text > one.text ? other : one;
 }
 
 /** Whoever waits for what has happened has been told of it. */
