@@ -90,7 +90,8 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   },
   'no-sync': {
     rule: 'acknowledged means in a synced log',
-    caughtBy: ['durability'],
+    // A start that finds holes among what was said to be on the disk is refused, mostly before anything else is missed.
+    caughtBy: ['durability', 'crash'],
     profile: 'crashes',
     overrides: { syncMeanMs: 100 },
     Disk: LyingDisk,
@@ -117,7 +118,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   },
   'local-strong-reads': {
     rule: 'a strong read is ordered by the red log',
-    caughtBy: ['strong reads'],
+    caughtBy: ['strong reads', 'oracle'],
     profile: 'calm',
     makeMachine: BROKEN.localReads,
   },
