@@ -10,7 +10,7 @@ export function conflictError({ submission, attempt, conflict }: RedRequest): Co
   const times = attempt === 1 ? 'once' : `${attempt} times`;
   const message =
     `'${operation}' was executed ${times}, and each time ${metBy(conflict)}. Nothing was changed. Retry; where many take` +
-    ' from the same, let an effect decide when it is applied (a queue, popped with a reply), which is never rejected.';
+    ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
   return new CorrectableError('CONFLICT', message, { field: `operations.${operation}` });
 }
 
