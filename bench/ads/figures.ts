@@ -29,7 +29,7 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
     way: NAMES.correctable,
     ms: idealOf(setting),
   }));
-  return figure(`${title}: mean time to delivery (red: perfect speculation, max(F, P + t))`, {
+  return figure(`${title}: mean time to delivery (red: max(F, P + t))`, {
     height: 110 + unloaded.length * 62,
     marginLeft: 140,
     marginRight: 150,
