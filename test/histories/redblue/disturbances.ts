@@ -1,6 +1,7 @@
 /** What is done to connections, callers and the server while workers work, and how it is made good. */
 import type { Random } from '../../../src/testing/simulator/random.ts';
 import { pause } from '../pause.ts';
+import { repeat } from '../repeat.ts';
 import type { Caller } from './caller.ts';
 import type { Stage } from './stage.ts';
 
@@ -19,7 +20,7 @@ interface Parts {
 /** Cuts what callers have, one way or all; what is down for a while makes them move. */
 export async function disturbConnections({ stage, random, signal }: Parts): Promise<void> {
   const outages: Promise<void>[] = [];
-  while (await waited(CONNECTIONS_EVERY_MS, { random, signal })) {
+  await repeat(CONNECTIONS_EVERY_MS, { random, signal }, async () => {
     const caller = random.pick(stage.callers as [Caller, ...Caller[]]);
     if (random.chance(0.1)) {
       for (const each of stage.callers) each.cut();
@@ -30,7 +31,7 @@ export async function disturbConnections({ stage, random, signal }: Parts): Prom
     } else {
       outages.push(outage({ stage, random, signal }, caller));
     }
-  }
+  });
   await Promise.all(outages);
 }
 
@@ -46,26 +47,18 @@ async function outage({ stage, random, signal }: Parts, { routes }: Caller): Pro
 /** The process that has all sites is killed, ended or frozen; in the end it runs. */
 export async function disturbServer({ stage, random, signal }: Parts): Promise<void> {
   const { server, injected } = stage;
-  while (await waited(SERVER_EVERY_MS, { random, signal })) {
+  await repeat(SERVER_EVERY_MS, { random, signal }, async () => {
     if (random.chance(0.4)) {
       injected.add('freezes of the server');
       server.freeze();
       await pause(random.between(...FREEZE_MS), signal);
       server.goOn();
-      continue;
+      return;
     }
     const isKilled = random.chance(0.7);
     injected.add(isKilled ? 'kills of the server' : 'ends of the server');
     await (isKilled ? server.kill() : server.end());
     await pause(random.between(...AWAY_MS), signal);
     await server.begin();
-  }
-}
-
-async function waited(
-  [minMs, maxMs]: readonly [number, number],
-  { random, signal }: { readonly random: Random; readonly signal: AbortSignal },
-): Promise<boolean> {
-  await pause(random.between(minMs, maxMs), signal);
-  return !signal.aborted;
+  });
 }

@@ -1,5 +1,6 @@
 /** Judges a round: by its calls, and by what each site showed at last. */
 import { callFaults } from '../checks/calls.ts';
+import { firstFew } from '../checks/first-few.ts';
 import { queueFaults } from '../checks/queues.ts';
 import { registerFaults, unreadable, type Read } from '../checks/registers.ts';
 import { groupBy } from '../grouped.ts';
@@ -15,9 +16,6 @@ export interface RoundEvidence {
   readonly last: ReadonlyMap<string, Call>;
 }
 
-/** So many faults of one kind are told. */
-const TOLD_MAX = 5;
-
 export function judgeRound({ calls, last }: RoundEvidence): string[] {
   const sights = sightsOf(calls);
   const traces = tracesOf(calls);
@@ -32,7 +30,7 @@ export function judgeRound({ calls, last }: RoundEvidence): string[] {
     byKey(calls, ['put', 'get'], keyFaults),
     byKey(calls, ['claim', 'release'], holdFaults),
   ];
-  return found.flatMap(some);
+  return found.flatMap(firstFew);
 }
 
 function byKey(
@@ -41,7 +39,7 @@ function byKey(
   faultsOf: (key: string, calls: readonly Call[]) => string[],
 ): string[] {
   const ofKinds = calls.filter(({ kind }) => kinds.includes(kind));
-  return [...groupBy(ofKinds, ({ key }) => key)].flatMap(([key, of]) => some(faultsOf(key, of)));
+  return [...groupBy(ofKinds, ({ key }) => key)].flatMap(([key, of]) => firstFew(faultsOf(key, of)));
 }
 
 /** Strong views are linearizable; causal ones show what was written. */
@@ -56,9 +54,4 @@ function keyFaults(key: string, calls: readonly Call[]): string[] {
           .map(({ value, atMs }) => ({ session, value: (value as string | null) ?? undefined, beginMs, endMs: atMs })),
       );
   return [...registerFaults(key, writes, readsAt('strong')), ...unreadable(key, writes, readsAt('causal'))];
-}
-
-function some(faults: readonly string[]): string[] {
-  const more = faults.length - TOLD_MAX;
-  return more > 0 ? [...faults.slice(0, TOLD_MAX), `and ${more} more like this`] : [...faults];
 }

@@ -1,5 +1,6 @@
 /** What workers do all the time: operations of all kinds, in one session each. */
 import { pause } from '../pause.ts';
+import { drawShare, type Shares } from '../repeat.ts';
 import type { Stage, Worker } from './stage.ts';
 
 const PAUSE_MS = 40;
@@ -11,7 +12,7 @@ const RUSH = 3;
 
 type Act = (stage: Stage, worker: Worker) => Promise<unknown>;
 
-const ACTIVITIES: readonly (readonly [share: number, act: Act])[] = [
+const ACTIVITIES: Shares<Act> = [
   [0.25, (stage, worker) => stage.note(worker, worker.random.pick(all(stage.rows)))],
   [0.12, (stage, worker) => stage.look(worker, worker.random.pick(HOW))],
   [0.12, (stage, worker) => pay(stage, worker, 'deposit')],
@@ -25,9 +26,7 @@ const ACTIVITIES: readonly (readonly [share: number, act: Act])[] = [
 
 export async function work(stage: Stage, worker: Worker, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    let draw = worker.random.fraction();
-    const [, act] = ACTIVITIES.find(([share]) => (draw -= share) < 0) ?? (ACTIVITIES[0] as (typeof ACTIVITIES)[0]);
-    await act(stage, worker);
+    await drawShare(worker.random, ACTIVITIES)(stage, worker);
     await pause(worker.random.exponential(PAUSE_MS), signal);
   }
 }

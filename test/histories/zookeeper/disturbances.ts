@@ -3,7 +3,8 @@ import { SITES, type Site } from '../../../engines/wan.ts';
 import type { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
 import type { Random } from '../../../src/testing/simulator/random.ts';
 import { pause } from '../pause.ts';
-import { QUEUE, repeat, times, type Scene } from './scene.ts';
+import { repeat } from '../repeat.ts';
+import { QUEUE, times, type Scene } from './scene.ts';
 import type { Shop } from './shop.ts';
 
 /** How often something happens to some connection, and to some server. */

@@ -1,5 +1,6 @@
 /** Judges a round: by its calls, and by what the ensemble held before the last items were taken and after. */
 import { callFaults, nothingDone } from '../checks/calls.ts';
+import { firstFew } from '../checks/first-few.ts';
 import { backInTime, registerFaults, unreadable, type Read } from '../checks/registers.ts';
 import type { Call } from '../history.ts';
 import { OUTSIDE, type Plan } from './scene.ts';
@@ -15,27 +16,19 @@ export interface RoundEvidence {
   readonly after: Tree;
 }
 
-/** So many faults of one queue or key are told. */
-const TOLD_MAX = 5;
-
 export function judgeRound({ plan, calls, before, after }: RoundEvidence): string[] {
   const byKey = new Map<string, Call[]>();
   for (const call of calls) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call]);
-  const faults = [...nothingDone(calls), ...some(callFaults(calls))];
+  const faults = [...nothingDone(calls), ...firstFew(callFaults(calls))];
   for (const [key, ofKey] of byKey) {
     const name = key.slice(key.indexOf('/') + 1);
     const isRegister = ofKey.some(({ kind }) => kind === 'get' || kind === 'put');
     const found = isRegister
       ? judgeKey(key, ofKey, { value: before.keys.get(name), atMs: before.atMs })
       : judgeQueue({ plan, key, name, calls: ofKey, before: before.queues.get(name), after: after.queues.get(name) });
-    faults.push(...some(found));
+    faults.push(...firstFew(found));
   }
   return faults;
-}
-
-function some(faults: readonly string[]): string[] {
-  const more = faults.length - TOLD_MAX;
-  return more > 0 ? [...faults.slice(0, TOLD_MAX), `and ${more} more like this`] : [...faults];
 }
 
 /**

@@ -6,7 +6,6 @@ import { dequeue, enqueue, get, put } from '../../../src/operations/index.ts';
 import { Random } from '../../../src/testing/simulator/random.ts';
 import type { Call, History } from '../history.ts';
 import { observe, type Step } from '../observe.ts';
-import { pause } from '../pause.ts';
 import { Gate } from './gate.ts';
 import type { Shop } from './shop.ts';
 import type { Tally } from '../tally.ts';
@@ -134,19 +133,6 @@ export class Scene {
 export interface Caller {
   readonly name: string;
   readonly client: AnyClient;
-}
-
-/** Plays an episode again and again, until the end. */
-export async function repeat(
-  [minMs, maxMs]: readonly [number, number],
-  { random, signal }: { readonly random: Random; readonly signal: AbortSignal },
-  episode: () => Promise<void>,
-): Promise<void> {
-  for (;;) {
-    await pause(random.between(minMs, maxMs), signal);
-    if (signal.aborted) return;
-    await episode();
-  }
 }
 
 /** Does something so many times at once. */

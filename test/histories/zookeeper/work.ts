@@ -1,6 +1,7 @@
 /** What a shop does all the time: operations of all kinds on the queues and keys that all shops share. */
 import type { Random } from '../../../src/testing/simulator/random.ts';
 import { pause } from '../pause.ts';
+import { drawShare, type Shares } from '../repeat.ts';
 import { QUEUE, times, type How, type Scene } from './scene.ts';
 import type { Shop } from './shop.ts';
 
@@ -29,7 +30,7 @@ function readValue({ scene, shop, random }: Actor): Promise<unknown> {
   return scene.get(shop, random.pick(KEYS), { how: random.pick(HOW_KEYS), isOutside: random.chance(0.3) });
 }
 
-const ACTIVITIES: readonly (readonly [share: number, (actor: Actor) => Promise<unknown>])[] = [
+const ACTIVITIES: Shares<(actor: Actor) => Promise<unknown>> = [
   [0.4, (actor) => trade(actor, QUEUE.sale, HOW)],
   [0.15, (actor) => trade(actor, QUEUE.weakly, HOW_WEAKLY)],
   [0.15, (actor) => actor.scene.again.pass(() => trade(actor, QUEUE.again, HOW))],
@@ -41,9 +42,7 @@ const ACTIVITIES: readonly (readonly [share: number, (actor: Actor) => Promise<u
 
 export async function work(actor: Actor, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    let draw = actor.random.fraction();
-    const [, act] = ACTIVITIES.find(([share]) => (draw -= share) < 0) ?? (ACTIVITIES[0] as (typeof ACTIVITIES)[0]);
-    await act(actor);
+    await drawShare(actor.random, ACTIVITIES)(actor);
     await pause(actor.random.exponential(PAUSE_MS), signal);
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { judge, type Verdict } from '../../../demo/tickets/judge/judge.ts';
 import { percentilesOf } from '../../../demo/tickets/judge/percentiles.ts';
+import { SOUND_SALE } from '../../support/sound-sale.ts';
 
 interface Customer {
   readonly told?: 'yes' | 'no';
@@ -30,30 +31,19 @@ function history(tickets: number, customers: readonly Customer[]): object[] {
 
 function faultsOf(lines: readonly object[]): Partial<Verdict> {
   const verdict = judge(lines);
-  return Object.fromEntries(Object.keys(NO_FAULTS).map((fault) => [fault, verdict[fault as keyof Verdict]]));
+  return Object.fromEntries(Object.keys(SOUND_SALE).map((fault) => [fault, verdict[fault as keyof Verdict]]));
 }
 
 function faults(tickets: number, customers: readonly Customer[]): Partial<Verdict> {
   return faultsOf(history(tickets, customers));
 }
 
-const NO_FAULTS = {
-  revoked: 0,
-  contradicted: 0,
-  promisedBeyondStock: 0,
-  leftHanging: 0,
-  oversold: 0,
-  duplicates: 0,
-  unknown: 0,
-  lost: 0,
-  unanswered: 0,
-};
 const last: Customer = { told: 'no', final: null };
 
 test('judge: a clean sale → confirmed and early counted, no faults', () => {
   const sale = [{ early: true, final: '#1' }, { final: '#2' }, last] as const;
   expect(judge(history(2, sale))).toMatchObject({ tickets: 2, confirmed: 2, confirmedEarly: 1 });
-  expect(faults(2, sale)).toEqual(NO_FAULTS);
+  expect(faults(2, sale)).toEqual(SOUND_SALE);
 });
 
 test('judge: told yes, final empty → revoked, and nothing oversold', () => {
@@ -62,21 +52,21 @@ test('judge: told yes, final empty → revoked, and nothing oversold', () => {
       { early: true, final: '#1' },
       { early: true, final: null },
     ]),
-  ).toEqual({ ...NO_FAULTS, revoked: 1, promisedBeyondStock: 1 });
+  ).toEqual({ ...SOUND_SALE, revoked: 1, promisedBeyondStock: 1 });
 });
 
 test('judge: more tickets handed out than were on sale → oversold', () => {
   const sale = [{ final: '#1' }, { final: '#2' }, { final: '#9' }];
-  expect(faults(2, sale)).toEqual({ ...NO_FAULTS, promisedBeyondStock: 1, oversold: 1, unknown: 1 });
+  expect(faults(2, sale)).toEqual({ ...SOUND_SALE, promisedBeyondStock: 1, oversold: 1, unknown: 1 });
 });
 
 test('judge: one ticket handed out to two → a duplicate, and the one that nobody got is lost', () => {
-  expect(faults(2, [{ final: '#1' }, { final: '#1' }, last])).toEqual({ ...NO_FAULTS, duplicates: 1, lost: 1 });
+  expect(faults(2, [{ final: '#1' }, { final: '#1' }, last])).toEqual({ ...SOUND_SALE, duplicates: 1, lost: 1 });
 });
 
 test('judge: sold out with tickets that nobody got → lost, unless a purchase without an end may have them', () => {
-  expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...NO_FAULTS, lost: 2 });
-  expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...NO_FAULTS, lost: 1, leftHanging: 1, unanswered: 1 });
+  expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...SOUND_SALE, lost: 2 });
+  expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...SOUND_SALE, lost: 1, leftHanging: 1, unanswered: 1 });
 });
 
 /** The steps of one customer. */
@@ -101,7 +91,7 @@ test.each<[what: string, lines: object[], found: Partial<Verdict>]>([
   ],
   ['two answers', steps('a', told('no'), told('yes'), final('#1')), { contradicted: 1 }],
 ])('judge: %s → a fault', (_, lines, found) => {
-  expect(faultsOf([...stock('#1'), ...lines])).toEqual({ ...NO_FAULTS, ...found });
+  expect(faultsOf([...stock('#1'), ...lines])).toEqual({ ...SOUND_SALE, ...found });
 });
 
 test.each<[what: string, end: (n: number) => object | undefined, found: Partial<Verdict>]>([
@@ -111,7 +101,7 @@ test.each<[what: string, end: (n: number) => object | undefined, found: Partial<
 ])('judge: 30 told yes early of 25 tickets, then %s → 5 promised beyond stock', (_, endOf, found) => {
   const sale = Array.from({ length: 30 }, (__, n) => steps(`c${n}`, told('yes'), ...[endOf(n) ?? []].flat())).flat();
   const tickets = Array.from({ length: 25 }, (__, n) => `#${n}`);
-  expect(faultsOf([...stock(...tickets), ...sale])).toEqual({ ...NO_FAULTS, promisedBeyondStock: 5, ...found });
+  expect(faultsOf([...stock(...tickets), ...sale])).toEqual({ ...SOUND_SALE, promisedBeyondStock: 5, ...found });
 });
 
 test('judge: told yes, and nothing said afterwards → left hanging; without a yes only unanswered', () => {
@@ -121,16 +111,16 @@ test('judge: told yes, and nothing said afterwards → left hanging; without a y
 
 test('judge: a purchase that was refused took nothing → it does not excuse a ticket that is lost', () => {
   const lines = [...stock('#1'), ...steps('a', failed('OVERLOADED')), ...soldOut];
-  expect(faultsOf(lines)).toEqual({ ...NO_FAULTS, lost: 1 });
+  expect(faultsOf(lines)).toEqual({ ...SOUND_SALE, lost: 1 });
 });
 
 test('judge: items that are not texts → told apart all the same', () => {
   const lines = [...stock(1, 2), ...['a', 'b'].flatMap((who) => steps(who, told('yes'), final(1))), ...soldOut];
-  expect(faultsOf(lines)).toEqual({ ...NO_FAULTS, duplicates: 1, lost: 1 });
+  expect(faultsOf(lines)).toEqual({ ...SOUND_SALE, duplicates: 1, lost: 1 });
 });
 
 test('judge: a sale that was stopped → what is left is not lost', () => {
-  expect(faults(3, [{ final: '#1' }])).toEqual(NO_FAULTS);
+  expect(faults(3, [{ final: '#1' }])).toEqual(SOUND_SALE);
 });
 
 test('judge: told late though more than the threshold were left → held back', () => {

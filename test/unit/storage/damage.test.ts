@@ -29,6 +29,17 @@ function fill(): { readonly machine: VirtualMachine; readonly entries: readonly 
   return { machine, entries: site.entries.local };
 }
 
+/** Entries and a checkpoint of all of them; other sites need those from `neededFrom` on. */
+function fillFor(neededFrom: number): { readonly machine: VirtualMachine; readonly site: TestSite } {
+  const machine = new VirtualMachine(1, SIZES);
+  const site = machine.start();
+  site.neededFrom = neededFrom;
+  write(machine, site, 60);
+  site.storage.checkpoint();
+  machine.run();
+  return { machine, site };
+}
+
 const pathOf = (name: string | undefined): string => `${FOLDER}/${name}`;
 
 function flip(machine: VirtualMachine, name: string | undefined, at: number): void {
@@ -118,24 +129,14 @@ describe('a checkpoint', () => {
 
 describe('a log file', () => {
   test('the last ones lost, of which the checkpoint has entries → no start', () => {
-    const machine = new VirtualMachine(1, SIZES);
-    const site = machine.start();
-    site.neededFrom = 0;
-    write(machine, site, 60);
-    site.storage.checkpoint();
-    machine.run();
+    const { machine } = fillFor(0);
     machine.disk.crash();
     for (const name of machine.files('.log').slice(1)) machine.disk.remove(pathOf(name));
     expect(() => machine.start()).toThrow(refusal(/local log ends at entry \d+, and the checkpoint was made at 60/));
   });
 
   test('one lost that the checkpoint contains and other sites need → no start', () => {
-    const machine = new VirtualMachine(1, SIZES);
-    const site = machine.start();
-    site.neededFrom = 10;
-    write(machine, site, 60);
-    site.storage.checkpoint();
-    machine.run();
+    const { machine } = fillFor(10);
     machine.disk.crash();
     machine.disk.remove(pathOf(machine.files('.log')[0]));
     const kept = /begins at entry \d+, and those from 10 on are kept for other sites/;
@@ -143,12 +144,7 @@ describe('a log file', () => {
   });
 
   test('one that others needed when the checkpoint was made → goes only once a checkpoint says that they do not', () => {
-    const machine = new VirtualMachine(1, SIZES);
-    const site = machine.start();
-    site.neededFrom = 0;
-    write(machine, site, 60);
-    site.storage.checkpoint();
-    machine.run();
+    const { machine, site } = fillFor(0);
     const all = machine.files('.log').length;
     site.neededFrom = Infinity;
     write(machine, site, 1);

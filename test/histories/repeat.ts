@@ -1,0 +1,26 @@
+/** What happens again and again in a run. */
+import type { Random } from '../../src/testing/simulator/random.ts';
+import { pause } from './pause.ts';
+
+/** Plays an episode again and again, until the end. */
+export async function repeat(
+  [minMs, maxMs]: readonly [number, number],
+  { random, signal }: { readonly random: Random; readonly signal: AbortSignal },
+  episode: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    await pause(random.between(minMs, maxMs), signal);
+    if (signal.aborted) return;
+    await episode();
+  }
+}
+
+/** What happens, by how often: shares add up to one. */
+export type Shares<T> = readonly (readonly [share: number, what: T])[];
+
+/** One of those, each as often as its share says. */
+export function drawShare<T>(random: Random, shares: Shares<T>): T {
+  let draw = random.fraction();
+  const drawn = shares.find(([share]) => (draw -= share) < 0) ?? shares[0];
+  return (drawn as Shares<T>[number])[1];
+}
