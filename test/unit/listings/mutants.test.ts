@@ -1,0 +1,29 @@
+/** The listed mutants: each still breaks one line, of a rule that there is, before a test that there is. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { broken } from '../../../scripts/mutants/broken.mjs';
+import { MUTANTS } from '../../../scripts/mutants/listed.mjs';
+
+const pages = ['docs/protocol.md', 'docs/spec/redblue.md', 'docs/spec/exactly-once.md', 'docs/spec/storage.md'];
+const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
+
+describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', (_, mutant) => {
+  test('its line → stands in its file, once', () => {
+    expect(broken(readFileSync(mutant.file, 'utf8'), mutant.line, mutant.replacement)).toBeDefined();
+  });
+
+  test('its rule → stands on its page', () => {
+    const [page = '', rule] = mutant.rule.split(' ');
+    expect(textOf.get(page)).toMatch(rule === undefined ? /./ : new RegExp(`^(\\| ${rule} \\||${rule}\\. )`, 'm'));
+  });
+
+  test('its command → names files that there are', () => {
+    const files = mutant.command.filter((word) => word.endsWith('.ts'));
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  });
+});
+
+test('names → differ', () => {
+  expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
+});
