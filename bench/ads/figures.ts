@@ -68,7 +68,7 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
     }),
   );
   const place = { fx: 'workload', x: 'opsPerSec', y: 'avgMs' } as const;
-  return figure(`${title}: latency against throughput (blue: with speculation; numbers: in flight)`, {
+  return figure(`${title}: so many in flight (blue: with speculation)`, {
     width: 900,
     height: 404,
     marginLeft: 64,
