@@ -426,7 +426,7 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   sessionWaitMs: 1000,
   windowCommits: CERTIFIER_LIMITS.windowCommits,
   identifiersMax: ID_TABLE_LIMITS.operationsMax,
-  perClientMax: ID_TABLE_LIMITS.perClientMax,
+  perClientMax: ID_TABLE_LIMITS.perClientMax ?? Infinity,
   redInFlightMax: Infinity,
 };
 
