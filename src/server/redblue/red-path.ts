@@ -89,6 +89,8 @@ export class RedPath {
   readonly #undurable = new Fifo<Undurable>();
   /** Strong reads by the identifier of their marker. */
   readonly #reads = new Map<OperationId, StrongRead>();
+  /** Those that nobody waits for any more, and whose markers are on their way into the log. */
+  readonly #leftReads = new Set<OperationId>();
   /** Who asked last for operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission>();
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
@@ -108,17 +110,20 @@ export class RedPath {
 
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    return this.#requests.size + this.#reads.size >= (this.#core.options.redInFlightMax ?? Infinity);
+    const places = this.#requests.size + this.#reads.size + this.#leftReads.size;
+    return places >= (this.#core.options.redInFlightMax ?? Infinity);
   }
 
   /**
-   * Nobody waits for what was submitted under this token any more. What has not been proposed
-   * gives its place back at once; of an update that has been, only the red order says what becomes of it.
+   * Nobody waits for what was submitted under this token any more. What has not been proposed gives its place back at
+   * once, and a marker that has been when the log delivers it; of an update that has been proposed, only the red order
+   * says what becomes of it.
    */
   abandon(id: OperationId, token: number): void {
     const read = this.#reads.get(id);
     if (read !== undefined) {
       this.#reads.delete(id);
+      this.#leftReads.add(id);
       this.#core.emit({ kind: 'withdraw', record: read.record });
       return this.#host.answer(read.submission, 'strong', abandonedError());
     }
@@ -131,6 +136,7 @@ export class RedPath {
 
   /** The record has not left this site, and never will. */
   withdrawn({ id }: RedRecord): void {
+    this.#leftReads.delete(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#drop(request);
   }
@@ -450,6 +456,7 @@ export class RedPath {
 
   #onMarker(id: OperationId): void {
     if (this.#order?.marker === id) this.#order.isThrough = true;
+    this.#leftReads.delete(id);
     const read = this.#reads.get(id);
     if (read === undefined) return;
     this.#reads.delete(id);

@@ -166,6 +166,19 @@ describe('budget of what waits for the red order', () => {
     expect(sites.submit(S, spare).code).toBe('OVERLOADED');
   });
 
+  test('spent by strong reads that were given up after they had been proposed → refused until the log delivers', () => {
+    const sites = new Sites(service, 3, { redInFlightMax: 2 });
+    for (let read = 0; read < 2; read += 1) {
+      sites.submit(LEADER, total, STRONG);
+      sites.abandon(LEADER);
+    }
+    expect(sites.submit(LEADER, total, STRONG).code).toBe('OVERLOADED');
+    sites.settle();
+    const later = sites.submit(LEADER, total, STRONG);
+    sites.settle();
+    expect(later.value).toBe(0);
+  });
+
   test('spent by others while updates waited for their session → refused when it is their turn', () => {
     const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
     sites.crash(LEADER);
