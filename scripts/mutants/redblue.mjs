@@ -67,7 +67,7 @@ export const REDBLUE_MUTANTS = [
     file: `${REDBLUE}/certified-reads.ts`,
     line: 'names.push(fieldName(table, key, field));',
     replacement: 'names.push();',
-    command: sim('calm', { world: 'generated' }),
+    command: unit('redblue/written-fields.test.ts'),
   },
   {
     name: 'acknowledged answers are never forgotten',
