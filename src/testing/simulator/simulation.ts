@@ -148,14 +148,15 @@ export class Simulation {
 
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const { windowCommits, identifiersMax, perClientMax, sessionWaitMs } = this.#options;
+    const { windowCommits, identifiersMax, perClientMax, clientsMax, answerBytesMax, sessionWaitMs } = this.#options;
     const { removalsPerFloor, redInFlightMax } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
     const { windowMax: most } = this.#options;
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     for (const site of sites.keys()) {
-      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax };
+      const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
+      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, clientsMax, ...bytes };
       const remembers = { windowCommits, endings };
       const limits = { attemptsMax, sessionWaitMs, remembers, removalsPerFloor, redInFlightMax, ...LIMITS };
       this.#sites.push(
@@ -427,6 +428,8 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   windowCommits: CERTIFIER_LIMITS.windowCommits,
   identifiersMax: ID_TABLE_LIMITS.operationsMax,
   perClientMax: ID_TABLE_LIMITS.perClientMax ?? Infinity,
+  clientsMax: ID_TABLE_LIMITS.clientsMax,
+  answerBytesMax: ID_TABLE_LIMITS.bytesMax ?? Infinity,
   redInFlightMax: Infinity,
 };
 
