@@ -289,7 +289,8 @@ export class SequencedLog<R> implements Log<R> {
 
   #onAppended(from: number, { length, committed }: LogMessage<R> & { kind: 'log.appended' }, nowMs: number): void {
     const follower = this.#followers.get(from);
-    if (follower === undefined) return;
+    // Said before this start: all followers have had more ever since, and what they had is not here any more.
+    if (follower === undefined || length < this.#forgotten) return;
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
     if (length > (follower.matched ?? -1)) {
@@ -342,6 +343,7 @@ export class SequencedLog<R> implements Log<R> {
 
   #sendBatch(site: number, follower: Follower, sendable: number): void {
     const position = follower.sent;
+    if (position < this.#forgotten) throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
     const end = Math.min(sendable, position + APPEND_MAX);
     const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
     this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });

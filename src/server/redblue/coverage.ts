@@ -1,4 +1,5 @@
 /** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
+import type { Submission } from './replica-port.ts';
 import { isCovered } from './vector.ts';
 import type { Vector } from './vector.ts';
 
@@ -7,6 +8,8 @@ interface Waiting {
   readonly untilMs: number;
   readonly run: () => void;
   readonly late: () => void;
+  /** Whose it is, where it is as if it had never come once nobody waits for it. */
+  readonly submission?: Submission;
 }
 
 /** Waiting for coverage, bounded in time. */
@@ -31,6 +34,11 @@ export class Coverage {
   when(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
     if (vector === undefined || this.has(vector)) waiting.run();
     else this.#waiting.push({ vector, ...waiting });
+  }
+
+  /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
+  leave(token: number): Submission | undefined {
+    return this.#take(({ submission }) => submission?.token === token)[0]?.submission;
   }
 
   /** Runs what is covered by now; says whether anything was. */

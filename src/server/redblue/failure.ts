@@ -44,6 +44,12 @@ export function abandonedError(): CorrectableError {
   return new CorrectableError('ABORTED', message);
 }
 
+/** Whoever asked has gone, or asks anew, while others wait for the same operation. */
+export function leftError(): CorrectableError {
+  const message = 'It was given up here, or asked for again and again, while it waited for the red order: it goes on.';
+  return new CorrectableError('UNKNOWN', message);
+}
+
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
 export function unacknowledgedError(): CorrectableError {
   const message =

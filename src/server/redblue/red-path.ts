@@ -15,7 +15,7 @@ import type { Conflict, Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import { abandonedError, errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
+import { abandonedError, errorOf, expiredError, failureOf, leftError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
@@ -59,7 +59,7 @@ export interface SavedRedPath {
 
 /** Answers as they are saved. */
 const ANSWER_CODEC: ValueCodec<Answer> = {
-  bytesOf: (answer) => plainBytes(isCorrectableError(answer) ? answer.message : answer),
+  bytesOf: (answer) => plainBytes(isCorrectableError(answer) ? failureOf(answer) : answer),
   save: (answer) => (isCorrectableError(answer) ? { failure: failureOf(answer) } : { reply: answer }),
   load: (saved) => {
     const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
@@ -89,8 +89,10 @@ export class RedPath {
   readonly #undurable = new Fifo<Undurable>();
   /** Strong reads by the identifier of their marker. */
   readonly #reads = new Map<OperationId, StrongRead>();
-  /** Submissions of operations that have ended in the log and are still behind the gate. */
-  readonly #askers = new Map<OperationId, Submission[]>();
+  /** Those that nobody waits for any more, and whose markers are on their way into the log. */
+  readonly #leftReads = new Set<OperationId>();
+  /** Who asked last for operations that have ended in the log and are still behind the gate. */
+  readonly #askers = new Map<OperationId, Submission>();
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
 
   constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
@@ -108,28 +110,33 @@ export class RedPath {
 
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    return this.#requests.size + this.#reads.size >= (this.#core.options.redInFlightMax ?? Infinity);
+    const places = this.#requests.size + this.#reads.size + this.#leftReads.size;
+    return places >= (this.#core.options.redInFlightMax ?? Infinity);
   }
 
   /**
-   * Nobody waits for the read, or for the update that began with this submission, any more. What has not been proposed
-   * gives its place back at once; of an update that has been, only the red order says what becomes of it.
+   * Nobody waits for what was submitted under this token any more. What has not been proposed gives its place back at
+   * once, and a marker that has been when the log delivers it; of an update that has been proposed, only the red order
+   * says what becomes of it.
    */
   abandon(id: OperationId, token: number): void {
     const read = this.#reads.get(id);
     if (read !== undefined) {
       this.#reads.delete(id);
+      this.#leftReads.add(id);
       this.#core.emit({ kind: 'withdraw', record: read.record });
       return this.#host.answer(read.submission, 'strong', abandonedError());
     }
-    const request = this.#requests.begunBy(token);
-    if (request === undefined || request.askers.length > 1) return;
+    const request = this.#requests.askedBy(token);
+    if (request === undefined) return;
+    if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, token));
     if (!request.isProposed) this.#drop(request);
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
   }
 
   /** The record has not left this site, and never will. */
   withdrawn({ id }: RedRecord): void {
+    this.#leftReads.delete(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#drop(request);
   }
@@ -172,15 +179,29 @@ export class RedPath {
   join(id: OperationId, submission: Submission): boolean {
     const request = this.#requests.get(id);
     if (request !== undefined) {
-      request.askers.push(submission);
+      this.#leave(this.#requests.join(request, submission));
       return true;
     }
     const ending = this.certifier.endingOf(id);
     if (ending === undefined) return false;
     const answer = ending === EXPIRED ? expiredError() : this.#answers.get(id);
     if (answer !== undefined) this.#host.answer(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
-    else this.#askers.set(id, [...(this.#askers.get(id) ?? []), submission]);
+    else this.#askBehindGate(id, submission);
     return true;
+  }
+
+  /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
+  #askBehindGate(id: OperationId, submission: Submission): void {
+    if (!this.#gate.slice().some(({ record }) => record.id === id)) {
+      return this.#host.answer(submission, 'strong', expiredError());
+    }
+    this.#leave(this.#askers.get(id));
+    this.#askers.set(id, submission);
+  }
+
+  /** Of those who ask again the latest is answered by the operation's end. */
+  #leave(asker: Submission | undefined): void {
+    if (asker !== undefined) this.#host.answer(asker, 'strong', leftError());
   }
 
   /**
@@ -435,6 +456,7 @@ export class RedPath {
 
   #onMarker(id: OperationId): void {
     if (this.#order?.marker === id) this.#order.isThrough = true;
+    this.#leftReads.delete(id);
     const read = this.#reads.get(id);
     if (read === undefined) return;
     this.#reads.delete(id);
@@ -448,6 +470,7 @@ export class RedPath {
       untilMs: nowMs + options.sessionWaitMs,
       run: () => this.#host.answer(submission, 'strong', state.read(submission)),
       late: () => this.#host.answer(submission, 'strong', sessionBehindError(options)),
+      submission,
     });
   }
 
@@ -461,7 +484,8 @@ export class RedPath {
   protected end(id: OperationId, answer: Answer, site?: number): void {
     this.#answers.set(id, answer);
     if (this.#askers.size > 0) {
-      for (const asker of this.#askers.get(id) ?? []) this.#host.answer(asker, 'strong', answer);
+      const asker = this.#askers.get(id);
+      if (asker !== undefined) this.#host.answer(asker, 'strong', answer);
       this.#askers.delete(id);
     }
     const request = this.#requests.get(id);

@@ -11,6 +11,9 @@ import type { Submission } from './replica-port.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 
+/** Who asks again and again is answered at the latest of so many places. */
+const ASKERS_MAX = 4;
+
 /** What came of a run on the stable snapshot. */
 export interface StableRun {
   readonly outcome: GeneratorOutcome;
@@ -55,6 +58,8 @@ export class RedRequests {
   /** By the token of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
   readonly #requests = new NumberedTable<RedRequest>();
   readonly #tokenOf = new Map<OperationId, number>();
+  /** By the token of a submission that asks for an operation under way. */
+  readonly #joined = new Map<number, OperationId>();
   /** Tokens too, by the name of what is written. */
   readonly #lastWriter = new Map<string, number>();
 
@@ -71,9 +76,27 @@ export class RedRequests {
     return token === undefined ? undefined : this.#requests.get(token);
   }
 
-  /** The operation that began with the submission of this token. */
-  begunBy(token: number): RedRequest | undefined {
-    return this.#requests.get(token);
+  /** The operation that the submission of this token has asked for. */
+  askedBy(token: number): RedRequest | undefined {
+    const begun = this.#requests.get(token);
+    if (begun !== undefined) return begun;
+    const id = this.#joined.get(token);
+    return id === undefined ? undefined : this.get(id);
+  }
+
+  /** One more waits for the end of the operation; gives the one who waits no longer, where they are too many. */
+  join(request: RedRequest, submission: Submission): Submission | undefined {
+    request.askers.push(submission);
+    this.#joined.set(submission.token, request.id);
+    const [first] = request.askers;
+    return request.askers.length > ASKERS_MAX && first !== undefined ? this.leave(request, first.token) : undefined;
+  }
+
+  /** That one waits no longer. */
+  leave(request: RedRequest, token: number): Submission | undefined {
+    const at = request.askers.findIndex((asker) => asker.token === token);
+    this.#joined.delete(token);
+    return at < 0 ? undefined : request.askers.splice(at, 1)[0];
   }
 
   begin(id: OperationId, submission: Submission): RedRequest {
@@ -119,6 +142,7 @@ export class RedRequests {
     const { token } = request.submission;
     this.#requests.delete(token);
     this.#tokenOf.delete(request.id);
+    if (this.#joined.size > 0) for (const asker of request.askers) this.#joined.delete(asker.token);
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }

@@ -8,7 +8,7 @@ import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
-import { redFullError } from './failure.ts';
+import { abandonedError, redFullError } from './failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
@@ -199,7 +199,9 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   /** Nobody waits any more for what was submitted under this token. */
   abandon(token: number): void {
-    this.red.abandon(this.idOf(token), token);
+    const waiting = this.coverage.leave(token);
+    if (waiting === undefined) this.red.abandon(this.idOf(token), token);
+    else this.answer(waiting, 'strong', abandonedError());
   }
 
   emit(output: ReplicaOutput): void {
@@ -241,11 +243,12 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {
     const { token, wants } = submission;
+    const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     if (isCorrectableError(answer)) {
-      this.emit({ kind: 'failed', token, error: answer, stage: stage === 'tentative' ? stage : undefined });
+      // What a weak level says, a "no" too, ends nothing where a stronger one follows.
+      this.emit({ kind: 'failed', token, error: answer, stage: last ? undefined : stage });
       return;
     }
-    const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
     if (seen !== undefined) this.options.observer?.viewed?.(submission);
     this.emit({ kind: 'view', token, stage, reply: answer, last, seen });

@@ -1,4 +1,5 @@
 /** How generators and invariants read tables. Each read is noted, for certification and for the generator's budget. */
+import { handedOut } from './frozen.ts';
 import { rangeOf, seenOf } from './key-range.ts';
 import type { ReadRange, Scalar, ScanOptions } from './key-range.ts';
 import type { StateReader } from './store.ts';
@@ -131,7 +132,7 @@ function rowReader(name: string, { fields, removable }: Table, state: StateReade
       for (const field of Object.keys(fields)) {
         const get = function (this: Row): unknown {
           noteField({ table: name, key: this.#key, field }, removable, notes);
-          return state.read(name, this.#key, field);
+          return handedOut(state.read(name, this.#key, field));
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }

@@ -77,8 +77,13 @@ export class Updates implements WalkHost {
   #begin(submission: Submission): void {
     const { red } = this.#host;
     const id = submission.origin?.id;
-    if (!red.isFull || (id !== undefined && red.knows(id))) this.goRed(submission);
-    else this.answerCommitted(submission, this.#fullError());
+    if (id !== undefined && red.knows(id)) return this.goRed(submission);
+    // Asked once more when its turn has come: others may have taken all places while it waited for its session.
+    const isRefused = (): boolean => {
+      if (red.isFull) this.answerCommitted(submission, this.#fullError());
+      return red.isFull;
+    };
+    if (!isRefused()) this.goRed(submission, isRefused);
   }
 
   #fullError(): CorrectableError {
@@ -114,11 +119,11 @@ export class Updates implements WalkHost {
   }
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
-  goRed(submission: Submission): void {
+  goRed(submission: Submission, isRefused: () => boolean = () => false): void {
     const id = submission.origin?.id ?? this.#host.idOf(submission.token);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
-      if (this.#host.red.join(id, submission)) return;
+      if (this.#host.red.join(id, submission) || isRefused()) return;
       if (isCorrectableError(outcome)) this.#host.red.fail(id, submission, outcome);
       else this.#host.red.begin(id, submission, outcome, { isHeld: false });
     };
@@ -178,7 +183,7 @@ export class Updates implements WalkHost {
   /** The same, where what comes of it may not be red while too much waits for the red order. */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
     const outcome = this.#run(submission);
-    const isRed = !isCorrectableError(outcome) && outcome.choice?.colour === 'red';
+    const isRed = !isCorrectableError(outcome) && this.#isRed(submission, outcome);
     return isRed && this.#host.red.isFull ? this.#fullError() : outcome;
   }
 
@@ -195,7 +200,7 @@ export class Updates implements WalkHost {
   /** Runs `run` once the site has what the submission's session has seen; else `late`, or tells that it has not. */
   whenSeen(submission: Submission, run: () => void, late: () => void = () => this.#tellBehind(submission)): void {
     const { nowMs, options, coverage } = this.core;
-    coverage.when(submission.after, { untilMs: nowMs + options.sessionWaitMs, run, late });
+    coverage.when(submission.after, { untilMs: nowMs + options.sessionWaitMs, run, late, submission });
   }
 
   #tellBehind(submission: Submission): void {

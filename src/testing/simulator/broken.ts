@@ -133,6 +133,13 @@ class HastyConflictRedPath extends RedPath {
   }
 }
 
+/** Floors wait for none of the red operations that may have seen less. */
+class UnderWayUnknownRedPath extends RedPath {
+  override get underWay(): Iterable<OperationId> {
+    return [];
+  }
+}
+
 /** A strong read waits for nothing of what its session has seen. */
 class UnwaitingRedPath extends RedPath {
   readonly #replica: Replica;
@@ -381,6 +388,7 @@ export const BROKEN = {
   selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
   gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
   localReads: withRedPath((replica) => new LocalReadRedPath(replica)),
+  hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
   lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier(replica.options.remembers))),

@@ -73,6 +73,15 @@ export interface SimulationOptions {
   /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
   readonly windowCommits: number;
   readonly identifiersMax: number;
+  /** Of one client; beyond them it is refused until it acknowledges. */
+  readonly perClientMax: number;
+  /** Clients that are remembered, and bytes of answers of all and of each. */
+  readonly clientsMax: number;
+  readonly answerBytesMax: number;
+  /** What may wait for the red order at a site. */
+  readonly redInFlightMax: number;
+  /** Removals between two floors: few, so that removals are forgotten within a run. */
+  readonly removalsPerFloor: number;
   /** How much may be on its way to a site, in operations and entries alike. */
   readonly windowMax: number;
 }
@@ -134,6 +143,11 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     sessionWaitMs: random.pick([100, 300, 1000]),
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
+    perClientMax: random.pick([3, 1000, 1000]),
+    clientsMax: random.pick([3, 1000, 1000]),
+    answerBytesMax: random.pick([500, 1e6, 1e6]),
+    redInFlightMax: random.pick([2, Infinity, Infinity]),
+    removalsPerFloor: random.pick([1, 3, 256]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
   };
   return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)) };

@@ -55,6 +55,13 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     makeMachine: BROKEN.scanlessCertifier,
   },
+  'hasty-floors': {
+    rule: 'a floor waits for red operations that may have seen less',
+    caughtBy: ['floors'],
+    profile: 'partitions',
+    overrides: { world: 'roster', siteCount: 3, removalsPerFloor: 1, redInFlightMax: Infinity },
+    makeMachine: BROKEN.hastyFloors,
+  },
   'index-scans-miss-removals': {
     rule: 'a red operation commits only if no row that it found through an index was removed',
     caughtBy: ['oracle'],

@@ -1,5 +1,6 @@
 /** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
 import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
@@ -33,12 +34,17 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
   };
   state.read = (input): Answer => {
     const answer = read(input);
-    note(input, isCorrectableError(answer) ? FAILED : { failed: false, effects: [], reply: answer });
+    note(input, isCorrectableError(answer) ? failure(answer) : { failed: false, effects: [], reply: answer });
     return answer;
   };
 }
 
-function outcomeOf({ choice, reply }: GeneratorOutcome): Outcome {
+function failure({ domain }: CorrectableError): Outcome {
+  return domain === undefined ? FAILED : { failed: false, effects: [], refusal: domain };
+}
+
+function outcomeOf({ choice, reply, refusal }: GeneratorOutcome): Outcome {
+  if (refusal !== undefined) return failure(refusal);
   if (choice === undefined) return { failed: false, effects: [], reply };
   const { shadow, effects, args } = choice;
   return { failed: false, shadow, effects, args, reply };

@@ -5,7 +5,7 @@
 import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
-import type { GivenView } from './checkers/checker.ts';
+import type { GivenRefusal, GivenView } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
@@ -24,6 +24,8 @@ export interface SimulatedClientOptions {
   readonly world: World;
   /** A site has given a view. */
   answered(view: Omit<GivenView, 'isRead'>): void;
+  /** A site has refused the operation by an error of its domain. */
+  refused(refusal: Omit<GivenRefusal, 'isRead'>): void;
 }
 
 /** A request as it was sent, to be sent again. */
@@ -54,7 +56,7 @@ const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 /** A client. */
 export class SimulatedClient {
   /** Times that it went to another site, and that it was told that the outcome is not known. */
-  readonly counts = { moves: 0, unknown: 0, late: 0, expired: 0 };
+  readonly counts = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0 };
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #left: number;
@@ -123,7 +125,8 @@ export class SimulatedClient {
   #requestFor(operation: ClientOperation): Request {
     const { operation: name, args, id, level } = operation;
     const reads = this.#options.history.isRead(operation);
-    const wants = { tentative: !reads, causal: reads && level === 'causal', strong: !reads || level === 'strong' };
+    const causal = reads && (level === 'causal' || this.#options.random.chance(0.5));
+    const wants = { tentative: !reads, causal, strong: !reads || level === 'strong' };
     const { home, hop, after } = this.#journey;
     const origin = { id, home, hop, acknowledged: this.#acknowledged };
     const seed = this.#options.random.bits();
@@ -151,20 +154,23 @@ export class SimulatedClient {
       const { token, stage, value } = answer;
       this.#options.answered({ site, token, operation, stage, value });
       this.#see(answer.seen);
+    } else if (answer.domain !== undefined) {
+      const { token, domain } = answer;
+      this.#options.refused({ site, token, operation, domain });
     }
     if (answer.kind === 'preliminary') return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
       const { value, stage } = answer;
       operation.answers.push({ value, stage, site, atMs: this.#options.timeline.nowMs });
-    } else if (!this.#isForGood(operation, answer.code)) return;
+    } else if (!this.#isForGood(operation, answer)) return;
     if (!wasOpen) return;
     this.#left -= 1;
     if (this.#left > 0) this.#think();
   }
 
   /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */
-  #isForGood(operation: ClientOperation, code: string): boolean {
+  #isForGood(operation: ClientOperation, { code, domain }: SiteAnswer & { kind: 'failed' }): boolean {
     const { sites, options } = this.#options;
     if (code === 'EXPIRED_ID') this.counts.expired += 1;
     if (LATE.has(code) && (code === 'ABORTED' || !isOpen(operation))) {
@@ -176,10 +182,16 @@ export class SimulatedClient {
       operation.error ??= 'UNKNOWN';
       return true;
     }
+    // Not kept as an answer: what is refused so may be taken when it comes again.
+    if (code === 'OVERLOADED') {
+      this.counts.refused += 1;
+      operation.error ??= 'UNKNOWN';
+      return true;
+    }
     if (code === 'UNKNOWN') {
       this.counts.unknown += 1;
       if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
-    } else operation.failures.push(code);
+    } else operation.failures.push(domain === undefined ? code : `${domain.name} ${JSON.stringify(domain.data)}`);
     operation.error ??= code;
     return true;
   }

@@ -1,5 +1,6 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError } from '../../correctable/errors.ts';
+import type { DomainRefusal } from '../../correctable/errors.ts';
 import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
 import type {
   Cut,
@@ -26,7 +27,12 @@ export type SiteAnswer =
       readonly value: unknown;
       readonly seen: Vector | undefined;
     }
-  | { readonly kind: 'failed'; readonly code: string };
+  | {
+      readonly kind: 'failed';
+      readonly token: number;
+      readonly code: string;
+      readonly domain: DomainRefusal | undefined;
+    };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
 export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: number, wallMs: number) => SiteMachine;
@@ -267,13 +273,16 @@ export class SimulatedSite {
       if (output.kind === 'send') this.#options.send(output.to, output.message, this.wallMs);
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
-      else if (output.stage === undefined)
-        this.#answers.get(output.token)?.({ kind: 'failed', code: output.error.code });
+      else if (output.stage === undefined) this.#fail(output);
     }
   }
 
   #answer({ token, stage, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
     this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', token, stage, value, seen });
+  }
+
+  #fail({ token, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
+    this.#answers.get(token)?.({ kind: 'failed', token, code, domain });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */

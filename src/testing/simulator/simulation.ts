@@ -11,10 +11,11 @@ import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
 import { Fault, require } from './checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState, GivenView } from './checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState, GivenRefusal, GivenView } from './checkers/checker.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
+import { FloorChecker, isFloor } from './checkers/floors.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
@@ -83,6 +84,8 @@ export class Simulation {
     sessionViews: 0,
     quarantines: 0,
     clockSteps: 0,
+    refusals: 0,
+    floors: 0,
   };
   #checking = '';
   #isHealed = false;
@@ -110,6 +113,7 @@ export class Simulation {
       new ClockChecker(this.#sites, LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(siteCount),
       new DurabilityChecker(siteCount),
+      new FloorChecker(siteCount),
       ...this.#world.checkers(),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
@@ -144,14 +148,17 @@ export class Simulation {
 
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const { windowCommits, identifiersMax, sessionWaitMs } = this.#options;
+    const { windowCommits, identifiersMax, perClientMax, clientsMax, answerBytesMax, sessionWaitMs } = this.#options;
+    const { removalsPerFloor, redInFlightMax } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
     const { windowMax: most } = this.#options;
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     for (const site of sites.keys()) {
-      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax };
-      const limits = { attemptsMax, sessionWaitMs, remembers: { windowCommits, endings }, ...LIMITS };
+      const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
+      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, clientsMax, ...bytes };
+      const remembers = { windowCommits, endings };
+      const limits = { attemptsMax, sessionWaitMs, remembers, removalsPerFloor, redInFlightMax, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: LEADER, windows, ...limits },
@@ -184,8 +191,8 @@ export class Simulation {
     const { clientCount } = this.#options;
     for (let client = 0; client < clientCount; client += 1) {
       const shared = { timeline: this.#timeline, random: this.#random, history: this.#history, options: this.#options };
-      const answered = this.#onAnswered;
-      this.#clients.push(new SimulatedClient({ client, sites: this.#sites, world: this.#world, answered, ...shared }));
+      const told = { answered: this.#onAnswered, refused: this.#onRefused };
+      this.#clients.push(new SimulatedClient({ client, sites: this.#sites, world: this.#world, ...told, ...shared }));
     }
   }
 
@@ -215,6 +222,12 @@ export class Simulation {
     this.#tell((checker) => checker.answered?.({ ...given, isRead }));
   };
 
+  readonly #onRefused = (given: Omit<GivenRefusal, 'isRead'>): void => {
+    this.#counts.refusals += 1;
+    const isRead = this.#history.isRead(given.operation);
+    this.#tell((checker) => checker.refused?.({ ...given, isRead }));
+  };
+
   #observerOf(site: number): ReplicaObserver {
     return {
       created: (operation) => this.#tell((checker) => checker.created?.(site, operation)),
@@ -232,7 +245,8 @@ export class Simulation {
   }
 
   #count(operation: AnyOperation): void {
-    this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
+    if (isFloor(operation)) this.#counts.floors += 1;
+    else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
   }
 
   #tell(notice: (checker: Checker) => void): void {
@@ -397,6 +411,9 @@ export class Simulation {
       'told UNKNOWN': sum(({ counts }) => counts.unknown),
       'told to be late': sum(({ counts }) => counts.late),
       'told EXPIRED_ID': sum(({ counts }) => counts.expired),
+      'told OVERLOADED': sum(({ counts }) => counts.refused),
+      'refused by the domain': this.#counts.refusals,
+      floors: this.#counts.floors,
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     const history = this.#history.operations;
@@ -410,6 +427,10 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   sessionWaitMs: 1000,
   windowCommits: CERTIFIER_LIMITS.windowCommits,
   identifiersMax: ID_TABLE_LIMITS.operationsMax,
+  perClientMax: ID_TABLE_LIMITS.perClientMax ?? Infinity,
+  clientsMax: ID_TABLE_LIMITS.clientsMax,
+  answerBytesMax: ID_TABLE_LIMITS.bytesMax ?? Infinity,
+  redInFlightMax: Infinity,
 };
 
 /** How to run a seed otherwise than its profile says. */

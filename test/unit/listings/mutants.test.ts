@@ -2,8 +2,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { broken } from '../../../scripts/mutants/broken.mjs';
-import { MUTANTS } from '../../../scripts/mutants/listed.mjs';
+
+interface Mutant {
+  readonly name: string;
+  readonly rule: string;
+  readonly file: string;
+  readonly line: string;
+  readonly replacement: string;
+  readonly command: readonly string[];
+}
+
+// Scripts are plain JavaScript, of which the compiler knows nothing.
+const scripts = '../../../scripts/mutants';
+const { MUTANTS } = (await import(`${scripts}/listed.mjs`)) as { readonly MUTANTS: readonly Mutant[] };
+const { broken } = (await import(`${scripts}/broken.mjs`)) as {
+  readonly broken: (whole: string, line: string, replacement: string) => string | undefined;
+};
 
 const pages = ['docs/protocol.md', 'docs/spec/redblue.md', 'docs/spec/exactly-once.md', 'docs/spec/storage.md'];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));

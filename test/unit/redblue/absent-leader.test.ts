@@ -13,13 +13,16 @@ import { SignedTokens } from '../../../src/server/session-tokens.ts';
 import { SiteDriver } from '../../../src/server/site-driver.ts';
 import { VolatileStorage } from '../../../src/server/storage/volatile-storage.ts';
 import { Sites } from './sites.ts';
+import type { Outcome } from './sites.ts';
 
 const args = z.object({ amount: z.number() });
 const contract = defineContract('till', {
   add: { effect: 'update', args, result: z.null() },
   take: { effect: 'update', args, result: z.null() },
   order: { effect: 'update', args, result: z.null() },
+  spare: { effect: 'update', args, result: z.boolean() },
   total: { effect: 'read', args: z.object({}), result: z.number() },
+  found: { effect: 'read', args: z.object({}), result: z.number(), errors: { missing: z.null() } },
 });
 const service = defineService(contract, {
   tables: { tills: table({ total: counter() }) },
@@ -31,7 +34,13 @@ const service = defineService(contract, {
     add: (given, { shadow }) => shadow.add(given, null),
     take: (given, { shadow }) => shadow.take(given, null),
     order: (given, { shadow }) => shadow.take(given, null),
+    // Says no where there is too little, which may be news to nobody but this site.
+    spare: (given, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(given, true),
     total: (_, { tables }) => tables.tills.row('one').total,
+    found: (_, { tables, errors }) => {
+      if (!tables.tills.has('one')) throw errors.missing(null);
+      return tables.tills.row('one').total;
+    },
   },
   alwaysRed: ['order'],
   paced: { operations: ['order'], window: 1, turnMs: 1 },
@@ -41,6 +50,7 @@ const [LEADER, S] = [0, 1] as const;
 const add = contract.add({ amount: 5 });
 const take = contract.take({ amount: 1 });
 const order = contract.order({ amount: 1 });
+const spare = contract.spare({ amount: 1 });
 const total = contract.total({});
 const STRONG = { wants: { tentative: false, causal: false, strong: true } };
 
@@ -109,8 +119,74 @@ describe('what is given up', () => {
   });
 });
 
+describe('what waits for its session', () => {
+  test.each([
+    ['a blue update', add],
+    ['an update that is always red', order],
+  ])('%s is given up → ends at once, and never takes effect', (_, operation) => {
+    const sites = new Sites(service);
+    const after = [0, 0, 5e15, 0];
+    const waiting = sites.submit(S, operation, { after });
+    sites.abandon(S);
+    expect(waiting.code).toBe('ABORTED');
+    sites.pass(200);
+    sites.settle();
+    expect(sites.read(S, total)).toBe(0);
+  });
+});
+
+describe('asked for again and again', () => {
+  const again = (sites: Sites, hop: number): Outcome => sites.ask(S, order, { id: 'c/1', home: S, hop });
+
+  test('more often than it may → the first are told that it goes on, the last ones by its end', () => {
+    const sites = withoutLeader();
+    const asked = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
+    expect(asked.map(({ code }) => code)).toEqual([...Array.from({ length: 6 }, () => 'UNKNOWN'), ...Array.from({ length: 4 })]);
+    comeBack(sites);
+    expect(asked.slice(6).map(({ value }) => value)).toEqual([null, null, null, null]);
+    expect(sites.read(S, total)).toBe(-2);
+  });
+
+  test('one of them is given up → ends alone', () => {
+    const sites = withoutLeader();
+    const first = again(sites, 0);
+    const second = again(sites, 1);
+    sites.abandon(S);
+    expect([first.code, second.code]).toEqual([undefined, 'UNKNOWN']);
+    comeBack(sites);
+    expect(first.value).toBe(null);
+  });
+});
+
 describe('budget of what waits for the red order', () => {
   const full = (): Sites => withoutLeader({ redInFlightMax: 1 });
+
+  test('spent → a "no" that would have to be certified is refused', () => {
+    const sites = full();
+    expect(sites.submit(S, spare).code).toBe('OVERLOADED');
+  });
+
+  test('spent by strong reads that were given up after they had been proposed → refused until the log delivers', () => {
+    const sites = new Sites(service, 3, { redInFlightMax: 2 });
+    for (let read = 0; read < 2; read += 1) {
+      sites.submit(LEADER, total, STRONG);
+      sites.abandon(LEADER);
+    }
+    expect(sites.submit(LEADER, total, STRONG).code).toBe('OVERLOADED');
+    sites.settle();
+    const later = sites.submit(LEADER, total, STRONG);
+    sites.settle();
+    expect(later.value).toBe(0);
+  });
+
+  test('spent by others while updates waited for their session → refused when it is their turn', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    sites.crash(LEADER);
+    const after = [0, 0, 5e15, 0];
+    const waiting = Array.from({ length: 5 }, () => sites.submit(S, order, { after }));
+    sites.pass(200);
+    expect(waiting.filter(({ code }) => code === 'OVERLOADED')).toHaveLength(3);
+  });
 
   test('spent → red updates and strong reads are refused, blue updates and causal reads go on', () => {
     const sites = full();
@@ -132,6 +208,16 @@ describe('budget of what waits for the red order', () => {
       ['view', 'causal'],
       ['failed', undefined],
     ]);
+  });
+
+  test('a read at both levels, refused at its snapshot → its strong view all the same', () => {
+    const sites = new Sites(service);
+    const told: unknown[] = [];
+    const wants = { tentative: false, causal: true, strong: true };
+    const machine = sites.machines[S];
+    machine?.submit({ token: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    for (const output of machine?.takeOutputs() ?? []) told.push('stage' in output ? [output.kind, output.stage] : output.kind);
+    expect(told[0]).toEqual(['failed', 'causal']);
   });
 
   test('a named update that was refused → is not executed when it is asked for again', () => {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createClient } from '../../../src/index.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
-import { frozen } from '../../../src/server/redblue/frozen.ts';
+import { frozen, handedOut } from '../../../src/server/redblue/frozen.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import { cell, log, queue, register, set, table } from '../../../src/server/redblue/tables.ts';
@@ -91,6 +91,57 @@ test('every kind of field → FINAL_FAILED, nothing changed at any site; the sam
       expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart, 1, ['a']]);
     await deployment.close();
   }
+});
+
+test('handed out: what has bytes or dates in it → a copy, else itself', () => {
+  const [date, bytes, plain] = [new Date(5), new Uint8Array(2), { list: [1] }];
+  const value = frozen({ list: [{ date }], bytes, plain });
+  const copy = handedOut(value);
+  expect(copy).toEqual(value);
+  copy.list[0]?.date.setTime(77);
+  copy.bytes[0] = 9;
+  expect([date.getTime(), bytes[0]]).toEqual([5, 0]);
+  expect(copy.plain).toBe(plain);
+  expect([handedOut(plain), handedOut(7), handedOut(null)]).toEqual([plain, 7, null]);
+});
+
+test('a read that changes bytes and dates → changes copies', async () => {
+  const bag = defineContract('bag', {
+    put: { effect: 'update', args: z.object({}), result: z.null() },
+    meddle: { effect: 'read', args: z.object({}), result: z.unknown() },
+  });
+  const bags = table({ date: register<Date>(), lines: log<{ bytes: Uint8Array }>() });
+  const reds = table({ line: queue<Date>(), owner: cell<Uint8Array>() });
+  const bagService = defineService(bag, {
+    tables: { bags, reds },
+    shadowOperations: (of) => ({
+      put: red((_given: object) => [
+        of.bags.row('x').date.write(new Date(5)),
+        of.bags.row('x').lines.append({ bytes: new Uint8Array(1) }),
+        of.reds.row('x').line.push(new Date(6)),
+        of.reds.row('x').owner.assign(new Uint8Array(1)),
+      ]),
+    }),
+    generators: {
+      put: (_, { shadow }) => shadow.put({}, null),
+      meddle: (_, { tables }) => {
+        const [row, redRow] = [tables.bags.row('x'), tables.reds.row('x')];
+        const [date, lines, next, owner] = [row.date, row.lines, redRow.line.at(0), redRow.owner];
+        const seen = [date?.getTime(), lines[0]?.bytes[0], next?.getTime(), owner?.[0]];
+        date?.setTime(77);
+        next?.setTime(77);
+        for (const bytes of [lines[0]?.bytes, owner]) bytes?.fill(77);
+        return seen;
+      },
+    },
+  });
+  const deployment = createEmbedded(bagService, { sites: ['irl', 'frk'] });
+  const clients = [createClient(deployment.site('irl')), createClient(deployment.site('frk'))] as const;
+  await clients[0].invokeStrong(bag.put({}));
+  for (const client of [...clients, ...clients]) {
+    expect(await client.invokeStrong(bag.meddle({}))).toEqual([5, 0, 6, 0]);
+  }
+  await deployment.close();
 });
 
 test('frozen: plain values all through, others as they are', () => {

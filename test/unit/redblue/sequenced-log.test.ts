@@ -103,6 +103,23 @@ describe('sequenced log: restart', () => {
   });
 });
 
+test('leader restarts without its first entries, what a follower said before comes late → nothing under a wrong place', () => {
+  const entries = ['c', 'd'].map((record, index) => ({ origin: 0, epoch: 1, sequence: index + 3, record }));
+  const saved = { delivered: 4, progress: [[0, 1, 5]] as const };
+  const options = { site: 0, siteCount: 3, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const leader = new SequencedLog<string>({ ...options, entries, start: 2, saved });
+  leader.receive(1, { kind: 'log.appended', length: 1, committed: 1 }, 0);
+  leader.tick(0);
+  leader.tick(RESEND_AFTER_MS);
+  leader.receive(1, { kind: 'log.appended', length: 3, committed: 3 }, 0);
+  leader.tick(2 * RESEND_AFTER_MS);
+  const sent = leader.takeOutputs().flatMap((output) =>
+    output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : [],
+  );
+  const told = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
+  expect(new Set(told.map(String))).toEqual(new Set(['3,d']));
+});
+
 describe('sequenced log', () => {
   test('proposal of a follower: one round trip to the leader → delivered there', () => {
     const cluster = new Cluster(3);

@@ -1,6 +1,7 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
+import { handedOut, isChangeable } from '../frozen.ts';
 import { PendingList, writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 
@@ -13,11 +14,16 @@ class LogState implements FieldState {
   #lines: Line[];
   /** What was read last; made again once there is a change. */
   #values: readonly unknown[] | undefined;
+  #isChangeable = false;
   constructor(saved: readonly (readonly [value: unknown, stamp: SavedPlace])[] = []) {
     this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPlace(stamp) }));
   }
   read(): readonly unknown[] {
-    return (this.#values ??= Object.freeze(this.#lines.map((line) => line.value)));
+    if (this.#values === undefined) {
+      this.#values = Object.freeze(this.#lines.map((line) => line.value));
+      this.#isChangeable = this.#values.some(isChangeable);
+    }
+    return this.#isChangeable ? Object.freeze(this.#values.map(handedOut)) : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
     // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.

@@ -8,6 +8,7 @@
  */
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
+import { handedOut } from '../frozen.ts';
 import type { PendingEffects } from './field.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 
@@ -78,7 +79,7 @@ export class PendingQueue implements PendingEffects {
     const at = (index: number): unknown => {
       if (index < 0 || index >= size) return undefined;
       const place = total - size + index;
-      return place < committed.size ? committed.at(place) : this.#pushed.at(place - committed.size);
+      return place < committed.size ? committed.at(place) : handedOut(this.#pushed.at(place - committed.size));
     };
     return { size, at };
   }

@@ -4,6 +4,7 @@
  */
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
+import { handedOut } from '../frozen.ts';
 import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
@@ -20,7 +21,7 @@ class QueueState implements FieldState {
       get size(): number {
         return items().size;
       },
-      at: (index: number): unknown => items().at(index),
+      at: (index: number): unknown => handedOut(items().at(index)),
     });
   }
   read(): QueueView {

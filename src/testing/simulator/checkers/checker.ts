@@ -1,4 +1,5 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
+import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
 import type { Vector } from '../../../server/redblue/vector.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
@@ -62,6 +63,15 @@ export interface GivenView {
   readonly value: unknown;
 }
 
+/** An error of the domain that a client was given. */
+export interface GivenRefusal {
+  readonly site: number;
+  readonly token: number;
+  readonly operation: ClientOperation;
+  readonly isRead: boolean;
+  readonly domain: DomainRefusal;
+}
+
 /** One property of a run. A checker throws a `Fault` when it does not hold. */
 export interface Checker {
   readonly name: string;
@@ -79,6 +89,8 @@ export interface Checker {
   ran?(site: number, run: GeneratorRun): void;
   /** A client was given a view. */
   answered?(view: GivenView): void;
+  /** A client was refused by an error of the domain. */
+  refused?(refusal: GivenRefusal): void;
   /** A view that is no guess is given to that submission. */
   viewed?(site: number, token: number): void;
   finished?(final: FinalState): void;

@@ -5,6 +5,7 @@
  * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
  */
 import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/redblue/effect.ts';
 import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
@@ -15,7 +16,8 @@ import type { Outcome, RunInput } from '../oracle/execute.ts';
 import { differenceOf } from '../oracle/final-state.ts';
 import { Model, ModelView } from '../oracle/model.ts';
 import { executionOf, isRed, require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenView } from './checker.ts';
+import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView } from './checker.ts';
+import { isFloor } from './floors.ts';
 
 /** A generator run at a site, as the model gave it too. */
 interface Run {
@@ -32,6 +34,8 @@ interface Placed {
   readonly model: ModelOperation;
   /** What whoever asks is told; none where its shadow operation's `reply` throws. */
   readonly reply: Reply | undefined;
+  /** In its place: an error of the domain. */
+  readonly refusal: DomainRefusal | undefined;
 }
 
 export class OracleChecker implements Checker {
@@ -100,7 +104,7 @@ export class OracleChecker implements Checker {
 
   created(site: number, operation: AnyOperation): void {
     const { id, effects } = operation;
-    const run = this.#lastRuns.get(`${site}:${id}`);
+    const run = isFloor(operation) ? this.#floorRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
     require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
     require(structurallyEqual(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
     this.#created.set(nameOf(operation), run);
@@ -142,6 +146,31 @@ export class OracleChecker implements Checker {
     if (placed.model.list === this.#siteCount) this.#told = Math.max(this.#told, placed.model.place);
   }
 
+  /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
+  refused({ site, token, operation: { id, operation, level }, isRead, domain }: GivenRefusal): void {
+    const refuses = ({ outcome }: Run): boolean => structurallyEqual(outcome.refusal, domain);
+    if (isRead) return this.#checkReadBy(refuses, { site, token, stage: level, what: domain });
+    const placed = this.#placed.get(id);
+    if (placed === undefined) {
+      const mayBeRed = this.#hasRed && this.#service.contract.operations[operation]?.colour !== 'blue';
+      require(!mayBeRed, () => `${id} was refused (${domain.name}) and stands nowhere in the red order`);
+      return require((this.#runs.get(id) ?? []).some(refuses), () => `${id} was refused (${domain.name}) by no run`);
+    }
+    require(this.#isShown(site, placed), () => `${id} was refused by site ${site}, which does not show that yet`);
+    return require(structurallyEqual(placed.refusal, domain), () =>
+      `${id} was refused: ${textOf(domain)}, not ${textOf(placed.refusal)}`);
+  }
+
+  /** A floor is made by the site itself, and changes nothing. */
+  #floorRun(site: number, { id: operation, reply }: AnyOperation): Run {
+    const input = { name: '', token: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
+    return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects: [], reply } };
+  }
+
+  get #hasRed(): boolean {
+    return Object.values(this.#service.shadowOperations).some(({ colour }) => colour === 'red');
+  }
+
   finished({ sites }: FinalState): void {
     for (const { site, state } of sites) this.#checkState(site, state);
   }
@@ -153,9 +182,17 @@ export class OracleChecker implements Checker {
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
   #checkRead(site: number, token: number, stage: string, value: unknown): void {
+    const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply?.value, value);
+    this.#checkReadBy(gave, { site, token, stage, what: value });
+  }
+
+  #checkReadBy(
+    gave: (run: Run) => boolean,
+    { site, token, stage, what }: { site: number; token: number; stage: string; what: unknown },
+  ): void {
     const key = `${site}:${token}`;
-    const runs = (this.#runs.get(key) ?? []).filter(({ outcome }) => structurallyEqual(outcome.reply?.value, value));
-    require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(value)} by no run`);
+    const runs = (this.#runs.get(key) ?? []).filter(gave);
+    require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(what)} by no run`);
     if (stage !== 'strong') return;
     const floor = this.#floors.get(key) ?? 0;
     require(runs.some(({ seen }) => (seen[this.#siteCount] ?? 0) >= floor), () =>
@@ -172,27 +209,32 @@ export class OracleChecker implements Checker {
     const seen = isRed(operation) ? run.seen : run.seen.with(list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(id, model);
-    const reply = isRed(operation) ? this.#executeAt(operation, model, run) : operation.reply;
+    const { reply, refusal } = isRed(operation) ? this.#executeAt(operation, model, run) : { reply: operation.reply };
     if (!isRed(operation)) {
       const isRunReply = structurallyEqual(reply?.value, run.outcome.reply?.value);
       require(isRunReply && structurallyEqual(effects, run.outcome.effects), () => `${id} is not as it was made`);
     }
     this.#model.add(model, effects);
-    const placed = { id, effects, model, reply };
+    const placed = { id, effects, model, reply, refusal };
     (this.#lists[list] as Placed[])[place - 1] = placed;
     this.#placed.set(id, placed);
     if (list === this.#siteCount) this.#redTimes.push(Math.max(this.#redTimes.at(-1) ?? 0, time));
   }
 
-  /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its reply. */
-  #executeAt(operation: AnyOperation, model: ModelOperation, { input, outcome, seen }: Run): Reply | undefined {
+  /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its answer. */
+  #executeAt(
+    operation: AnyOperation,
+    model: ModelOperation,
+    { input, outcome, seen }: Run,
+  ): { readonly reply: Reply | undefined; readonly refusal?: DomainRefusal | undefined } {
     const counts = [...seen.slice(0, this.#siteCount), model.place - 1];
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
     require(isSame(expected, outcome) && structurallyEqual(expected.effects, effects), () =>
       `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[this.#siteCount]} of them, where it ${described(outcome)}`);
-    return replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
+    const reply = replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
+    return { reply, refusal: expected.refusal };
   }
 
   /** The last writer is also the later one for whoever has seen the other. */
@@ -212,6 +254,8 @@ export class OracleChecker implements Checker {
   }
 }
 
+/** After a crash an execution may have all but its effects in common with one that was lost: what it drew is other. */
 function nameOf(operation: AnyOperation): string {
-  return isRed(operation) ? executionOf(operation) : `blue ${operation.site}.${operation.sequence} ${operation.id}`;
+  if (isRed(operation)) return `${executionOf(operation)} ${operation.shadow} ${textOf(operation.effects)}`;
+  return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
 }

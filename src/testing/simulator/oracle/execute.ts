@@ -1,6 +1,8 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/redblue/effect.ts';
+import { Refusal } from '../../../server/redblue/refusal.ts';
 import { Chosen, Local, replyOf } from '../../../server/redblue/reply.ts';
 import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
@@ -28,6 +30,8 @@ export interface Outcome {
   readonly args?: unknown;
   /** None where the shadow operation makes it. */
   readonly reply?: Reply | undefined;
+  /** In its place: the error of the domain that the generator threw. */
+  readonly refusal?: DomainRefusal | undefined;
 }
 
 const FAILED: Outcome = { failed: true, effects: [] };
@@ -49,8 +53,8 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
     const makesReply = colour === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
     const given = makesReply ? undefined : service.checkResult(input.operation, reply);
     return { failed: false, shadow, effects, args, reply: given };
-  } catch {
-    return FAILED;
+  } catch (error) {
+    return error instanceof Refusal ? { failed: false, effects: [], refusal: error.domain } : FAILED;
   }
 }
 
@@ -78,6 +82,7 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
   return {
     tables: scratch.tables,
     shadow: service.shadowBuilders,
+    errors: service.refusals.of(input.operation),
     scratchpad: scratch,
     now: input.submittedAtMs,
     uniqueId: () => `${input.name}/${input.token}.${ids++}`,
@@ -120,13 +125,17 @@ class Scratch {
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.failed || b.failed) return a.failed === b.failed;
   const [one, other] = [a.reply ?? NONE, b.reply ?? NONE];
-  const isSameReply = structurallyEqual(one.value, other.value) && structurallyEqual(one.meta, other.meta);
+  const isSameReply =
+    structurallyEqual(one.value, other.value) &&
+    structurallyEqual(one.meta, other.meta) &&
+    structurallyEqual(a.refusal, b.refusal);
   return a.shadow === b.shadow && structurallyEqual(a.effects, b.effects) && isSameReply;
 }
 
 /** For messages. */
-export function described({ failed, shadow, effects, reply }: Outcome): string {
+export function described({ failed, shadow, effects, reply, refusal }: Outcome): string {
   if (failed) return 'fails';
+  if (refusal !== undefined) return `refuses: ${refusal.name} ${textOf(refusal.data)}`;
   const changes = effects.map(
     ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${textOf(value)})`,
   );

@@ -11,7 +11,7 @@ import type { Chosen } from '../../../server/redblue/reply.ts';
 import { defineService } from '../../../server/redblue/service.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import type { ShadowOperation } from '../../../server/redblue/shadow-operation.ts';
-import { cell, counter, log, queue, register, set } from '../../../server/redblue/tables.ts';
+import { cell, counter, log, queue, register, set, stock } from '../../../server/redblue/tables.ts';
 import type { Field, Table } from '../../../server/redblue/tables.ts';
 import { Random } from '../random.ts';
 import { observedTraits } from './world.ts';
@@ -53,10 +53,10 @@ interface Part {
   readonly make: Make;
 }
 
-const FIELDS = { counter, register, set, log, cell, queue } as const;
+const FIELDS = { counter, register, set, log, cell, queue, stock } as const;
 const KINDS = Object.keys(FIELDS) as [keyof typeof FIELDS];
 const INDEXABLE: ReadonlySet<string> = new Set(['register', 'set', 'cell']);
-const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue']);
+const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
 const KEYS = ['a', 'ab', 'b', 'c'] as const;
 const TEXTS = ['p', 'pq', 'q', 'r'] as const;
 const args = z.object({ key: z.string(), other: z.string(), text: z.string(), number: z.number() });
@@ -146,6 +146,8 @@ function drawAction(random: Random, kind: string): readonly [action: string, val
       return ['append', value];
     case 'cell':
       return ['assign', value];
+    case 'stock':
+      return [random.pick(['add', 'take']), (given) => Math.abs(given.number)];
     default:
       return random.chance(0.6) ? ['push', value] : ['pop', () => undefined];
   }

@@ -7,7 +7,7 @@ import { defineContract } from '../../../protocol/contract.ts';
 import { withMeta } from '../../../server/redblue/reply.ts';
 import { defineService } from '../../../server/redblue/service.ts';
 import { blue, red } from '../../../server/redblue/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../../server/redblue/tables.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../../server/redblue/tables.ts';
 import { observedTraits } from './world.ts';
 import type { DrawFrom, Drawn, World } from './world.ts';
 
@@ -30,6 +30,10 @@ const contract = defineContract('roster', {
   call: { ...update, result: z.string().nullable() },
   promote: { ...update, result: told },
   count: { ...update, result: told },
+  deliver: { ...update, result: z.number() },
+  take: { ...update, result: told },
+  claim: { ...update, result: z.number(), errors: { tooFew: z.object({ left: z.number() }) } },
+  find: { effect: 'read', args: named, result: z.number(), errors: { missing: z.object({ key: z.string() }) } },
   audit: { effect: 'read', args: named, result: z.array(z.string()) },
 });
 
@@ -50,9 +54,10 @@ const service = defineService(contract, {
       { guest: cell<string>(), line: queue<string>(), notes: log<string>(), rank: register<number>() },
       { indexes: ['guest', 'rank'], removable: true },
     ),
+    beds: table({ left: stock() }, { removable: true }),
     tallies: table({ count: counter(), last: cell<string>() }, { indexes: ['last'] }),
   },
-  shadowOperations: ({ doctors, rooms, tallies }) => ({
+  shadowOperations: ({ doctors, rooms, beds, tallies }) => ({
     hire: red((a: Named) => [doctors.row(a.key).duty.write('on'), doctors.row(a.key).shifts.add(1)]),
     leave: red((a: Named) => [doctors.remove(a.key)]),
     rest: red((a: Named) => [doctors.row(a.key).duty.write('off')]),
@@ -73,6 +78,15 @@ const service = defineService(contract, {
       (a: Named) => [rooms.row(a.key).line.pop()],
       ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
     ),
+    deliver: red(
+      (a: Named) => [beds.row(a.key).left.add(2)],
+      ([added]) => added.remaining,
+    ),
+    take: red(
+      (a: Named) => [beds.row(a.key).left.take(1, { atLeast: 1 })],
+      ([taken]) => ({ done: taken.took, seen: [`${taken.remaining}`] }),
+    ),
+    claim: red((a: Named) => [beds.row(a.key).left.take(1)]),
     rank: red((a: Named & { rank: number }) => [rooms.row(a.key).rank.write(a.rank)]),
     count: red((a: Text) => [tallies.row(a.key).count.add(1), tallies.row(a.key).last.assign(a.text)]),
   }),
@@ -127,11 +141,25 @@ const service = defineService(contract, {
       const seen = [...tables.rooms.by.rank({ reverse: true, limit: 2 }), `${tables.rooms.keys({ limit: 3 }).length}`];
       return seen[0] === args.key ? shadow.rank(chosen, { done: true, seen }) : { done: false, seen };
     },
+    deliver: (args, { shadow }) => shadow.deliver(args),
+    // Decided where it is applied, without a look at what is left.
+    take: (args, { shadow }) => shadow.take(args),
+    // Decided by what is seen: certified, whether it takes one or refuses.
+    claim: (args, { tables, shadow, errors }) => {
+      const { left } = tables.beds.row(args.key);
+      if (left < 1) throw errors.tooFew({ left });
+      return shadow.claim(args, left - 1);
+    },
     count: (args, { tables, shadow, uniqueId }) => {
       const seen = [`${tables.tallies.row(args.key).count}`, ...tables.tallies.by.last({ before: 'c5' })];
       return shadow.count({ key: args.key, text: uniqueId() }, { done: true, seen });
     },
-    audit: (args, { tables: { doctors, rooms, tallies } }) => [
+    find: (args, { tables: { beds }, errors }) => {
+      if (!beds.has(args.key)) throw errors.missing({ key: args.key });
+      return beds.row(args.key).left;
+    },
+    audit: (args, { tables: { doctors, rooms, beds, tallies } }) => [
+      ...beds.keys().map((key) => `${key} ${beds.row(key).left}`),
       ...doctors.keys({ prefix: args.key.slice(0, 1) }),
       ...doctors.by.skills(),
       ...rooms.by.rank({ from: 1, before: 4 }),
@@ -141,15 +169,19 @@ const service = defineService(contract, {
       ...tallies.keys().map((key) => `${key} ${tallies.row(key).count}`),
     ],
   },
-  alwaysRed: ['wait', 'call'],
+  alwaysRed: ['wait', 'call', 'deliver', 'take'],
 });
 
 const DOCTORS = ['ann', 'bob', 'cay'] as const;
+const BEDS = ['deliver', 'deliver', 'take', 'take', 'claim', 'claim', 'find', 'find', 'find'] as const;
 const ROOMS = ['r1', 'r2', 'r3'] as const;
 const OF_DOCTORS = ['hire', 'hire', 'leave', 'leave', 'rest', 'train', 'untrain', 'cover', 'dismiss'] as const;
 const OF_ROOMS = ['open', 'book', 'close', 'wait', 'call', 'promote', 'count', 'audit'] as const;
 
 function draw({ random, own }: DrawFrom): Drawn {
+  if (random.chance(0.25)) {
+    return { operation: random.pick(BEDS), args: { key: random.pick(['east', 'south', 'west']), text: own } };
+  }
   const isOfDoctors = random.chance(0.5);
   const operation = isOfDoctors ? random.pick(OF_DOCTORS) : random.pick(OF_ROOMS);
   const isOfSkills = operation === 'train' || operation === 'untrain' || operation === 'cover';

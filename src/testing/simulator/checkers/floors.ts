@@ -1,0 +1,46 @@
+/**
+ * A floor is true: whatever of its site becomes visible after it, blue or red, had seen what it says. Removals that all
+ * floors cover are forgotten, so that anything older would bring back what they took.
+ */
+import { isRed, require } from './checker.ts';
+import type { AnyOperation, Checker } from './checker.ts';
+
+/** Operations of no service, by their shadow operation's name. */
+const FLOOR = '';
+
+/** Whether the operation is a floor: no generator made it. */
+export function isFloor({ shadow }: AnyOperation): boolean {
+  return shadow === FLOOR;
+}
+
+/** By origin: what its last floor says. */
+type Floors = (readonly number[])[];
+
+export class FloorChecker implements Checker {
+  readonly name = 'floors';
+  /** As each site has them. */
+  readonly #floors: Floors[];
+
+  constructor(siteCount: number) {
+    this.#floors = Array.from({ length: siteCount }, () => []);
+  }
+
+  started(site: number, saved?: Floors): void {
+    this.#floors[site] = [...(saved ?? [])];
+  }
+
+  save(site: number): Floors {
+    return [...(this.#floors[site] as Floors)];
+  }
+
+  applied(site: number, operation: AnyOperation): void {
+    const floors = this.#floors[site] as Floors;
+    const { id, site: origin } = operation;
+    const seen = isRed(operation) ? operation.snapshot : operation.vector;
+    for (const [entry, stamp] of (floors[origin] ?? []).entries()) {
+      require((seen[entry] ?? 0) >= stamp, () =>
+        `site ${site} shows ${id}, which had seen entry ${entry} up to ${seen[entry]}, after a floor of ${stamp}`);
+    }
+    if (isFloor(operation)) floors[origin] = operation.reply?.value as readonly number[];
+  }
+}
