@@ -12,7 +12,7 @@ export interface SimulationOptions {
   /** Which service runs. */
   readonly world: WorldName;
   /** What clients mostly do. */
-  readonly workload: 'mixed' | 'bank' | 'queues';
+  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot';
   readonly queueCount: number;
   readonly delayMinMs: number;
   readonly delayMeanMs: number;
@@ -75,6 +75,8 @@ export interface SimulationOptions {
   readonly identifiersMax: number;
   /** How much may be on its way to a site, in operations and entries alike. */
   readonly windowMax: number;
+  /** How many undecided red operations of a site may lie under the run of another. */
+  readonly chainMax: number;
 }
 
 /** Kinds of runs. */
@@ -99,7 +101,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
-    workload: random.pick(['mixed', 'bank', 'queues']),
+    workload: random.pick(['mixed', 'bank', 'queues', 'hot']),
     queueCount: random.between(1, 2),
     delayMinMs: random.between(0, 20),
     delayMeanMs: random.between(1, 60),
@@ -135,6 +137,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
+    chainMax: random.pick([0, 1, 3, 64]),
   };
   return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)) };
 }
