@@ -180,8 +180,16 @@ export const MUTANTS = [
     name: 'a chain has no end',
     rule: 'redblue R13',
     file: `${REDBLUE}/footing.ts`,
-    line: 'under.at(-1 - chainMax)',
-    replacement: 'under.at(-1e6 - chainMax)',
+    line: 'under.at(-1 - this.#depth)',
+    replacement: 'under.at(-1e6 - this.#depth)',
+    command: unit('redblue/chain.test.ts'),
+  },
+  {
+    name: 'a chain that fell is built as high again',
+    rule: 'redblue R13',
+    file: `${REDBLUE}/footing.ts`,
+    line: 'this.#depth = Math.floor(this.#depth / 2);',
+    replacement: '',
     command: unit('redblue/chain.test.ts'),
   },
   {

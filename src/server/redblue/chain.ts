@@ -99,9 +99,9 @@ export class Chain {
     if (laid !== undefined) this.#take(laid);
   }
 
-  /** The record of the request will not commit, and none that stands on it. */
-  forsake({ laid }: RedRequest): void {
-    if (laid === undefined) return;
+  /** The record of the request will not commit, and none that stands on it: says how many those are. */
+  forsake({ laid }: RedRequest): number {
+    if (laid === undefined) return 0;
     const lost = new Set([laid]);
     this.#take(laid);
     for (const each of this.#present()) {
@@ -110,6 +110,7 @@ export class Chain {
         this.#take(each);
       }
     }
+    return lost.size - 1;
   }
 
   /** Others have changed something: a blue operation, or a red one that is not laid. */

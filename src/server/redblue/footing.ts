@@ -25,11 +25,26 @@ export class Footings {
   readonly #core: ReplicaCore;
   readonly #chain: Chain;
   readonly #contention: Contention;
+  readonly #depthMax: number;
+  /** How many an execution may stand on at present. */
+  #depth: number;
 
   constructor(core: ReplicaCore, chain: Chain, contention: Contention) {
     this.#core = core;
     this.#chain = chain;
     this.#contention = contention;
+    this.#depthMax = core.options.chainMax ?? CHAIN_MAX;
+    this.#depth = this.#depthMax;
+  }
+
+  /** One has committed. */
+  grow(): void {
+    if (this.#depth < this.#depthMax) this.#depth += 1;
+  }
+
+  /** One was rejected, and what stood on it will be: the next chain is to cost less if it falls too. */
+  shrink(): void {
+    this.#depth = Math.floor(this.#depth / 2);
   }
 
   /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
@@ -54,9 +69,10 @@ export class Footings {
 
   /** The operation whose end an execution has to wait for, if there is one. */
   #obstacleOf({ reads }: StableRun, under: readonly Laid[]): RedRequest | undefined {
-    const { chainMax = CHAIN_MAX } = this.#core.options;
     const isInTheWay = under.length > 0 && this.#contention.isAbout(reads);
-    const obstacle = isInTheWay ? under.at(-1) : (under.findLast(({ isMoved }) => isMoved) ?? under.at(-1 - chainMax));
+    const obstacle = isInTheWay
+      ? under.at(-1)
+      : (under.findLast(({ isMoved }) => isMoved) ?? under.at(-1 - this.#depth));
     return obstacle?.request;
   }
 }

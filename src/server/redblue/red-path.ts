@@ -413,8 +413,10 @@ export class RedPath {
     const request = this.#requests.get(id);
     // Out of the overlays before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#uncover(request);
-    if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) this.#chain.settle(request);
-    else {
+    if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) {
+      this.#chain.settle(request);
+      this.#footings.grow();
+    } else {
       if (request !== undefined) this.#chain.forsake(request);
       this.#chain.onChanged(operation.effects);
     }
@@ -429,7 +431,7 @@ export class RedPath {
     if (operation.site !== site) this.#contention.meet(operation.id, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
-    this.#chain.forsake(request);
+    if (this.#chain.forsake(request) > 0) this.#footings.shrink();
     request.mayStand = true;
     if (conflict?.reason === 'predecessor') request.cascades += 1;
     else request.conflict = conflict;

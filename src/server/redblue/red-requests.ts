@@ -153,7 +153,7 @@ export class RedRequests {
     for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.token);
   }
 
-  /** Ends an operation; those that it gives may go on. */
+  /** Ends an operation; those that it gives may go on, in the order in which they came. */
   end(request: RedRequest): readonly RedRequest[] {
     const { token } = request.submission;
     this.#requests.delete(token);
@@ -161,7 +161,7 @@ export class RedRequests {
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }
-    return [...request.followers, ...request.heirs];
+    return [...request.followers, ...request.heirs].toSorted((a, b) => a.submission.token - b.submission.token);
   }
 }
 

@@ -231,6 +231,26 @@ describe('what lies under a run', () => {
   });
 });
 
+test('a chain that has fallen → the next one is half as high, and grows with what commits', () => {
+  const sites = start({ attemptsMax: 5, chainMax: 4 });
+  sites.submit(LEADER, append('z'));
+  const outcomes = [...'abcdef'].map((letter) => sites.submit(SITE, append(letter)));
+  expect(proposalsOf(sites, SITE)).toBe(5);
+  const again = (): number => {
+    for (let round = 0; round < 4; round += 1) {
+      for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
+      sites.deliver(({ from, message }) => from !== SITE || message.kind !== 'log.propose' || round === 0);
+    }
+    return proposalsOf(sites, SITE);
+  };
+  expect(again()).toBe(3);
+  sites.settle();
+  expect(valuesOf(outcomes)).toEqual(['za', 'zab', 'zabc', 'zabcd', 'zabcde', 'zabcdef']);
+  for (const letter of 'ghijkl') sites.submit(SITE, append(letter));
+  expect(proposalsOf(sites, SITE)).toBe(5);
+  sites.settle();
+});
+
 test('another site waits for its turn on the row → no chain there until it has had it', () => {
   const sites = start({ attemptsMax: 5 });
   const other = sites.submit(OTHER, append('z'));
