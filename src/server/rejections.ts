@@ -2,12 +2,15 @@
 import type { Conflict } from './redblue/certifier.ts';
 import type { ReplicaObserver } from './redblue/replica-port.ts';
 
-/** How many, by reason: a field or row that was read, an interval that was scanned, a snapshot older than the window. */
+/**
+ * How many, by reason: a field or row that was read, an interval that was scanned, one that it stood on and was rejected
+ * itself, a snapshot older than the window.
+ */
 export type Rejections = Readonly<Record<Conflict['reason'], number>>;
 
 /** Counts those that `site` itself proposed: every site sees the rejections of all. */
 export class RejectionCounter {
-  readonly #counts = { name: 0, range: 0, window: 0 };
+  readonly #counts = { name: 0, range: 0, predecessor: 0, window: 0 };
   readonly rejected: NonNullable<ReplicaObserver['rejected']>;
 
   constructor(site: number) {

@@ -3,7 +3,8 @@
  * asking (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
  *
  * An operation commits iff no red operation that committed after the red stamp which its generator read has written
- * something that it read. Commit stamps grow with the log; rejected and repeated operations take none.
+ * something that it read, but for those that it stands on: these have committed as it names them, or it does not.
+ * Commit stamps grow with the log; rejected and repeated operations take none.
  */
 import { Fifo } from '../log/fifo.ts';
 import { Changes } from './checkpoint.ts';
@@ -15,16 +16,16 @@ import type { ReadRange } from './key-range.ts';
 import { clientOf } from './operation-id.ts';
 import { changesRange, writtenNames } from './read-set.ts';
 import { plainBytes } from './plain-bytes.ts';
-import type { OperationId, RedRecord } from './records.ts';
-import type { RedOperation } from './records.ts';
+import type { Execution, OperationId, RedOperation, RedRecord } from './records.ts';
 
 /**
- * What a red operation met: a field or a row that it had read, an interval that it had scanned, or nothing that is known,
- * since its snapshot was older than the window of commits.
+ * What a red operation met: a field or a row that it had read, an interval that it had scanned, one that it stood on which
+ * has not committed as it was then, or nothing that is known, since its snapshot was older than the window of commits.
  */
 export type Conflict =
   | { readonly reason: 'name'; readonly name: string }
   | { readonly reason: 'range'; readonly range: ReadRange }
+  | { readonly reason: 'predecessor'; readonly id: OperationId }
   | { readonly reason: 'window' };
 
 /** What the log's prefix says about a record. */
@@ -57,13 +58,20 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
   endings: ID_TABLE_LIMITS,
 };
 
+/** Which execution of an operation has committed: of commits from before there were chains nobody knows. */
+export type Committed = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'after'> & { readonly epoch: number };
+
 interface Commit {
   readonly stamp: number;
+  readonly by: Committed | undefined;
   readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
   readonly bytes: number;
 }
+
+/** A commit as it is saved. */
+type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by?: Committed];
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -141,15 +149,8 @@ export class Certifier implements Section {
 
   restore(rows: SectionRows): void {
     const commits = [...rows].map(([stamp, saved]) => {
-      const [effects, createdNames] = saved as readonly [effects: Effect[], created: string[]];
-      const created = new Set(createdNames);
-      return {
-        stamp: Number(stamp),
-        names: writtenNames(effects, created),
-        effects,
-        created,
-        bytes: plainBytes(effects),
-      };
+      const [effects, created, by] = saved as SavedCommit;
+      return commitOf(Number(stamp), effects, new Set(created), by);
     });
     for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
   }
@@ -158,7 +159,9 @@ export class Certifier implements Section {
     return this.#endings.get(id) !== undefined;
   }
 
-  protected conflictOf({ reads, ranges = [], snapshot }: RedOperation): Conflict | undefined {
+  protected conflictOf(operation: RedOperation): Conflict | undefined {
+    const { reads, ranges = [], snapshot, after } = operation;
+    if (after !== undefined) return this.#conflictBehind(operation, after);
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = snapshot.at(-1) ?? 0;
     if (read < this.#windowStart) return { reason: 'window' };
@@ -166,6 +169,46 @@ export class Certifier implements Section {
     if (name !== undefined) return { reason: 'name', name };
     const range = ranges.find((each) => this.#hasChanged(each, read));
     return range && { reason: 'range', range };
+  }
+
+  /**
+   * The same for an operation that stands on others. Those it has seen, and what they stood on too: where one has
+   * committed, so have these. They are met from the last one on, so that all are known by the time they are come to.
+   */
+  #conflictBehind(operation: RedOperation, after: readonly Execution[]): Conflict | undefined {
+    const { reads, ranges = [], snapshot } = operation;
+    const read = snapshot.at(-1) ?? 0;
+    if (read < this.#windowStart) return { reason: 'window' };
+    const written = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
+    const missing = new Map(after);
+    const seen = new Map(after);
+    let conflict: Conflict | undefined;
+    for (let index = this.#window.size - 1; index >= 0; index -= 1) {
+      const { stamp, by, names, effects, created } = this.#window.at(index) as Commit;
+      if (stamp <= read) break;
+      if (by !== undefined && seen.get(by.id) === by.attempt && this.isOfOneStart(by, operation)) {
+        missing.delete(by.id);
+        for (const [id, attempt] of by.after ?? []) seen.set(id, attempt);
+        continue;
+      }
+      if (conflict !== undefined) continue;
+      const name = written.find((each) => names.includes(each));
+      const range = ranges.find((each) => effects.some((effect) => changesRange(each, effect, created)));
+      if (name !== undefined) conflict = { reason: 'name', name };
+      else if (range !== undefined) conflict = { reason: 'range', range };
+    }
+    return this.missed(missing) ?? conflict;
+  }
+
+  /** Another start of the site, and another site, may have executed the operation as often: with other effects. */
+  protected isOfOneStart(by: Committed, { site, epoch }: RedOperation): boolean {
+    return by.site === site && by.epoch === epoch;
+  }
+
+  /** What an operation stood on and has not committed. */
+  protected missed(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
+    const [first] = missing.keys();
+    return first === undefined ? undefined : { reason: 'predecessor', id: first };
   }
 
   /** Whether a commit after `read` brought a row into the interval or took one out. */
@@ -182,10 +225,10 @@ export class Certifier implements Section {
   #commit(record: RedOperation): number {
     const stamp = Math.max(this.#lastStamp + 1, record.clock);
     this.#lastStamp = stamp;
-    const { effects } = record;
+    const { effects, id, site, epoch, attempt, after } = record;
     const created = record.created === undefined ? NONE : new Set(record.created);
-    const names = writtenNames(effects, created);
-    this.#enterWindow({ stamp, names, effects, created, bytes: plainBytes(effects) });
+    const execution = { id, site, attempt, ...(after !== undefined && { after }) };
+    this.#enterWindow(commitOf(stamp, effects, created, epoch === undefined ? undefined : { ...execution, epoch }));
     this.#changes.add(stamp);
     this.#trimWindow();
     this.#endings.set(record.id, { stamp });
@@ -199,7 +242,7 @@ export class Certifier implements Section {
   }
 
   /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
-  #savedCommit(stamp: number): readonly [effects: readonly Effect[], created: readonly string[]] | undefined {
+  #savedCommit(stamp: number): SavedCommit | undefined {
     if (stamp <= this.#windowStart) return undefined;
     let low = 0;
     for (let high = this.#window.size; low < high;) {
@@ -208,7 +251,9 @@ export class Certifier implements Section {
       else high = middle;
     }
     const commit = this.#window.at(low);
-    return commit?.stamp === stamp ? [commit.effects, [...commit.created]] : undefined;
+    if (commit?.stamp !== stamp) return undefined;
+    const { effects, created, by } = commit;
+    return by === undefined ? [effects, [...created]] : [effects, [...created], by];
   }
 
   #trimWindow(): void {
@@ -221,4 +266,14 @@ export class Certifier implements Section {
       for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
     }
   }
+}
+
+function commitOf(
+  stamp: number,
+  effects: readonly Effect[],
+  created: ReadonlySet<string>,
+  by: Committed | undefined,
+): Commit {
+  const bytes = plainBytes(effects) + (by?.after === undefined ? 0 : plainBytes(by.after));
+  return { stamp, by, names: writtenNames(effects, created), effects, created, bytes };
 }

@@ -5,9 +5,10 @@ import { SEPARATOR } from './read-set.ts';
 import type { RedRequest } from './red-requests.ts';
 
 /** The end of a request that was rejected as often as it may be executed. */
-export function conflictError({ submission, attempt, conflict }: RedRequest): CorrectableError {
+export function conflictError({ submission, attempt, cascades, conflict }: RedRequest): CorrectableError {
   const { operation } = submission;
-  const times = attempt === 1 ? 'once' : `${attempt} times`;
+  const count = attempt - cascades;
+  const times = count === 1 ? 'once' : `${count} times`;
   const message =
     `'${operation}' was executed ${times}, and each time ${metBy(conflict)}. Nothing was changed. Retry; where many take` +
     ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
@@ -24,6 +25,7 @@ function metBy(conflict: Conflict | undefined): string {
     }
     case 'window':
       return 'so many red operations came before it that nobody remembers what they changed (its site is far behind)';
+    case 'predecessor':
     case undefined:
       return 'red operations before it had changed what it reads';
   }

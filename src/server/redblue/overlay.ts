@@ -114,6 +114,11 @@ export class Overlay implements StateReader {
     }
   }
 
+  /** Whether there are effects on the row. */
+  covers(table: string, key: string): boolean {
+    return this.#tables.get(table)?.rows.has(key) === true;
+  }
+
   read(table: string, key: string, field: string): unknown {
     const base = this.#base.read(table, key, field);
     const row = this.#tables.get(table)?.rows.get(key);

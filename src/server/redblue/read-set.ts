@@ -60,6 +60,17 @@ export function writtenNames(effects: readonly Effect[], created: ReadonlySet<st
 }
 
 /**
+ * Whether who scans the interval may see something else by an effect that is laid under the scan. What that takes out of
+ * an order is not there to be noted.
+ */
+export function isSeenInRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+  const { table, key, field } = effect;
+  if (table !== range.table) return false;
+  if (range.field !== undefined) return field === range.field || isRemoval(effect);
+  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
+}
+
+/**
  * Whether an effect brings a row into the interval, or takes one out of its table: a row that only moves out of an
  * index is covered by the reading of its field.
  */

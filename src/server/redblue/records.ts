@@ -39,6 +39,9 @@ export interface BlueOperation extends ShadowRecord {
   readonly hop?: number;
 }
 
+/** One execution of a red operation, among those of one start of a site. */
+export type Execution = readonly [id: OperationId, attempt: number];
+
 /** A red operation as proposed: it commits where the red log's prefix lets it. */
 export interface RedOperation extends ShadowRecord {
   readonly kind: 'operation';
@@ -46,6 +49,13 @@ export interface RedOperation extends ShadowRecord {
   readonly args?: unknown;
   /** Counts the times that the generator has run for the log. */
   readonly attempt: number;
+  /** Of the start of the site at which it ran: another start may propose the operation with the same number. */
+  readonly epoch?: number;
+  /**
+   * Earlier operations of the same start, undecided then, whose effects lay under the run and are among what it read. It
+   * stands on them: it commits only behind them. What those stand on, they name themselves.
+   */
+  readonly after?: readonly Execution[];
   /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */
   readonly acknowledged?: number;
   /** The snapshot on which the generator ran; its red entry is the red stamp really read. */

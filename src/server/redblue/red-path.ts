@@ -9,26 +9,26 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
-import { certifiedReads } from './certified-reads.ts';
+import { Chain, executionsOf } from './chain.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Conflict, Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
+import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
 import { abandonedError, errorOf, expiredError, failureOf, leftError, sessionBehindError } from './failure.ts';
+import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
-import type { ValueCodec } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import { createdRows } from './read-set.ts';
-import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from './records.ts';
-import { plainBytes } from './plain-bytes.ts';
+import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
 import { PacedRequests } from './paced.ts';
-import { recordOf } from './red-record.ts';
-import { NO_EFFECTS, RedRequests } from './red-requests.ts';
-import type { RedRequest, StableRun } from './red-requests.ts';
+import { ANSWER_CODEC } from './red-answers.ts';
+import { isLastOf, recordOf } from './red-record.ts';
+import { NO_EFFECTS, RedRequests, waitFor } from './red-requests.ts';
+import type { RedRequest } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
-import type { Reply } from './reply.ts';
 import type { Answer } from './site-state.ts';
 import { isCovered } from './vector.ts';
 
@@ -57,16 +57,6 @@ export interface SavedRedPath {
   readonly certifier: unknown;
 }
 
-/** Answers as they are saved. */
-const ANSWER_CODEC: ValueCodec<Answer> = {
-  bytesOf: (answer) => plainBytes(isCorrectableError(answer) ? failureOf(answer) : answer),
-  save: (answer) => (isCorrectableError(answer) ? { failure: failureOf(answer) } : { reply: answer }),
-  load: (saved) => {
-    const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
-    return failure === undefined ? (reply as Reply) : errorOf(failure);
-  },
-};
-
 /** What the red path needs from the rest of its replica. */
 export interface RedPathHost {
   readonly core: ReplicaCore;
@@ -81,6 +71,9 @@ export class RedPath {
   readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
+  readonly #chain: Chain;
+  readonly #contention = new Contention();
+  readonly #footings: Footings;
   readonly #paced: PacedRequests;
   readonly #gate = new Fifo<GateItem>();
   readonly #answers: IdTable<Answer>;
@@ -102,6 +95,8 @@ export class RedPath {
     const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
     this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
     this.#paced = new PacedRequests(service, sites.length);
+    this.#chain = this.createChain();
+    this.#footings = new Footings(host.core, this.#chain, this.#contention);
   }
 
   get busy(): boolean {
@@ -144,6 +139,7 @@ export class RedPath {
   /** Ends an operation of which nothing has been proposed: it is as if it had never come. */
   #drop(request: RedRequest): void {
     this.#uncover(request);
+    this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', abandonedError());
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
@@ -303,6 +299,10 @@ export class RedPath {
     }
   }
 
+  protected createChain(): Chain {
+    return new Chain(this.#core.state, this.#core.options.service.tables);
+  }
+
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
     const { state, options } = this.#core;
@@ -310,11 +310,11 @@ export class RedPath {
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
-    request.run = this.#runOf(outcome);
+    request.run = runOf(this.#core, outcome);
     const writer = this.#requests.writerOf(request.run.reads, request);
+    request.mayStand = writer !== undefined;
     this.#preview(request, outcome);
-    writer?.followers.push(request);
-    if (writer !== undefined) request.holds += 1;
+    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer.followers);
     this.#letGo(request);
   }
 
@@ -358,26 +358,26 @@ export class RedPath {
     if (request.holds === 0 && this.#requests.get(request.id) === request) this.#execute(request);
   }
 
-  /** Proposes what comes of the generator on the stable snapshot as it is now. */
+  /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
   #execute(request: RedRequest): void {
     const { state } = this.#core;
     try {
-      if (request.run?.version !== state.version) request.run = this.#runOf(state.run(request.submission));
-      this.#proposeWhenDurable(recordOf(this.#core, request, request.run));
+      if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
+      const { run, after, waitsFor } = this.#footings.of(request, request.run);
+      if (waitsFor !== undefined) return waitFor(request, waitsFor.heirs);
+      const record = recordOf(this.#core, request, run, executionsOf(after));
+      this.#chain.lay(request, record, after);
+      this.#proposeWhenDurable(record);
     } catch (error) {
-      this.#giveUp(request, error);
+      return this.#giveUp(request, error);
     }
+    for (const follower of request.followers.splice(0)) this.#letGo(follower);
   }
 
   #giveUp(request: RedRequest, error: unknown): void {
     if (!isCorrectableError(error)) throw error;
     request.failure = error;
     this.close(request);
-  }
-
-  #runOf(outcome: GeneratorOutcome): StableRun {
-    const { state, options } = this.#core;
-    return { outcome, reads: certifiedReads(outcome, options.service.tables), version: state.version };
   }
 
   /**
@@ -391,7 +391,8 @@ export class RedPath {
       request.record = record;
       request.isProposed = false;
     }
-    if (applied <= durable) this.#propose(record);
+    // One behind another: what stands on an operation must not come before it.
+    if (applied <= durable && this.#undurable.size === 0) this.#propose(record);
     else this.#undurable.push({ record, sequence: applied });
   }
 
@@ -431,22 +432,38 @@ export class RedPath {
     const { id, acknowledged } = operation;
     if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
     const request = this.#requests.get(id);
-    // Out of the overlay before it is in the store: its effects are never seen twice.
+    // Out of the overlays before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#uncover(request);
+    if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) {
+      this.#chain.settle(request);
+      this.#footings.grow();
+    } else {
+      if (request !== undefined) this.#chain.forsake(request);
+      this.#chain.onChanged(operation.effects);
+    }
     const answer = this.#core.state.applyRed(operation, stamp);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
     this.end(id, answer, operation.site);
   }
 
   #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
-    this.#core.options.observer?.rejected?.(operation, conflict);
+    const { observer, site, attemptsMax } = this.#core.options;
+    observer?.rejected?.(operation, conflict);
+    if (operation.site !== site) this.#contention.meet(operation.id, conflict);
     const request = this.#requests.get(operation.id);
-    if (request === undefined || operation.site !== this.#core.options.site) return;
-    if (operation.attempt !== request.attempt) return;
-    request.conflict = conflict;
+    if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
+    if (this.#chain.forsake(request) > 0) this.#footings.shrink();
+    request.mayStand = true;
+    if (conflict?.reason === 'predecessor') request.cascades += 1;
+    else request.conflict = conflict;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
-    if (request.attempt < this.#core.options.attemptsMax) this.#execute(request);
+    if (request.attempt - request.cascades < attemptsMax) this.#execute(request);
     else this.close(request);
+  }
+
+  /** A blue operation has become visible. */
+  onBlueApplied(effects: readonly Effect[]): void {
+    this.#chain.onChanged(effects);
   }
 
   #onVoid(id: OperationId): void {
@@ -488,9 +505,11 @@ export class RedPath {
       if (asker !== undefined) this.#host.answer(asker, 'strong', answer);
       this.#askers.delete(id);
     }
+    this.#contention.end(id);
     const request = this.#requests.get(id);
     if (request === undefined) return;
     this.#uncover(request);
+    this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, site === this.#core.options.site);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#letGo(follower);

@@ -1,7 +1,7 @@
 /** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
 import { failureOf } from './failure.ts';
 import { createdRows } from './read-set.ts';
-import type { RedOperation } from './records.ts';
+import type { Execution, RedOperation } from './records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import { maxEntry } from './vector.ts';
@@ -14,6 +14,7 @@ export function recordOf(
   { state, clock, wallMs, options }: ReplicaCore,
   request: RedRequest,
   { outcome, reads: { names, ranges } }: StableRun,
+  after: readonly Execution[],
 ): RedOperation {
   const { choice, reply, refusal } = outcome;
   const acknowledged = request.submission.origin?.acknowledged;
@@ -25,6 +26,7 @@ export function recordOf(
     id: request.id,
     site: options.site,
     attempt: request.attempt,
+    epoch: options.epoch,
     snapshot: state.stable.slice(),
     operation: request.submission.operation,
     reads: [...names],
@@ -36,10 +38,20 @@ export function recordOf(
     record.shadow = choice.shadow;
     if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
   }
+  if (after.length > 0) record.after = after;
   if (refusal !== undefined) record.refusal = failureOf(refusal);
   if (ranges.length > 0) record.ranges = ranges;
   if (created.size > 0) record.created = [...created];
   if (acknowledged !== undefined) record.acknowledged = acknowledged;
   options.observer?.created?.(record);
   return record;
+}
+
+/** Whether the record is that of the last execution of the request, at this start of this site. */
+export function isLastOf(
+  { attempt }: RedRequest,
+  operation: RedOperation,
+  { site, epoch }: ReplicaCore['options'],
+): boolean {
+  return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
 }

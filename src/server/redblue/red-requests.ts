@@ -23,6 +23,33 @@ export interface StableRun {
   readonly version: number;
 }
 
+/** What a run may have seen of effects that lay under it. */
+export interface Trace {
+  /** Rows that may be there by these effects alone. */
+  readonly created: ReadonlySet<string>;
+  /** All names that they write. */
+  readonly written: ReadonlySet<string>;
+}
+
+/** An operation that is proposed and not decided, with what it will do: see `chain.ts`. */
+export interface Laid {
+  readonly request: RedRequest;
+  readonly attempt: number;
+  readonly effects: readonly Effect[];
+  /** Rows that it brings in, as its record says. */
+  readonly created: readonly string[] | undefined;
+  /** What others may see of it, once somebody has asked. */
+  trace: Trace | undefined;
+  /** What it stands on itself. */
+  after: readonly Laid[];
+  /** Of the state when it was executed. */
+  readonly version: number;
+  /** Somebody else has changed since what it writes. */
+  isMoved: boolean;
+  /** It is decided, or stands on what will not commit as it was. */
+  isGone: boolean;
+}
+
 /** A red operation of this site from its submission to its end. */
 export interface RedRequest {
   readonly id: OperationId;
@@ -44,15 +71,23 @@ export interface RedRequest {
   previewed: readonly Effect[];
   /** What it is expected to write, until it is at its end. */
   expectedWrites: readonly string[];
-  /** Later operations of this site that read what this one is expected to write. */
+  /** Its last record, while that lies under the runs of later operations. */
+  laid: Laid | undefined;
+  /** Whether it may read what an earlier one of this site writes. */
+  mayStand: boolean;
+  /** How often it was rejected for what it stood on alone. */
+  cascades: number;
+  /** Later operations of this site that read what this one is expected to write: they wait until it is proposed. */
   readonly followers: RedRequest[];
+  /** Those that wait until it has ended. */
+  readonly heirs: RedRequest[];
   /** Why it cannot be executed again, once that is so. */
   failure?: CorrectableError;
 }
 
 /**
  * Red operations under way, by identifier, and who is last to write what: an operation that reads what an earlier one of
- * the same site is about to write waits for it here, since the red order would only send it back.
+ * the same site is about to write waits for it here until it can stand on it, since the red order would only send it back.
  */
 export class RedRequests {
   /** By the token of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
@@ -112,7 +147,11 @@ export class RedRequests {
       run: undefined,
       previewed: NO_EFFECTS,
       expectedWrites: [],
+      laid: undefined,
+      mayStand: false,
+      cascades: 0,
       followers: [],
+      heirs: [],
     };
     this.#requests.set(submission.token, request);
     this.#tokenOf.set(id, submission.token);
@@ -137,7 +176,7 @@ export class RedRequests {
     for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.token);
   }
 
-  /** Ends an operation; its followers may go on. */
+  /** Ends an operation; those that it gives may go on, in the order in which they came. */
   end(request: RedRequest): readonly RedRequest[] {
     const { token } = request.submission;
     this.#requests.delete(token);
@@ -146,6 +185,12 @@ export class RedRequests {
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }
-    return request.followers;
+    return [...request.followers, ...request.heirs].toSorted((a, b) => a.submission.token - b.submission.token);
   }
+}
+
+/** Has a request wait until those who are among `waiting` may go on. */
+export function waitFor(request: RedRequest, waiting: RedRequest[]): void {
+  waiting.push(request);
+  request.holds += 1;
 }

@@ -122,6 +122,8 @@ export interface ReplicaOptions {
   readonly remembers?: CertifierLimits | undefined;
   /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
   readonly redInFlightMax?: number | undefined;
+  /** Own undecided red operations that may lie under the run of another; the default unless given. */
+  readonly chainMax?: number | undefined;
   /** How much is on its way to a site; the defaults unless given. */
   readonly windows?: Partial<Windows> | undefined;
   /** Bounds of generators, and the clock that measures them. */

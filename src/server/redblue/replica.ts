@@ -280,6 +280,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
+    this.red.onBlueApplied(operation.effects);
     if (operation.site === this.options.site) this.updates.onVisible(operation);
     this.#floors.onApplied(operation);
   };

@@ -29,10 +29,14 @@ interface Answerable {
 /** The applied state of one site. */
 export class SiteState {
   readonly store: Store;
+  /** With all own red operations in flight, as they are expected: for previews. */
   readonly overlay: Overlay;
+  /** With those that are proposed, as they are, while others stand on them (`chain.ts`). */
+  readonly laid: Overlay;
   readonly #service: Service;
   readonly #stableRunner: GeneratorRunner;
   readonly #tentativeRunner: GeneratorRunner;
+  readonly #laidRunner: GeneratorRunner;
   readonly #stable: number[];
   #version = 0;
 
@@ -41,8 +45,10 @@ export class SiteState {
     this.#stable = zeroVector(siteCount);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
+    this.laid = new Overlay(service.tables, this.store);
     this.#stableRunner = new GeneratorRunner(service, this.overlay.beneath, generators);
     this.#tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
+    this.#laidRunner = new GeneratorRunner(service, this.laid, generators);
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -80,6 +86,15 @@ export class SiteState {
     return this.overlay.beneath.wasCovered ? this.#tentativeRunner.run(input) : stable;
   }
 
+  /**
+   * Runs a generator on the stable snapshot with the own red operations on which it may stand.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  runLaid(input: GeneratorInput): GeneratorOutcome {
+    return this.#laidRunner.run(input);
+  }
+
   /** After a restart: the vector that goes with the rows that the store was given again. */
   loadStable(stable: Vector): void {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
@@ -110,9 +125,11 @@ export class SiteState {
 
   /** Applies a committed red operation and gives its answer. */
   applyRed(operation: RedOperation, version: number): Answer {
-    const { site, clock, snapshot, effects } = operation;
+    const { site, clock, snapshot, effects, after } = operation;
     const entry = this.#stable.length - 1;
-    const stamp = { time: clock, site, entry, version, seen: snapshot };
+    // What it stands on it has seen; and that nobody else has written there since, certification has found.
+    const seen = after === undefined ? snapshot : snapshot.with(entry, version - 1);
+    const stamp = { time: clock, site, entry, version, seen };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[entry] = version;
     this.#version += 1;

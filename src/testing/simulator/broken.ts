@@ -6,6 +6,7 @@ import type { SavedStream } from '../../server/redblue/streams.ts';
 import { BluePath } from '../../server/redblue/blue-path.ts';
 import { Certifier } from '../../server/redblue/certifier.ts';
 import type { Conflict } from '../../server/redblue/certifier.ts';
+import { Chain } from '../../server/redblue/chain.ts';
 import { Coverage } from '../../server/redblue/coverage.ts';
 import type { Stamp } from '../../server/redblue/effect.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
@@ -198,6 +199,25 @@ class IndexBlindCertifier extends Certifier {
     if (ranges.every(({ field }) => field === undefined)) return super.conflictOf(operation);
     return super.conflictOf({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
   }
+}
+
+/** Believes that what an operation stood on has committed. */
+class TrustingCertifier extends Certifier {
+  protected override missed(): undefined {
+    return undefined;
+  }
+}
+
+/** Takes an execution at another site, or before a restart, for the one that was stood on. */
+class IndifferentCertifier extends Certifier {
+  protected override isOfOneStart(): boolean {
+    return true;
+  }
+}
+
+/** Lays operations over what others have changed since, as if they came last all the same. */
+class BlindChain extends Chain {
+  protected override move(): void {}
 }
 
 class ForgetfulCertifier extends Certifier {
@@ -397,6 +417,18 @@ export const BROKEN = {
     (replica) => new RedPath(replica, new IndexBlindCertifier(replica.options.remembers)),
   ),
   scanlessCertifier: withRedPath((replica) => new RedPath(replica, new ScanlessCertifier(replica.options.remembers))),
+  trustingCertifier: withRedPath((replica) => new RedPath(replica, new TrustingCertifier(replica.options.remembers))),
+  indifferentCertifier: withRedPath(
+    (replica) => new RedPath(replica, new IndifferentCertifier(replica.options.remembers)),
+  ),
+  blindChain: withRedPath(
+    (replica) =>
+      new (class extends RedPath {
+        protected override createChain(): Chain {
+          return new BlindChain(replica.state, replica.options.service.tables);
+        }
+      })(replica),
+  ),
   forgetfulCertifier: withRedPath((replica) => new RedPath(replica, new ForgetfulCertifier(replica.options.remembers))),
   unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier(replica.options.remembers))),
   eagerLog: withLog(EagerLog),

@@ -12,7 +12,7 @@ export interface SimulationOptions {
   /** Which service runs. */
   readonly world: WorldName;
   /** What clients mostly do. */
-  readonly workload: 'mixed' | 'bank' | 'queues';
+  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot';
   readonly queueCount: number;
   readonly delayMinMs: number;
   readonly delayMeanMs: number;
@@ -84,6 +84,8 @@ export interface SimulationOptions {
   readonly removalsPerFloor: number;
   /** How much may be on its way to a site, in operations and entries alike. */
   readonly windowMax: number;
+  /** How many undecided red operations of a site may lie under the run of another. */
+  readonly chainMax: number;
 }
 
 /** Kinds of runs. */
@@ -108,7 +110,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
-    workload: random.pick(['mixed', 'bank', 'queues']),
+    workload: random.pick(['mixed', 'bank', 'queues', 'hot']),
     queueCount: random.between(1, 2),
     delayMinMs: random.between(0, 20),
     delayMeanMs: random.between(1, 60),
@@ -149,6 +151,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     redInFlightMax: random.pick([2, Infinity, Infinity]),
     removalsPerFloor: random.pick([1, 3, 256]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
+    chainMax: random.pick([0, 1, 3, 64]),
   };
   return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)) };
 }

@@ -29,6 +29,15 @@ export interface PlantedFault {
 /** Clients that move often, between sites that crash. */
 const MOVING: Partial<SimulationOptions> = { siteCount: 3, moveChance: 0.8, workload: 'bank', clientTimeoutMs: 150 };
 
+/** Sites that write one row, each several times at once. */
+const HOT: Partial<SimulationOptions> = {
+  siteCount: 2,
+  clientCount: 10,
+  workload: 'hot',
+  thinkMeanMs: 1,
+  chainMax: 64,
+};
+
 /** All planted faults by name. */
 export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   'blue-before-its-causes': {
@@ -68,6 +77,27 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'swarm',
     overrides: { world: 'roster' },
     makeMachine: BROKEN.indexBlindCertifier,
+  },
+  'rejected-ones-hold': {
+    rule: 'what stands on a rejected operation is rejected',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    overrides: HOT,
+    makeMachine: BROKEN.trustingCertifier,
+  },
+  'any-execution-holds': {
+    rule: 'an operation stands on executions of its own site and start',
+    caughtBy: ['serializability'],
+    profile: 'moves',
+    overrides: { ...HOT, siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.indifferentCertifier,
+  },
+  'laid-over-what-came-later': {
+    rule: 'what others have changed since is not stood on',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { ...HOT, skewMaxMs: 0 },
+    makeMachine: BROKEN.blindChain,
   },
   'strong-reads-without-sessions': {
     rule: 'a strong read shows what its session has seen',

@@ -11,16 +11,22 @@ import type { Outcome } from './oracle/execute.ts';
 const FAILED: Outcome = { failed: true, effects: [] };
 
 /**
- * Wraps the two ways in which a site runs generators on what it shows. `name` is that of the site at this start, as in
+ * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is that of the site at this start, as in
  * the identifiers that generators draw.
  */
 export function observeRuns(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
   const run = state.run.bind(state);
+  const runLaid = state.runLaid.bind(state);
   const read = state.read.bind(state);
-  const note = (given: GeneratorInput, outcome: Outcome): void => {
+  const note = (given: GeneratorInput, outcome: Outcome, isLaid = false): void => {
     const { token, operation, args, submittedAtMs, seed } = given;
     const { origin } = given as Partial<Submission>;
-    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome });
+    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome, isLaid });
+  };
+  state.runLaid = (input): GeneratorOutcome => {
+    const outcome = runLaid(input);
+    note(input, outcomeOf(outcome), true);
+    return outcome;
   };
   state.run = (input): GeneratorOutcome => {
     try {

@@ -24,6 +24,7 @@ const contract = defineContract('simulated', {
   untag: { effect: 'update', args: text, result: z.null() },
   note: { effect: 'update', args: text, result: z.null() },
   assign: { effect: 'update', args: text, result: z.string().nullable() },
+  sign: { effect: 'update', args: text, result: z.object({ before: z.string() }) },
   draft: { effect: 'update', args: text, result: z.null() },
   discard: { effect: 'update', args: key, result: z.null() },
   reserve: { effect: 'update', args: text, result: z.object({ reserved: z.boolean() }) },
@@ -50,7 +51,13 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       accounts: table({ balance: counter() }),
       drafts: table({ title: register<string>(), edits: counter() }, { indexes: ['title'], removable: true }),
       seats: table({}),
-      notes: table({ title: register<string>(), tags: set<string>(), lines: log<string>(), owner: cell<string>() }),
+      notes: table({
+        signed: register<string>(),
+        title: register<string>(),
+        tags: set<string>(),
+        lines: log<string>(),
+        owner: cell<string>(),
+      }),
     },
     shadowOperations: ({ queues, accounts, notes, drafts, seats }) => ({
       push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
@@ -64,6 +71,7 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
       note: blue((a: Text) => [notes.row(a.key).lines.append(a.text)]),
+      sign: red((a: Text) => [notes.row(a.key).title.write(a.text), notes.row(a.key).signed.write(a.text)]),
       draft: blue((a: Text) => [drafts.row(a.key).title.write(a.text), drafts.row(a.key).edits.add(1)]),
       discard: blue((a: Named) => [drafts.remove(a.key)]),
       reserve: red((a: Text) => [seats.insert(`${a.key}/${a.text}`)]),
@@ -92,6 +100,11 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),
       note: (args, { shadow }) => shadow.note(args, null),
+      // It says which title it found: those of blue writes too.
+      sign: (args, { tables, shadow }) => {
+        const { title, signed } = tables.notes.row(args.key);
+        return shadow.sign(args, { before: `${title ?? ''} ${signed ?? ''}` });
+      },
       draft: (args, { shadow }) => shadow.draft(args, null),
       discard: (args, { shadow }) => shadow.discard(args, null),
       // One reservation a seat, which is seen by a scan that finds nothing.

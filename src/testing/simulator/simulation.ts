@@ -10,7 +10,7 @@ import type { SiteMessage } from '../../server/redblue/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
-import { Fault, require } from './checkers/checker.ts';
+import { Fault, isRed, require } from './checkers/checker.ts';
 import type { AnyOperation, Checker, FinalState, GivenRefusal, GivenView } from './checkers/checker.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
@@ -79,6 +79,9 @@ export class Simulation {
     blue: 0,
     red: 0,
     rejected: 0,
+    chained: 0,
+    chainedApplied: 0,
+    chainsBroken: 0,
     pauses: 0,
     fullDisks: 0,
     sessionViews: 0,
@@ -149,7 +152,7 @@ export class Simulation {
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { windowCommits, identifiersMax, perClientMax, clientsMax, answerBytesMax, sessionWaitMs } = this.#options;
-    const { removalsPerFloor, redInFlightMax } = this.#options;
+    const { removalsPerFloor, redInFlightMax, chainMax } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
     const { windowMax: most } = this.#options;
@@ -158,7 +161,8 @@ export class Simulation {
       const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, clientsMax, ...bytes };
       const remembers = { windowCommits, endings };
-      const limits = { attemptsMax, sessionWaitMs, remembers, removalsPerFloor, redInFlightMax, ...LIMITS };
+      const bounds = { remembers, removalsPerFloor, redInFlightMax, chainMax };
+      const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
           site: { service, site, sites, redLeader: LEADER, windows, ...limits },
@@ -230,12 +234,18 @@ export class Simulation {
 
   #observerOf(site: number): ReplicaObserver {
     return {
-      created: (operation) => this.#tell((checker) => checker.created?.(site, operation)),
+      created: (operation) => {
+        if (isChained(operation)) this.#counts.chained += 1;
+        this.#tell((checker) => checker.created?.(site, operation));
+      },
       applied: (operation, state) => {
-        this.#count(operation);
+        this.#count(site, operation);
         this.#tell((checker) => checker.applied?.(site, operation, state));
       },
-      rejected: () => (this.#counts.rejected += 1),
+      rejected: (operation, conflict) => {
+        this.#counts.rejected += 1;
+        if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
+      },
       viewed: ({ token }) => {
         this.#counts.sessionViews += 1;
         this.#tell((checker) => checker.viewed?.(site, token));
@@ -244,9 +254,10 @@ export class Simulation {
     };
   }
 
-  #count(operation: AnyOperation): void {
+  #count(site: number, operation: AnyOperation): void {
     if (isFloor(operation)) this.#counts.floors += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
+    if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
   }
 
   #tell(notice: (checker: Checker) => void): void {
@@ -391,6 +402,9 @@ export class Simulation {
       'blue applied': this.#counts.blue,
       'red applied': this.#counts.red,
       'red rejected': this.#counts.rejected,
+      'red standing on others': this.#counts.chained,
+      'red committed on others': this.#counts.chainedApplied,
+      'red rejected with others': this.#counts.chainsBroken,
       'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.windowCommits),
       crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
       'crashes of the leader': this.#sites[LEADER]?.crashes ?? 0,
@@ -419,6 +433,11 @@ export class Simulation {
     const history = this.#history.operations;
     return { seed: this.#seed, options: this.#options, coverage, history, ...(fault === undefined ? {} : { fault }) };
   }
+}
+
+/** Whether it was executed on what its site had only proposed. */
+function isChained(operation: AnyOperation): boolean {
+  return isRed(operation) && operation.after !== undefined;
 }
 
 /** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */

@@ -38,8 +38,21 @@ const WORKLOAD: readonly [Draw, ...Draw[]] = [
   (random, own) => ({ operation: 'reserve', args: { key: `seat ${random.between(1, 4)}`, text: own } }),
 ];
 
+/** Red, of one row or two, each reading what the one before it writes; and blue ones of the same fields in between. */
+const HOT: readonly [Draw, ...Draw[]] = [
+  (random) => withdrawal(random, false),
+  (random) => withdrawal(random, false),
+  () => ({ operation: 'adjust', args: { key: 'account 1' } }),
+  (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
+  (random, own) => ({ operation: 'reserve', args: { key: 'seat 1', text: `${random.between(1, 9)}${own}` } }),
+  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+];
+
 /** Draws an operation; `own` is a text that no other operation has. */
 export function drawOperation({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+  if (workload === 'hot' && random.chance(0.9)) return random.pick(HOT)(random, own, queueCount);
   const isSpecial = workload !== 'mixed' && random.chance(0.8);
   const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];
   const draw = WORKLOAD[random.between(from, to - 1)] ?? WORKLOAD[0];

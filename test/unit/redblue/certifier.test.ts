@@ -180,3 +180,100 @@ describe('certifier', () => {
     expect(certifier.decide(operation(1, { reads })).kind).toBe('commit');
   });
 });
+
+describe('what stands on others', () => {
+  const FIELD = [fieldName('t', 'k', 'f')];
+  const START = { site: 1, epoch: 7 };
+  const executed = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
+    operation(0, { id, ...START, reads: FIELD, effects: [write('k')], ...details });
+  const STANDING = { after: [['a/1', 1]] as const };
+  const decisionOf = (certifier: Certifier, record: RedOperation): unknown => {
+    const decision = certifier.decide(record);
+    return decision.kind === 'reject' ? decision.conflict?.reason : decision.kind;
+  };
+
+  test('the named execution has committed → commit, though it has written what was read', () => {
+    const certifier = new Certifier();
+    certifier.decide(executed('a/1'));
+    expect(decisionOf(certifier, executed('b/1'))).toBe('name');
+    expect(decisionOf(certifier, executed('c/1', STANDING))).toBe('commit');
+  });
+
+  test('it has not, or as another execution, of another start or site → reject', () => {
+    for (const committed of [
+      executed('other/1', { reads: [], effects: [] }),
+      executed('a/1', { attempt: 2 }),
+      executed('a/1', { epoch: 6 }),
+      executed('a/1', { site: 2 }),
+    ]) {
+      const certifier = new Certifier();
+      certifier.decide(committed);
+      expect(decisionOf(certifier, executed('c/1', STANDING))).toBe('predecessor');
+    }
+  });
+
+  test('another commit has written what was read, before, between or behind them → reject', () => {
+    const [a, c] = [
+      executed('a/1', { reads: [] }),
+      executed('c/1', {
+        after: [
+          ['a/1', 1],
+          ['b/1', 1],
+        ],
+      }),
+    ];
+    const b = executed('b/1', { reads: [] });
+    const foreign = executed('x/1', { site: 2, reads: [] });
+    for (const place of [0, 1, 2]) {
+      const certifier = new Certifier();
+      for (const each of [a, b].toSpliced(place, 0, foreign)) certifier.decide(each);
+      expect(decisionOf(certifier, c)).toBe('name');
+    }
+  });
+
+  test('a row that came into what was scanned → reject, unless by what is named', () => {
+    const brings = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
+      executed(id, { reads: [], created: [rowName('t', 'k')], ...details });
+    const scans = executed('c/1', { reads: [], ranges: [{ table: 't' }], ...STANDING });
+    const [one, other] = [new Certifier(), new Certifier()];
+    for (const certifier of [one, other]) certifier.decide(brings('a/1'));
+    other.decide(brings('x/1', { site: 2 }));
+    expect(decisionOf(one, scans)).toBe('commit');
+    expect(decisionOf(other, scans)).toBe('range');
+  });
+
+  test('what the named ones stood on needs no name, in the snapshot or not; of another start as well', () => {
+    const certifier = new Certifier();
+    certifier.decide(executed('a/1'));
+    certifier.decide(executed('b/1', STANDING));
+    const standing = { after: [['b/1', 1]] as const };
+    expect(decisionOf(certifier, executed('c/1', standing))).toBe('commit');
+    expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [0, 1], reads: [] }))).toBe('commit');
+  });
+
+  test('after a restart → decided alike; what committed before there were chains is stood on by nobody', () => {
+    const limits = { windowCommits: 100, endings: { operationsMax: 100, clientsMax: 10 } };
+    const certifier = new Certifier(limits);
+    certifier.changeAll();
+    certifier.decide(executed('a/1'));
+    certifier.decide(executed('b/1', STANDING));
+    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity))) as [string, [unknown, unknown, unknown]][];
+    const startedWith = (saved: readonly (readonly [string, unknown])[]): Certifier => {
+      const again = new Certifier(limits);
+      again.load(certifier.save());
+      again.restore(new Map(saved));
+      return again;
+    };
+    const standing = executed('c/1', { after: [['b/1', 1]] });
+    expect(decisionOf(startedWith(rows), standing)).toBe('commit');
+    const before = rows.map(([stamp, [effects, created]]) => [stamp, [effects, created]] as const);
+    expect(decisionOf(startedWith(before), standing)).toBe('predecessor');
+  });
+
+  test('a snapshot older than the window → reject', () => {
+    const certifier = new Certifier({ windowCommits: 1, endings: { operationsMax: 10, clientsMax: 10 } });
+    certifier.decide(executed('a/1', { reads: [] }));
+    certifier.decide(executed('b/1', { reads: [] }));
+    expect(decisionOf(certifier, executed('c/1', { after: [['b/1', 1]] }))).toBe('window');
+  });
+});

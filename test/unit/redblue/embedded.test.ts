@@ -119,7 +119,7 @@ describe('embedded: bank', () => {
     expect(await irl.invokeStrong(bank.balance({ account: 'a' }))).toBeGreaterThanOrEqual(30);
   });
 
-  test('many withdrawals at one site: each waits for the one before → none ends in a conflict', async () => {
+  test('many withdrawals at one site: each stands on those before → none ends in a conflict', async () => {
     const { irl } = start(bankService());
     await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
     const withdrawals = Array.from({ length: 100 }, () => irl.invoke(bank.withdraw({ account: 'a', amount: 2 })));

@@ -105,9 +105,14 @@ export class Sites {
     return this.submit(site, operation, { origin, ...given });
   }
 
-  /** Nobody waits any more for the latest submission at a site. */
-  abandon(site: number): void {
-    this.machines[site]?.abandon(this.#token);
+  /** What the latest submission is called. */
+  get lastToken(): number {
+    return this.#token;
+  }
+
+  /** Nobody waits any more for a submission at a site: the latest unless said otherwise. */
+  abandon(site: number, token = this.#token): void {
+    this.machines[site]?.abandon(token);
     this.#act(site);
   }
 

@@ -218,13 +218,13 @@ describe('a log file', () => {
   });
 });
 
-test('data of format 4 → opens', () => {
+test.each([4, 5])('data of format %d → opens', (format) => {
   const machine = new VirtualMachine(1);
   const log = (start: number, ...entries: string[]): Buffer => {
     const logged = entries.map((entry) => ({ log: 'local', entry }) as const);
     const { bytes } = new EntryPacker().pack(logged, HEADER_BYTES, 1e6);
     const file = 1;
-    const header = encodeFrame(JSON.stringify({ format: 4, local: start, red: 0 }), { file, index: 0 });
+    const header = encodeFrame(JSON.stringify({ format, local: start, red: 0 }), { file, index: 0 });
     return Buffer.concat([header, sealFrame(bytes, { file, index: 1 })]);
   };
   const rows = [
@@ -233,7 +233,7 @@ test('data of format 4 → opens', () => {
     ['lengths', 'now', { local: 2, red: 0 }],
   ];
   const checkpoint = Buffer.concat([
-    encodeFrame('{"format":4}', { file: 1, index: 0 }),
+    encodeFrame(JSON.stringify({ format }), { file: 1, index: 0 }),
     encodeFrame(JSON.stringify({ rows, rest: { local: 2, red: 0 } }), { file: 1, index: 1 }),
   ]);
   machine.disk.put(pathOf('0000000001.log'), log(2, 'c', 'd'));

@@ -15,11 +15,11 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
 }
 
 /**
- * Names one execution of a red operation. The clock alone would not do: after a restart a site may give a proposal the
- * stamp of one that its crash made it forget.
+ * Names one execution of a red operation. The clock would not do: after a restart a site may give a proposal the stamp of
+ * one that its crash made it forget.
  */
-export function executionOf({ id, site, clock, attempt, snapshot }: RedOperation): string {
-  return `red ${id} (site ${site}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
+export function executionOf({ id, site, epoch, clock, attempt, snapshot }: RedOperation): string {
+  return `red ${id} (site ${site}, start ${epoch}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
 }
 
 /** The end of a run, after all faults have healed. */
@@ -51,6 +51,8 @@ export interface GeneratorRun {
   /** Of the operation, if it has one. */
   readonly id: string | undefined;
   readonly outcome: Outcome;
+  /** It ran with what the site had proposed: its place in the red order says whether that was right. */
+  readonly isLaid: boolean;
 }
 
 /** A view that a client was given. */

@@ -88,12 +88,17 @@ export class OracleChecker implements Checker {
     return placed.model.list === this.#siteCount ? 'red' : 'blue';
   }
 
-  ran(site: number, { input, id, outcome }: GeneratorRun): void {
+  ran(site: number, { input, id, outcome, isLaid }: GeneratorRun): void {
     const seen = [...this.#shownAt(site)];
+    if (isLaid) return this.#note(site, id, { input, seen, outcome });
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     require(isSame(outcome, expected), () =>
       `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}`);
-    const run = { input, seen, outcome: expected };
+    this.#note(site, id, { input, seen, outcome: expected });
+  }
+
+  #note(site: number, id: string | undefined, run: Run): void {
+    const { input } = run;
     for (const key of [`${site}:${input.token}`, ...(id === undefined ? [] : [id])]) {
       const runs = this.#runs.get(key);
       if (runs === undefined) this.#runs.set(key, [run]);
@@ -206,9 +211,10 @@ export class OracleChecker implements Checker {
     require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
     const time = isRed(operation) ? operation.clock : (operation.vector[site] ?? 0);
     // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
-    const seen = isRed(operation) ? run.seen : run.seen.with(list, place - 1);
+    // So does what stands before a red one in the red order: it has seen that, or it touches nothing that it does.
+    const seen = run.seen.with(list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
-    this.#checkTime(id, model);
+    this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
     const { reply, refusal } = isRed(operation) ? this.#executeAt(operation, model, run) : { reply: operation.reply };
     if (!isRed(operation)) {
       const isRunReply = structurallyEqual(reply?.value, run.outcome.reply?.value);

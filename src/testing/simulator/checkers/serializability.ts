@@ -1,48 +1,106 @@
 /**
  * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has written between
- * its execution and its place. It keeps its own account of who wrote what last, by site, instead of stamps.
+ * its execution and its place; and what it stood on stands before it, executed as often. It keeps its own account of who wrote what last, by site, instead of stamps.
  */
 import { fieldName } from '../../../server/redblue/read-set.ts';
+import type { Execution, RedOperation } from '../../../server/redblue/records.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
 type LastWriters = Map<string, string>;
 
+/** What is known of a site. */
+interface Shown {
+  /** The last red writer of everything that is written. */
+  readonly writers: LastWriters;
+  /** The executions that it has shown. */
+  readonly executions: Set<string>;
+}
+
+/** An execution that a site has proposed. */
+interface Proposed {
+  readonly operation: RedOperation;
+  /** In which order. */
+  readonly number: number;
+}
+
 export class SerializabilityChecker implements Checker {
   readonly name = 'serializability';
-  /** By site: the last red writer of everything that is written, as shown there. */
-  readonly #writers: LastWriters[];
+  readonly #shown: Shown[];
   /** By execution: whose writes were read. */
   readonly #read = new Map<string, LastWriters>();
+  /** By what later executions of the same start of the site call it. */
+  readonly #proposed = new Map<string, Proposed>();
 
   constructor(siteCount: number) {
-    this.#writers = Array.from({ length: siteCount }, () => new Map());
+    this.#shown = Array.from({ length: siteCount }, () => copyOf(undefined));
   }
 
-  started(site: number, saved?: LastWriters): void {
-    this.#writers[site] = new Map(saved);
+  started(site: number, saved?: Shown): void {
+    this.#shown[site] = copyOf(saved);
   }
 
-  save(site: number): LastWriters {
-    return new Map(this.#writers[site]);
+  save(site: number): Shown {
+    return copyOf(this.#shown[site]);
   }
 
   created(site: number, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const writers = this.#writers[site] as LastWriters;
+    const { writers } = this.#shown[site] as Shown;
+    const laid: LastWriters = new Map();
+    for (const { operation: below } of this.#below(site, operation)) noteWrites(laid, below);
     const read: LastWriters = new Map();
-    for (const name of operation.reads) read.set(name, writers.get(name) ?? 'nobody');
+    for (const name of operation.reads) read.set(name, laid.get(name) ?? writers.get(name) ?? 'nobody');
     this.#read.set(executionOf(operation), read);
+    this.#proposed.set(nameIn(operation, [operation.id, operation.attempt]), {
+      operation,
+      number: this.#proposed.size,
+    });
   }
 
   applied(site: number, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const writers = this.#writers[site] as LastWriters;
+    const { writers, executions } = this.#shown[site] as Shown;
+    for (const each of operation.after ?? []) {
+      require(executions.has(nameIn(operation, each)), () =>
+        `${operation.id} stands on ${each.join(', attempt ')}, which site ${site} does not show`);
+    }
     for (const [name, writer] of this.#read.get(executionOf(operation)) ?? []) {
       const found = writers.get(name) ?? 'nobody';
       require(found === writer, () =>
         `${operation.id} read ${JSON.stringify(name)} as ${writer} had left it, and stands behind ${found} at site ${site}`);
     }
-    for (const { table, key, field } of operation.effects) writers.set(fieldName(table, key, field), operation.id);
+    noteWrites(writers, operation);
+    executions.add(nameIn(operation, [operation.id, operation.attempt]));
   }
+
+  /** What an execution stands on, and what that does, as far as its site does not show it: in order. */
+  #below(site: number, operation: RedOperation): Proposed[] {
+    const { executions } = this.#shown[site] as Shown;
+    const below = new Map<string, Proposed>();
+    const add = ({ after = [] }: RedOperation): void => {
+      for (const each of after) {
+        const name = nameIn(operation, each);
+        const proposed = this.#proposed.get(name);
+        require(proposed !== undefined, () => `${operation.id} stands on ${name}, which nobody proposed`);
+        if (below.has(name) || executions.has(name)) continue;
+        below.set(name, proposed);
+        add(proposed.operation);
+      }
+    };
+    add(operation);
+    return [...below.values()].toSorted((a, b) => a.number - b.number);
+  }
+}
+
+function noteWrites(writers: LastWriters, { id, effects }: RedOperation): void {
+  for (const { table, key, field } of effects) writers.set(fieldName(table, key, field), id);
+}
+
+function nameIn({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
+  return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
+}
+
+function copyOf(shown: Shown | undefined): Shown {
+  return { writers: new Map(shown?.writers), executions: new Set(shown?.executions) };
 }
