@@ -9,6 +9,7 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
+import { WINDOWS } from '../log/windows.ts';
 import { certifiedReads } from './certified-reads.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Conflict, Decision } from './certifier.ts';
@@ -106,13 +107,18 @@ export class RedPath {
     return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
   }
 
-  /** Whether as much waits for the red order as may. */
+  /**
+   * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
+   * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
+   */
   get isFull(): boolean {
-    return this.#requests.size + this.#reads.size >= (this.#core.options.redInFlightMax ?? Infinity);
+    const { redInFlightMax = Infinity, windows } = this.#core.options;
+    const left = Math.min(this.#requests.left, windows?.proposed ?? WINDOWS.proposed);
+    return this.#requests.size - left + this.#reads.size >= redInFlightMax;
   }
 
   /**
-   * Nobody waits for the read, or for the update that began with this submission, any more. What has not been proposed
+   * Nobody waits for the read, or for the update that this submission asked for, any more. What has not been proposed
    * gives its place back at once; of an update that has been, only the red order says what becomes of it.
    */
   abandon(id: OperationId, token: number): void {
@@ -122,8 +128,8 @@ export class RedPath {
       this.#core.emit({ kind: 'withdraw', record: read.record });
       return this.#host.answer(read.submission, 'strong', abandonedError());
     }
-    const request = this.#requests.begunBy(token);
-    if (request === undefined || request.askers.length > 1) return;
+    const request = this.#requests.leave(token);
+    if (request === undefined) return;
     if (!request.isProposed) this.#drop(request);
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
   }
@@ -172,7 +178,7 @@ export class RedPath {
   join(id: OperationId, submission: Submission): boolean {
     const request = this.#requests.get(id);
     if (request !== undefined) {
-      request.askers.push(submission);
+      this.#requests.join(request, submission);
       return true;
     }
     const ending = this.certifier.endingOf(id);

@@ -24,8 +24,10 @@ export interface StableRun {
 export interface RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
-  /** Submissions of the same operation that wait for its end. */
+  /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
   readonly askers: Submission[];
+  /** Tokens of those of them that nobody waits for any more. */
+  readonly gone: Set<number>;
   /** Times that the generator has run for the log. */
   attempt: number;
   /** The last record that was made for it, and whether that was proposed. */
@@ -55,6 +57,10 @@ export class RedRequests {
   /** By the token of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
   readonly #requests = new NumberedTable<RedRequest>();
   readonly #tokenOf = new Map<OperationId, number>();
+  /** By the tokens of submissions that asked for an operation that had begun. */
+  readonly #joined = new Map<number, RedRequest>();
+  /** Requests whose askers have all gone. */
+  #left = 0;
   /** Tokens too, by the name of what is written. */
   readonly #lastWriter = new Map<string, number>();
 
@@ -71,9 +77,26 @@ export class RedRequests {
     return token === undefined ? undefined : this.#requests.get(token);
   }
 
-  /** The operation that began with the submission of this token. */
-  begunBy(token: number): RedRequest | undefined {
-    return this.#requests.get(token);
+  /** How many there are that nobody waits for. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Another submission asks for an operation that has begun. */
+  join(request: RedRequest, submission: Submission): void {
+    if (isLeft(request)) this.#left -= 1;
+    request.askers.push(submission);
+    this.#joined.set(submission.token, request);
+  }
+
+  /** Nobody waits for the submission of this token any more: gives its operation if nobody else waits for that either. */
+  leave(token: number): RedRequest | undefined {
+    const request = this.#requests.get(token) ?? this.#joined.get(token);
+    if (request === undefined || request.gone.has(token)) return undefined;
+    request.gone.add(token);
+    if (!isLeft(request)) return undefined;
+    this.#left += 1;
+    return request;
   }
 
   begin(id: OperationId, submission: Submission): RedRequest {
@@ -81,6 +104,7 @@ export class RedRequests {
       id,
       submission,
       askers: [submission],
+      gone: new Set(),
       attempt: 0,
       record: undefined,
       isProposed: false,
@@ -119,9 +143,15 @@ export class RedRequests {
     const { token } = request.submission;
     this.#requests.delete(token);
     this.#tokenOf.delete(request.id);
+    if (isLeft(request)) this.#left -= 1;
+    for (const asker of request.askers) this.#joined.delete(asker.token);
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }
     return request.followers;
   }
+}
+
+function isLeft({ askers, gone }: RedRequest): boolean {
+  return gone.size === askers.length;
 }

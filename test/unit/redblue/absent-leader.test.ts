@@ -8,7 +8,7 @@ import type { SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
-import { counter, table } from '../../../src/server/redblue/tables.ts';
+import { counter, queue, table } from '../../../src/server/redblue/tables.ts';
 import { SignedTokens } from '../../../src/server/session-tokens.ts';
 import { SiteDriver } from '../../../src/server/site-driver.ts';
 import { VolatileStorage } from '../../../src/server/storage/volatile-storage.ts';
@@ -19,19 +19,25 @@ const contract = defineContract('till', {
   add: { effect: 'update', args, result: z.null() },
   take: { effect: 'update', args, result: z.null() },
   order: { effect: 'update', args, result: z.null() },
+  push: { effect: 'update', args: z.object({}), result: z.null() },
   total: { effect: 'read', args: z.object({}), result: z.number() },
+  size: { effect: 'read', args: z.object({}), result: z.number() },
 });
 const service = defineService(contract, {
-  tables: { tills: table({ total: counter() }) },
+  tables: { tills: table({ total: counter(), items: queue<number>() }) },
   shadowOperations: ({ tills }) => ({
     add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
     take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    push: red((_args: object) => [tills.row('one').items.push(1)]),
   }),
   generators: {
     add: (given, { shadow }) => shadow.add(given, null),
     take: (given, { shadow }) => shadow.take(given, null),
     order: (given, { shadow }) => shadow.take(given, null),
+    // Nothing is read: it is never sent back, and waits for no other.
+    push: (_, { shadow }) => shadow.push({}, null),
     total: (_, { tables }) => tables.tills.row('one').total,
+    size: (_, { tables }) => tables.tills.row('one').items.size,
   },
   alwaysRed: ['order'],
   paced: { operations: ['order'], window: 1, turnMs: 1 },
@@ -41,7 +47,9 @@ const [LEADER, S] = [0, 1] as const;
 const add = contract.add({ amount: 5 });
 const take = contract.take({ amount: 1 });
 const order = contract.order({ amount: 1 });
+const push = contract.push({});
 const total = contract.total({});
+const size = contract.size({});
 const STRONG = { wants: { tentative: false, causal: false, strong: true } };
 
 /** The leader is down, and one proposal is on its way to it: others wait behind it. */
@@ -97,6 +105,29 @@ describe('what is given up', () => {
     expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
   });
 
+  test('an update that two asked for, one gone → executed', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S, 1);
+    sites.abandon(S, 1);
+    comeBack(sites);
+    expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
+  });
+
+  test('an update that two asked for, both gone → ends at once, and never takes effect', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S);
+    sites.abandon(S, 1);
+    expect(asked.map(({ code }) => code)).toEqual(['ABORTED', 'ABORTED']);
+    comeBack(sites);
+    expect(sites.read(S, size)).toBe(0);
+  });
+
   test('an update that waits for another site to have its causes → not proposed once that has them', () => {
     const sites = new Sites(service);
     sites.submit(S, add);
@@ -132,6 +163,31 @@ describe('budget of what waits for the red order', () => {
       ['view', 'causal'],
       ['failed', undefined],
     ]);
+  });
+
+  test('spent by what was sent and given up → room for as many as are sent at a time, and no more', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 2 }, redInFlightMax: 3 });
+    sites.crash(LEADER);
+    const sent = [sites.submit(S, push), sites.submit(S, push)];
+    sites.abandon(S);
+    sites.abandon(S, 1);
+    const waiting = [1, 2, 3].map(() => sites.submit(S, push));
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
+    expect([...sent, ...waiting].map(({ code }) => code)).toEqual(Array.from({ length: 5 }));
+    comeBack(sites);
+    expect([...sent, ...waiting].map(({ value }) => value)).toEqual(Array.from({ length: 5 }, () => null));
+    expect(sites.read(S, size)).toBe(5);
+  });
+
+  test('spent by what was sent, given up, and is asked for again → no room', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 1 });
+    sites.crash(LEADER);
+    const named = { id: 'c/1', home: S };
+    sites.ask(S, push, named);
+    sites.sync(S);
+    sites.abandon(S);
+    sites.ask(S, push, named);
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
   });
 
   test('a named update that was refused → is not executed when it is asked for again', () => {

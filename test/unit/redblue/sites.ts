@@ -105,9 +105,9 @@ export class Sites {
     return this.submit(site, operation, { origin, ...given });
   }
 
-  /** Nobody waits any more for the latest submission at a site. */
-  abandon(site: number): void {
-    this.machines[site]?.abandon(this.#token);
+  /** Nobody waits any more for the latest submission at a site, or for the one so many `before` it. */
+  abandon(site: number, before = 0): void {
+    this.machines[site]?.abandon(this.#token - before);
     this.#act(site);
   }
 
