@@ -1,7 +1,7 @@
 /**
  * Serving ads (Correctables, OSDI 2016, Listing 4): the ads that the preliminary references name are fetched while the
- * final references are on their way, so that the latency of strong consistency is hidden, and what is delivered is fresh
- * all the same. The same code runs in a Node service and in a web page.
+ * final references are on their way, so that the latency of strong consistency is hidden, and what is delivered is what
+ * the final ones name all the same. The same code runs in a Node service and in a web page.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
 import { watched } from '../shared/chase/watched.ts';

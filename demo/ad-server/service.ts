@@ -1,6 +1,7 @@
 /**
  * The ad server's service for the RedBlue backend. References and ads are registers, so changing them is blue: it commits
- * at the nearest site. A read has a causal view at once and a strong one after a round trip through the red order.
+ * at the nearest site, final at `causal`. A read has a causal view at once, and a strong one after a round trip through the
+ * red order: what the site has by then. A change that was made elsewhere meanwhile may still be on its way.
  */
 import { blue, defineService, register, table } from 'correctables/server';
 import { adContract, type Ad } from './contract.ts';

@@ -45,7 +45,7 @@ export const demos: readonly Demo[] = [
   {
     name: 'twissandra',
     title: 'Timelines',
-    about: 'The newest tweets of a timeline, fetched before it is certain which ones they are.',
+    about: 'The tweets of a timeline, fetched before it is certain which ones they are.',
     paper: 'Correctables, OSDI 2016, §6.3.1 and Figure 11',
     start: async () => {
       const { startTimelinePage } = await import('../twissandra/page-server.ts');

@@ -30,7 +30,8 @@ export const serviceAt = (pace?: Pace) =>
         const { items } = tables.queues.row(args.queue);
         return withMeta(items.size === 0 ? null : { item: items.at(0) }, { remaining: items.size });
       },
-      // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open.
+      // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open. That
+      // it is open already comes out of the red order too, not from the site alone.
       openEvent: ({ event, tickets }, { tables, shadow }) => {
         const already = tables.events.row(event).tickets;
         if (already !== undefined) return { tickets: already, opened: false };

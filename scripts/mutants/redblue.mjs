@@ -215,7 +215,7 @@ export const REDBLUE_MUTANTS = [
     name: 'what waits for red has no budget',
     rule: 'redblue T2',
     file: `${REDBLUE}/red-path.ts`,
-    line: 'return places >= (this.#core.options.redInFlightMax ?? Infinity);',
+    line: 'return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;',
     replacement: 'return places < 0;',
     command: unit('redblue/absent-leader.test.ts'),
   },

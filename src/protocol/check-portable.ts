@@ -1,4 +1,5 @@
 /** Values that can be written down and sent: those of the codecs (`codec.ts`). */
+import type { CorrectableError } from '../correctable/errors.ts';
 import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
 import { toJsonValue } from './json-values.ts';
 import { isPlain, isWellFormed } from './value-domain.ts';
@@ -10,12 +11,29 @@ import { isPlain, isWellFormed } from './value-domain.ts';
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
  */
 export function checkPortable(value: unknown, where: string, at?: number): void {
-  if (isPortableScalar(value) || isFlat(value)) return;
+  const problem = portableProblem(value, where, at);
+  if (problem !== undefined) throw problem;
+}
+
+/**
+ * Why a value cannot be written to a log and sent, if it cannot: what `checkPortable` would throw.
+ *
+ * @param depth how much is told of the path within it: keys of objects may be data
+ */
+export function portableProblem(
+  value: unknown,
+  where: string,
+  at?: number,
+  depth = Infinity,
+): CorrectableError | undefined {
+  if (isPortableScalar(value) || isFlat(value)) return undefined;
   try {
     toJsonValue(value, VALUE_DEPTH);
+    return undefined;
   } catch (error) {
-    if (error instanceof OutsideDomain) throw error.toError([where, ...(at === undefined ? [] : [at]), ...error.path]);
-    throw error;
+    if (!(error instanceof OutsideDomain)) throw error;
+    const path = error.path.slice(0, depth);
+    return error.toError([where, ...(at === undefined ? [] : [at]), ...path]);
   }
 }
 

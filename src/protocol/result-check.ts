@@ -39,7 +39,7 @@ function safeParse(schema: z.core.$ZodType, result: unknown, operation: string):
       const message = `${operation}: the schema of its result is asynchronous. Check in the generator instead.`;
       throw new CorrectableError('UNSUPPORTED', message, { field, cause });
     }
-    const message = `${operation}: the schema of its result threw; see cause. Correct the contract.`;
+    const message = `${operation}: the schema of its result threw; the alarms of the site say what. Correct the contract.`;
     throw new CorrectableError('INVALID_VALUE', message, { field, cause });
   }
 }

@@ -9,7 +9,7 @@ import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
-import { invariantObserver } from './invariant-alarm.ts';
+import { areChecked, invariantObserver } from './invariant-alarm.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
@@ -141,7 +141,7 @@ export function createEmbedded<const N extends string>(service: Service, options
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
-  const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = isDevelopment(service) } = options;
+  const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = areChecked(service) } = options;
   const drivers: SiteDriver[] = [];
   const counters: RejectionCounter[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
@@ -212,11 +212,6 @@ export function createEmbedded<const N extends string>(service: Service, options
       await storage.close();
     },
   };
-}
-
-/** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
-function isDevelopment({ invariants }: Service): boolean {
-  return process.env['NODE_ENV'] !== 'production' && Object.keys(invariants).length > 0;
 }
 
 /** @throws CorrectableError `UNAVAILABLE` where a site has less of its own than another one has of it. */

@@ -1,6 +1,6 @@
 /** Stops a generator that neither returns nor reads: what no budget inside it can do. */
 import { Script } from 'node:vm';
-import { CorrectableError } from '../correctable/errors.ts';
+import { ownError } from './redblue/own-errors.ts';
 
 const HANDLE = '__correctablesGuarded';
 const script = new Script(`globalThis[${JSON.stringify(HANDLE)}]()`);
@@ -18,7 +18,7 @@ export function guardedRun(run: () => unknown, timeMaxMs: number): unknown {
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     const message = `A generator ran for more than ${timeMaxMs} ms and was stopped. Nothing was changed: let it do less.`;
-    throw new CorrectableError('FINAL_FAILED', message, { field: 'generators', cause: error });
+    throw ownError('FINAL_FAILED', message, 'generators');
   } finally {
     Reflect.deleteProperty(globalThis, HANDLE);
   }

@@ -1,14 +1,25 @@
 /** Tells of invariants that operations break, while a service is being developed. */
 import { InvariantCheck } from './redblue/invariants.ts';
-import type { ReplicaObserver } from './redblue/replica-port.ts';
+import type { RedOperation } from './redblue/records.ts';
 import type { Service } from './redblue/service.ts';
+import type { SiteState } from './redblue/site-state.ts';
 import type { OnAlarm } from './site-alarm.ts';
 
 /** Rows of which it remembers that they were told of: one that stays broken is told once. */
 const TOLD_MAX = 1000;
 
+/** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
+export function areChecked({ invariants }: Service): boolean {
+  return process.env['NODE_ENV'] !== 'production' && Object.keys(invariants).length > 0;
+}
+
 /** Looks at each row that an operation has changed at a site. */
-export function invariantObserver(service: Service, site: string, onAlarm: OnAlarm): ReplicaObserver {
+export interface InvariantObserver {
+  applied(operation: Pick<RedOperation, 'id' | 'shadow' | 'effects'>, state: SiteState): void;
+}
+
+/** Tells of each row that is not as the service says, once. */
+export function invariantObserver(service: Service, site: string, onAlarm: OnAlarm): InvariantObserver {
   const check = new InvariantCheck(service);
   const told = new Set<string>();
   return {

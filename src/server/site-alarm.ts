@@ -1,4 +1,7 @@
 /** What an operator must know, and how it is noticed. */
+import { isCorrectableError } from '../correctable/errors.ts';
+import { textOf } from './redblue/failure.ts';
+import type { OnThrown } from './redblue/generator-budget.ts';
 import type { ReplicaObserver } from './redblue/replica-port.ts';
 import { isNoSpace } from './storage/files.ts';
 
@@ -16,7 +19,7 @@ export interface SiteAlarm {
     | 'checkpoint-failed'
     /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
     | 'data-damaged'
-    /** A generator threw what its contract does not declare; its text is told here alone. */
+    /** A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone. */
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
@@ -27,6 +30,8 @@ export interface SiteAlarm {
   /** The site that it is about, where that is another one. */
   readonly peer?: string;
   readonly message: string;
+  /** What was thrown, where that is the reason. */
+  readonly cause?: unknown;
 }
 
 /** Is told of alarms. */
@@ -59,9 +64,18 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
 }
 
 /** Tells of what generators throw by mistake. */
-export function generatorAlarm(site: string, onAlarm: OnAlarm): (operation: string, text: string) => void {
-  return (operation, text) =>
-    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: the generator of '${operation}' threw: ${text}` });
+export function generatorAlarm(site: string, onAlarm: OnAlarm): OnThrown {
+  return (who, cause) =>
+    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: ${who} threw ${thrownText(cause)}`, cause });
+}
+
+/** Its message may have no code in it; reading either runs code of whoever made it. */
+function thrownText(thrown: unknown): string {
+  try {
+    return isCorrectableError(thrown) ? `${thrown.code}: ${thrown.message}` : textOf(thrown);
+  } catch {
+    return typeof thrown;
+  }
 }
 
 /** What a site's storage tells of. */
@@ -95,6 +109,14 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
 }
 
 /** Where alarms go unless somebody asks for them. */
-export function warn({ message, kind }: SiteAlarm): void {
-  process.emitWarning(message, { code: kind });
+export function warn({ message, kind, cause }: SiteAlarm): void {
+  process.emitWarning(message, { code: kind, detail: stackOf(cause) });
+}
+
+function stackOf(thrown: unknown): string | undefined {
+  try {
+    return thrown instanceof Error ? thrown.stack : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -7,5 +7,6 @@ export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
 export type { ScriptedBinding, ScriptedCall, ScriptedOptions } from './scripted-binding.ts';
 export { plainService } from './plain-service.ts';
+export type { PlainServiceOptions } from './plain-service.ts';
 export { virtualClock } from './virtual-clock.ts';
 export type { VirtualClock } from './virtual-clock.ts';

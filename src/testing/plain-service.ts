@@ -18,10 +18,15 @@ import type { Cut } from '../server/redblue/site-machine.ts';
 import { SiteState } from '../server/redblue/site-state.ts';
 import type { Answer } from '../server/redblue/site-state.ts';
 import type { Service } from '../server/redblue/service.ts';
+import { areChecked, invariantObserver } from '../server/invariant-alarm.ts';
+import type { InvariantObserver } from '../server/invariant-alarm.ts';
+import { generatorAlarm, warn } from '../server/site-alarm.ts';
+import type { OnAlarm } from '../server/site-alarm.ts';
 import { VolatileStorage } from '../server/storage/volatile-storage.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE = 0;
+const SITE_NAME = 'plain';
 
 const NO_TOKENS: SessionTokens = {
   seal: () => '',
@@ -30,9 +35,22 @@ const NO_TOKENS: SessionTokens = {
   },
 };
 
-/** The service as a binding. State lives in memory and is gone with the process. */
-export function plainService(service: Service): Binding<RedBlueLevels> {
-  return new SiteBinding('plain', new PlainSite(service, new VolatileStorage(Date.now())));
+/** How a plain service is set up; the same as of `createEmbedded`. */
+export interface PlainServiceOptions {
+  /** Whether each row that an operation has changed is held to the service's invariants. Default: unless in production. */
+  readonly checkInvariants?: boolean;
+  /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
+  readonly onAlarm?: OnAlarm;
+}
+
+/**
+ * The service as a binding. State lives in memory and is gone with the process.
+ *
+ * @example
+ * const client = createClient(plainService(bankService, { onAlarm: ({ message }) => expect.fail(message) }));
+ */
+export function plainService(service: Service, options: PlainServiceOptions = {}): Binding<RedBlueLevels> {
+  return new SiteBinding(SITE_NAME, new PlainSite(service, new VolatileStorage(Date.now()), options));
 }
 
 interface Waiting {
@@ -44,10 +62,11 @@ interface Waiting {
 class PlainSite implements SubmissionPort {
   readonly contract: SubmissionPort['contract'];
   readonly site = SITE;
-  readonly sites: readonly string[] = ['plain'];
+  readonly sites: readonly string[] = [SITE_NAME];
   readonly tokens: SessionTokens = NO_TOKENS;
   readonly #storage: SiteStorage;
   readonly #state: SiteState;
+  readonly #invariants: InvariantObserver | undefined;
   /** Answers that wait until their entries are synced. */
   readonly #waiting = new Fifo<Waiting>();
   /** Answers, for whoever asks again. */
@@ -55,10 +74,13 @@ class PlainSite implements SubmissionPort {
   #synced = 0;
   #operations = 0;
 
-  constructor(service: Service, storage: SiteStorage) {
+  constructor(service: Service, storage: SiteStorage, options: PlainServiceOptions) {
+    const { checkInvariants = areChecked(service), onAlarm = warn } = options;
     this.contract = service.contract;
     this.#storage = storage;
-    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now(), name: 'plain' });
+    const onThrown = generatorAlarm(SITE_NAME, onAlarm);
+    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now(), name: SITE_NAME, onThrown });
+    this.#invariants = checkInvariants ? invariantObserver(service, SITE_NAME, onAlarm) : undefined;
     const places = { local: 0, red: 0 };
     const sections = { store: this.#state.store };
     const cut = (): Cut => ({ rest: undefined, contained: places });
@@ -104,6 +126,9 @@ class PlainSite implements SubmissionPort {
     const { choice, reply, refusal } = this.#state.run(input);
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
+    if (choice !== undefined) {
+      this.#invariants?.applied({ id: origin?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
+    }
     const answer = refusal ?? this.#state.answerOf({ operation, choice, reply }, results);
     if (origin !== undefined) {
       if (origin.acknowledged > 0) this.#answers.expire(clientOf(origin.id), origin.acknowledged);

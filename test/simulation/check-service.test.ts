@@ -16,10 +16,13 @@ const shop = defineContract('shop', {
 const shopService = (colour: 'red' | 'blue') =>
   defineService(shop, {
     tables: { items: table({ left: counter() }) },
-    shadowOperations: ({ items }) => ({
-      restock: blue((a: { key: string }) => [items.row(a.key).left.add(2)]),
-      buy: (colour === 'red' ? red : blue)((a: { key: string }) => [items.row(a.key).left.add(-1)]),
-    }),
+    shadowOperations: ({ items }) => {
+      const take = (a: { key: string }) => [items.row(a.key).left.add(-1)];
+      return {
+        restock: blue((a: { key: string }) => [items.row(a.key).left.add(2)]),
+        buy: colour === 'red' ? red(take) : blue(take),
+      };
+    },
     generators: {
       restock: (args, { shadow }) => shadow.restock(args, null),
       buy: (args, { tables, shadow }) => (tables.items.row(args.key).left > 0 ? shadow.buy(args, true) : false),

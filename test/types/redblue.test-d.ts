@@ -9,11 +9,11 @@ import { isDomainError } from '../../src/protocol/domain-error.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { Effect } from '../../src/server/redblue/effect.ts';
 import type { QueueView } from '../../src/server/redblue/fields/queue-view.ts';
-import { withMeta } from '../../src/server/redblue/reply.ts';
+import { local, withMeta } from '../../src/server/redblue/reply.ts';
 import { defineService } from '../../src/server/redblue/service.ts';
 import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
 import { effectTables } from '../../src/server/redblue/table-effects.ts';
-import { cell, counter, log, queue, register, set, table } from '../../src/server/redblue/tables.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/redblue/tables.ts';
 
 const contract = defineContract('notes', {
   add: { effect: 'update', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
@@ -149,6 +149,76 @@ describe('service types', () => {
     expectTypeOf<Final<typeof strong>>().toEqualTypeOf<'causal'>();
     const weak = client.invokeWeak(pay);
     expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'tentative' | 'strong'>();
+  });
+
+  test('colours: a generator is offered what the contract leaves to its operation, and no more', () => {
+    const colours = defineContract('colours', {
+      blueOne: { effect: 'update', colour: 'blue', args: z.object({}), result: z.boolean() },
+      redOne: { effect: 'update', colour: 'red', args: z.object({}), result: z.boolean() },
+      either: { effect: 'update', args: z.object({}), result: z.boolean() },
+      read: { effect: 'read', args: z.object({}), result: z.boolean() },
+    });
+    const implementation = {
+      tables: { rows: table({ n: counter(), s: stock(), q: queue<number>(), c: cell<number>() }) },
+    } as const;
+    const { rows } = effectTables(implementation.tables);
+    const shadowOperations = () => ({
+      add: blue((_args: object) => [rows.row('r').n.add(1)]),
+      sub: red((_args: object) => [rows.row('r').n.add(-1)]),
+      take: red(
+        (_args: object) => [rows.row('r').s.take(1)],
+        ([{ took }]) => took,
+      ),
+    });
+    // @ts-expect-error a stock is red
+    blue((_args: object) => [rows.row('r').s.take(1)]);
+    // @ts-expect-error a cell is red
+    blue((_args: object) => [rows.row('r').c.assign(1)]);
+    const fine = {
+      blueOne: () => true,
+      redOne: () => true,
+      either: () => true,
+      read: () => true,
+    };
+    defineService(colours, {
+      ...implementation,
+      shadowOperations,
+      generators: {
+        blueOne: (args, { shadow, scratchpad }) => {
+          expectTypeOf<keyof typeof shadow>().toEqualTypeOf<'add'>();
+          // @ts-expect-error red, though its effects could be blue
+          scratchpad.apply(shadow.sub(args, true));
+          // @ts-expect-error red
+          if (args === undefined) return shadow.take(args);
+          return args === undefined ? local(true) : shadow.add(args, true);
+        },
+        redOne: (args, { shadow }) => {
+          expectTypeOf<keyof typeof shadow>().toEqualTypeOf<'add' | 'sub' | 'take'>();
+          return shadow.take(args);
+        },
+        either: (args, { shadow }) => (args === undefined ? local(withMeta(true, {})) : shadow.sub(args, true)),
+        read: (_, { tables: { rows: all } }) => withMeta(all.row('r').s > 0, {}),
+      },
+    });
+    const rest = { ...implementation, shadowOperations };
+    // @ts-expect-error what is declared red is answered from the red order
+    defineService(colours, { ...rest, generators: { ...fine, redOne: () => local(true) } });
+    // @ts-expect-error a read has no effects to be local without
+    defineService(colours, { ...rest, generators: { ...fine, read: () => local(true) } });
+    // @ts-expect-error a read chooses nothing
+    defineService(colours, { ...rest, generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) } });
+    // @ts-expect-error once is enough
+    defineService(colours, { ...rest, generators: { ...fine, either: () => local(local(true)) } });
+    defineService(colours, {
+      ...rest,
+      // @ts-expect-error what has effects is not local
+      generators: { ...fine, either: (args, { shadow }) => local(shadow.sub(args, true)) },
+    });
+    defineService(colours, {
+      ...rest,
+      // @ts-expect-error nor is the reply beside them
+      generators: { ...fine, either: (args, { shadow }) => shadow.sub(args, local(true)) },
+    });
   });
 
   test('errors of the domain: generators throw what the contract declares, clients narrow them', () => {

@@ -79,7 +79,7 @@ function explain(threshold: number): void {
   const below =
     threshold === 0
       ? 'There is no threshold now, so the last customers may be told yes and get no ticket: revoked.'
-      : `For the last ${threshold} the shop waits for the final answer, so the latency steps up, and nobody is promised a ticket that another site has just sold.`;
+      : `For the last ${threshold} the shop waits for the final answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
   setText(byId('above-threshold', HTMLSpanElement), above);
   setText(byId('below-threshold', HTMLSpanElement), below);
 }

@@ -2,9 +2,10 @@
  * What one run of a generator may take: steps, effects and time. The clock comes from outside, since a replica has none;
  * so does the guard that can stop a generator which neither returns nor reads.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadNotes } from './table-readers.ts';
 import type { ReadRange } from './key-range.ts';
+import { ownError } from './own-errors.ts';
 import { fieldName, removalName, rowName } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 
@@ -26,10 +27,13 @@ export const GENERATOR_LIMITS: GeneratorLimits = {
   repeatedShare: 0.01,
 };
 
+/** `who` threw, in words. */
+export type OnThrown = (who: string, thrown: unknown) => void;
+
 /** What limits need of the world outside. */
 export interface GeneratorPorts {
-  /** Told what a generator threw that its contract does not declare: its text stays at the site. */
-  readonly onThrown?: ((operation: string, text: string) => void) | undefined;
+  /** Told what a generator threw that its contract does not declare, and which part of it did: nothing else is. */
+  readonly onThrown?: OnThrown | undefined;
   /** A clock that never goes back, in milliseconds. Without one time is not measured. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called. */
@@ -121,6 +125,6 @@ export class GeneratorBudget implements ReadNotes {
 
   tooLong(how: string): CorrectableError {
     const message = `The generator of '${this.#operation}' ${how}. Nothing was changed: let it do less, or raise the limit.`;
-    return new CorrectableError('FINAL_FAILED', message, { field: `generators.${this.#operation}` });
+    return ownError('FINAL_FAILED', message, `generators.${this.#operation}`);
   }
 }

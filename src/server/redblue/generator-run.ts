@@ -3,12 +3,11 @@
  * works on a snapshot).
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { checkPortable, isPortableScalar } from '../../protocol/check-portable.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
-import { textOf } from './failure.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
+import { own, ownError, toldOf } from './own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from './refusal.ts';
 import { Chosen, Local } from './reply.ts';
@@ -21,6 +20,7 @@ import type { StateReader } from './store.ts';
 import { tablesReader } from './table-readers.ts';
 import { isRedOnly, isRedOnlyField } from './tables.ts';
 import type { Table } from './tables.ts';
+import { check, checkEffect, checkRed, portable } from './writable.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -92,9 +92,9 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError what the generator threw, as `FINAL_FAILED` unless it is one already; `FINAL_FAILED` when
-   * it takes too long or would give something else the next time; `INVALID_VALUE` when its result breaks the contract;
-   * never anything else, since it may be run long after whoever asked for it could catch that.
+   * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
+   * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
+   * contract; never anything else, since it may be run long after whoever asked for it could catch that.
    */
   run(input: GeneratorInput): GeneratorOutcome {
     try {
@@ -102,10 +102,7 @@ export class GeneratorRunner {
       if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
       return outcome;
     } catch (error) {
-      if (isCorrectableError(error)) throw error;
-      const { operation } = input;
-      const message = `What the generator of '${operation}' gave cannot be read: ${textOf(error)}. Nothing was changed.`;
-      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
+      throw this.#told(error, input.operation);
     }
   }
 
@@ -118,6 +115,7 @@ export class GeneratorRunner {
       return { reads, choice: undefined, reply: NO_REPLY, refusal: this.#refused(operation, returned) };
     }
     if (returned instanceof Local) {
+      this.#checkMayBeLocal(operation);
       const reply = portable(this.#service.checkResult(operation, returned.result));
       return { reads, choice: undefined, reply, isLocal: true };
     }
@@ -140,18 +138,15 @@ export class GeneratorRunner {
   #call(input: GeneratorInput): unknown {
     const { operation, args } = input;
     const runnable = this.#operations.get(operation);
-    if (runnable === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`);
+    if (runnable === undefined) throw own(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
     const { generator, isRead } = runnable;
     this.#budget.begin(operation, !isRead);
     try {
       const context = this.#contextOf(input);
       return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
     } catch (error) {
-      if (error instanceof Refusal) return error;
-      if (isCorrectableError(error)) throw error;
-      this.#onThrown?.(operation, textOf(error));
-      const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
-      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause: error });
+      if (error instanceof Refusal && this.#service.refusals.declares(operation, error)) return error;
+      throw error;
     } finally {
       this.#scratch.discard();
     }
@@ -159,15 +154,33 @@ export class GeneratorRunner {
 
   #refused(operation: string, refusal: Refusal): CorrectableError {
     const error = this.#service.refusals.errorOf(operation, refusal);
-    checkPortable(error.domain?.data, 'errors');
+    check(error.domain?.data, 'errors');
     return error;
+  }
+
+  /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
+  #told(thrown: unknown, operation: string): CorrectableError {
+    const told = toldOf(thrown);
+    // What a schema of the contract threw is not told either.
+    const kept: unknown = told === undefined ? thrown : (thrown as Error).cause;
+    if (kept !== undefined) this.#onThrown?.(`the generator of '${operation}'`, kept);
+    if (told !== undefined) return told;
+    const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
+    return ownError('FINAL_FAILED', message, `generators.${operation}`);
   }
 
   /** Holds a choice to the colour that the contract declares. */
   #checkDeclared(operation: string, { shadow, colour }: Choice): void {
     if (colour === 'blue' || this.#service.contract.operations[operation]?.colour !== 'blue') return;
     const message = `'${operation}' is declared blue but chose '${shadow}', which is red. Leave its colour out of the contract.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
+    throw ownError('INVALID_ARGUMENT', message, `operations.${operation}.colour`);
+  }
+
+  /** Of an operation that its contract declares red no view is final at `causal`: its types say so. */
+  #checkMayBeLocal(operation: string): void {
+    if (this.#service.contract.operations[operation]?.colour !== 'red') return;
+    const message = `'${operation}' is declared red but said local(). Leave that out, or its colour out of the contract.`;
+    throw ownError('INVALID_ARGUMENT', message, `operations.${operation}.colour`);
   }
 
   /** Apart, since a function that makes another one pays for that even where it does not. */
@@ -182,15 +195,16 @@ export class GeneratorRunner {
   /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
   #compare(input: GeneratorInput, first: GeneratorOutcome): void {
     const { operation } = input;
-    const fail = (what: string, cause?: unknown): never => {
+    const fail = (what: string): never => {
       const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${what}. Take time, randomness and identifiers from its context.`;
-      throw new CorrectableError('FINAL_FAILED', message, { field: `generators.${operation}`, cause });
+      throw ownError('FINAL_FAILED', message, `generators.${operation}`);
     };
     let second: GeneratorOutcome;
     try {
       second = this.#runOnce(input);
     } catch (error) {
-      return fail('it threw the second time', error);
+      this.#told(error, operation);
+      return fail('it threw the second time');
     }
     if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
     if (!structurallyEqual(first.refusal?.domain, second.refusal?.domain)) fail('it refused differently');
@@ -205,7 +219,7 @@ export class GeneratorRunner {
       const effect = effects[at] as Effect;
       const mayBeRed = this.#tablesWithRed.has(effect.table);
       if (mayBeRed && isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
-      if (!isScalarEffect(effect)) checkPortable(effect, 'effects', at);
+      checkEffect(effect, at);
     }
   }
 }
@@ -218,34 +232,5 @@ function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
 function notBlue(shadow: string, offender: Effect): CorrectableError {
   const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
   const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
-  return new CorrectableError('INVALID_ARGUMENT', message, { field });
-}
-
-/** Whether all parts of an effect surely travel. */
-function isScalarEffect({ table, key, field, action, value }: Effect): boolean {
-  return (
-    isPortableScalar(key) &&
-    isPortableScalar(value) &&
-    isPortableScalar(table) &&
-    isPortableScalar(field) &&
-    isPortableScalar(action)
-  );
-}
-
-/**
- * Red operations take along their arguments, and what they have read, for certification: all of it has to be such that
- * it can be written down.
- */
-function checkRed({ effects, args }: Choice, { names, ranges }: ReadSet): void {
-  for (const [at, effect] of effects.entries()) checkPortable(effect, 'effects', at);
-  checkPortable(args, 'shadow');
-  for (const name of names) checkPortable(name, 'reads');
-  for (const range of ranges) checkPortable(range, 'reads');
-}
-
-/** A reply that can be kept, for whoever asks again. */
-function portable(reply: Reply): Reply {
-  checkPortable(reply.value, 'result');
-  if (reply.meta !== undefined) checkPortable(reply.meta, 'meta');
-  return reply;
+  return ownError('INVALID_ARGUMENT', message, field);
 }

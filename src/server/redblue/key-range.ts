@@ -2,7 +2,7 @@
  * Ordered scans: what a generator asks for, the interval of an order that it comes to, and that interval as certification
  * compares it, so that a row which comes into a scan afterwards (a phantom) is noticed like any other change.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { kindOf, ownError } from './own-errors.ts';
 
 /** What rows are ordered by: numbers before strings; strings by UTF-16 code units, so alike at every site. */
 export type Scalar = string | number;
@@ -77,8 +77,8 @@ export const isWithin = (range: ReadRange, value: Scalar): boolean => isFrom(ran
 export function rangeOf(table: string, field: string | undefined, options: ScanOptions): ReadRange {
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
-    const message = `limit must be a whole number from 0 on, not ${String(limit)}.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${field ?? table}.limit` });
+    const message = `limit must be a whole number from 0 on, not ${kindOf(limit)}.`;
+    throw ownError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
   }
   let { from, before } = options;
   if (prefix !== undefined) {

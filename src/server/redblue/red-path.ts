@@ -9,6 +9,7 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
+import { WINDOWS } from '../log/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Conflict, Decision } from './certifier.ts';
@@ -103,16 +104,20 @@ export class RedPath {
     return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
   }
 
-  /** Whether as much waits for the red order as may. */
+  /**
+   * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
+   * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
+   */
   get isFull(): boolean {
+    const { redInFlightMax = Infinity, windows } = this.#core.options;
+    const left = this.#requests.left + this.#leftReads.size;
     const places = this.#requests.size + this.#reads.size + this.#leftReads.size;
-    return places >= (this.#core.options.redInFlightMax ?? Infinity);
+    return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
   }
 
   /**
-   * Nobody waits for what was submitted under this token any more. What has not been proposed gives its place back at
-   * once, and a marker that has been when the log delivers it; of an update that has been proposed, only the red order
-   * says what becomes of it.
+   * Nobody waits for what was submitted under this token any more. What has not been sent to the leader gives its place
+   * back at once, and is as if it had never come; what has been goes on.
    */
   abandon(id: OperationId, token: number): void {
     const read = this.#reads.get(id);
@@ -127,6 +132,13 @@ export class RedPath {
     if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, token));
     if (!request.isProposed) this.#drop(request);
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
+  }
+
+  /** The record may have left this site: what becomes of it only the red order says, and nobody waits for that. */
+  notWithdrawn({ id }: RedRecord): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    for (const { token } of request.askers.slice()) this.#leave(this.#requests.leave(request, token));
   }
 
   /** The record has not left this site, and never will. */

@@ -54,7 +54,7 @@ export interface Laid {
 export interface RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
-  /** Submissions of the same operation that wait for its end. */
+  /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
   readonly askers: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
@@ -95,6 +95,8 @@ export class RedRequests {
   readonly #tokenOf = new Map<OperationId, number>();
   /** By the token of a submission that asks for an operation under way. */
   readonly #joined = new Map<number, OperationId>();
+  /** How many there are that nobody waits for. */
+  #left = 0;
   /** Tokens too, by the name of what is written. */
   readonly #lastWriter = new Map<string, number>();
 
@@ -111,16 +113,21 @@ export class RedRequests {
     return token === undefined ? undefined : this.#requests.get(token);
   }
 
-  /** The operation that the submission of this token has asked for. */
+  /** How many there are that nobody waits for. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** The operation that the submission of this token waits for. */
   askedBy(token: number): RedRequest | undefined {
-    const begun = this.#requests.get(token);
-    if (begun !== undefined) return begun;
     const id = this.#joined.get(token);
-    return id === undefined ? undefined : this.get(id);
+    const request = this.#requests.get(token) ?? (id === undefined ? undefined : this.get(id));
+    return request?.askers.some((asker) => asker.token === token) === true ? request : undefined;
   }
 
   /** One more waits for the end of the operation; gives the one who waits no longer, where they are too many. */
   join(request: RedRequest, submission: Submission): Submission | undefined {
+    if (request.askers.length === 0) this.#left -= 1;
     request.askers.push(submission);
     this.#joined.set(submission.token, request.id);
     const [first] = request.askers;
@@ -131,7 +138,9 @@ export class RedRequests {
   leave(request: RedRequest, token: number): Submission | undefined {
     const at = request.askers.findIndex((asker) => asker.token === token);
     this.#joined.delete(token);
-    return at < 0 ? undefined : request.askers.splice(at, 1)[0];
+    if (at < 0) return undefined;
+    if (request.askers.length === 1) this.#left += 1;
+    return request.askers.splice(at, 1)[0];
   }
 
   begin(id: OperationId, submission: Submission): RedRequest {
@@ -181,6 +190,7 @@ export class RedRequests {
     const { token } = request.submission;
     this.#requests.delete(token);
     this.#tokenOf.delete(request.id);
+    if (request.askers.length === 0) this.#left -= 1;
     if (this.#joined.size > 0) for (const asker of request.askers) this.#joined.delete(asker.token);
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);

@@ -2,8 +2,8 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract.ts';
-import { resultCheck } from '../../protocol/result-check.ts';
 import type { ResultCheck } from '../../protocol/result-check.ts';
+import { heldResults } from './held-results.ts';
 
 /** A generator that throws this refuses its operation. */
 export class Refusal extends Error {
@@ -28,7 +28,7 @@ export class Refusals {
     const schemas = Object.entries(operations).flatMap(([operation, { errors = {} }]) =>
       Object.entries(errors).map(([name, result]) => [nameOf(operation, name), { result }] as const),
     );
-    this.#check = resultCheck(Object.fromEntries(schemas));
+    this.#check = heldResults(Object.fromEntries(schemas));
     for (const [operation, { errors }] of Object.entries(operations)) {
       if (errors !== undefined) this.#builders.set(operation, buildersOf(Object.keys(errors)));
     }
@@ -37,6 +37,11 @@ export class Refusals {
   /** What the generator of the operation can throw. */
   of(operation: string): RefusalBuilders<OperationSpec> {
     return this.#builders.get(operation) ?? NONE;
+  }
+
+  /** Whether the contract declares the error for this operation: it may come from another one's context. */
+  declares(operation: string, { domain }: Refusal): boolean {
+    return Object.hasOwn(this.of(operation), domain.name);
   }
 
   /**

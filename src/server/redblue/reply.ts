@@ -32,8 +32,9 @@ export class Local<out R> {
 /**
  * Says that a result without effects may stand on what this site knows, though the operation could have been red on another
  * path: it is answered at once, final at `causal`, and may be out of date by the time that it is told. Without it such a
- * result is certified, as a red operation is, and answered at `strong`. Of an operation that is always red it makes no
- * difference: that is answered from the red order.
+ * result is certified, as a red operation is, and answered at `strong`. Of an operation that `alwaysRed` names it makes no
+ * difference: that is answered from the red order. One that its contract declares red fails with `INVALID_ARGUMENT`, and so
+ * does one whose result has a shadow operation in it, or `local` once more: nothing is done then.
  *
  * @example
  * if (tables.votes.has(vote)) return local({ counted: false }); // whoever has voted here, has voted

@@ -3,7 +3,6 @@
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { resultCheck } from '../../protocol/result-check.ts';
 import type {
   Contract,
   ContractResultOf,
@@ -11,9 +10,10 @@ import type {
   OperationSpecs,
   ParsedArgsOf,
 } from '../../protocol/contract.ts';
-import type { Effect } from './effect.ts';
+import type { Colour, Effect } from './effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
-import { Chosen, replyOf } from './reply.ts';
+import { heldReply, heldResults } from './held-results.ts';
+import { Chosen } from './reply.ts';
 import type { Local, Reply, WithMeta } from './reply.ts';
 import { Refusals } from './refusal.ts';
 import type { RefusalBuilders } from './refusal.ts';
@@ -32,8 +32,8 @@ export interface GeneratorContext<
 > {
   /** The tables, as of one snapshot. */
   readonly tables: TablesReader<T>;
-  /** Chooses a shadow operation: return what it gives. */
-  readonly shadow: ShadowBuilders<S>;
+  /** Chooses a shadow operation: return what it gives. An operation that its contract declares blue has blue ones only. */
+  readonly shadow: ShadowBuilders<S, ColourOf<O>>;
   /**
    * A private copy of the snapshot to try shadow operations on.
    *
@@ -57,18 +57,22 @@ export interface GeneratorContext<
   random(): number;
 }
 
+/** The colours that the contract leaves to the paths of an operation. */
+type ColourOf<O extends OperationSpec> = O extends { readonly colour: 'blue' } ? 'blue' : Colour;
+
 /**
- * What a generator returns: the result alone (nothing changes), `local` of it where that need not be certified, or at most
- * one chosen shadow operation.
+ * What the generator of an operation returns: the result alone (nothing changes), `local` of it where that need not be
+ * certified, or at most one chosen shadow operation. A read chooses nothing, and nothing is local that is declared red.
  */
-export type Generated<R> = R | WithMeta<R> | Local<R> | Chosen<R>;
+export type Generated<O extends OperationSpec, R = ContractResultOf<O>> =
+  | R
+  | WithMeta<R>
+  | (O extends { readonly effect: 'read' } ? never : Chosen<R>)
+  | (O extends { readonly effect: 'read' } | { readonly colour: 'red' } ? never : Local<R>);
 
 /** One generator an operation of the contract. */
 export type Generators<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> = {
-  readonly [K in keyof O]: (
-    args: ParsedArgsOf<O[K]>,
-    context: GeneratorContext<T, S, O[K]>,
-  ) => Generated<ContractResultOf<O[K]>>;
+  readonly [K in keyof O]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K]>) => Generated<O[K]>;
 };
 
 /** Conditions on single rows that hold at every site at all times, by table and name. */
@@ -167,12 +171,8 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
 }
 
 function resultChecker({ operations }: Contract): Service['checkResult'] {
-  const check = resultCheck(operations);
-  return (operation, returned) => {
-    const reply = replyOf(returned);
-    const value = check(operation, reply.value);
-    return value === reply.value ? reply : { ...reply, value };
-  };
+  const check = heldResults(operations);
+  return (operation, returned) => heldReply(check, operation, returned);
 }
 
 function checkNames(contract: Contract, generators: object): void {

@@ -12,9 +12,12 @@ export interface NoReply {
   readonly [noReply]: true;
 }
 
-/** A shadow operation: `A` are its arguments, `R` the reply that it makes from the results of its effects. */
-export interface ShadowOperation<in A = never, out R = unknown> {
-  readonly colour: Colour;
+/**
+ * A shadow operation: `A` are its arguments, `R` the reply that it makes from the results of its effects, `C` what it may
+ * be the choice of.
+ */
+export interface ShadowOperation<in A = never, out R = unknown, out C extends Colour = Colour> {
+  readonly colour: C;
   effects(args: A): readonly Effect[];
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
 }
@@ -29,9 +32,9 @@ export interface AnyShadowOperation {
   reply?(results: readonly unknown[], args: unknown): unknown;
 }
 
-/** What a generator gets as `shadow`: one function a shadow operation. */
-export type ShadowBuilders<S extends ShadowOperations> = {
-  readonly [K in keyof S]: S[K] extends ShadowOperation<infer A, infer R>
+/** What a generator gets as `shadow`: one function a shadow operation of the colours that its operation may have. */
+export type ShadowBuilders<S extends ShadowOperations, C extends Colour = Colour> = {
+  readonly [K in keyof S as S[K]['colour'] extends C ? K : never]: S[K] extends ShadowOperation<infer A, infer R>
     ? [R] extends [NoReply]
       ? <T>(args: A, reply: T | WithMeta<T>) => Chosen<T>
       : (args: A) => Chosen<R>
@@ -47,7 +50,7 @@ export type ShadowBuilders<S extends ShadowOperations> = {
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
-): ShadowOperation<A, NoReply> {
+): ShadowOperation<A, NoReply, 'blue'> {
   return { colour: 'blue', effects };
 }
 
@@ -61,11 +64,18 @@ export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
  *   ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
  * )
  */
-export function red<A, const E extends readonly Effect[]>(effects: (args: A) => E): ShadowOperation<A, NoReply>;
+export function red<A, const E extends readonly Effect[]>(effects: (args: A) => E): ShadowOperation<A, NoReply, 'red'>;
 export function red<A, const E extends readonly Effect[], R>(
   effects: (args: A) => E,
   reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,
-): ShadowOperation<A, R>;
-export function red(effects: (args: never) => readonly Effect[], reply?: unknown): ShadowOperation<never, unknown> {
-  return { colour: 'red', effects, ...(reply === undefined ? {} : { reply }) } as ShadowOperation<never, unknown>;
+): ShadowOperation<A, R, 'red'>;
+export function red(
+  effects: (args: never) => readonly Effect[],
+  reply?: unknown,
+): ShadowOperation<never, unknown, 'red'> {
+  return { colour: 'red', effects, ...(reply === undefined ? {} : { reply }) } as ShadowOperation<
+    never,
+    unknown,
+    'red'
+  >;
 }

@@ -211,7 +211,9 @@ export class SiteMachine {
   }
 
   #withdraw(record: RedRecord): void {
-    if (this.log.withdraw(record)) this.replica.red.withdrawn(record);
+    const { red } = this.replica;
+    if (this.log.withdraw(record)) red.withdrawn(record);
+    else red.notWithdrawn(record);
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {

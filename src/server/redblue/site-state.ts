@@ -2,19 +2,21 @@
  * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { checkPortable } from '../../protocol/check-portable.ts';
 import type { Stamp } from './effect.ts';
-import { errorOf, textOf } from './failure.ts';
+import { errorOf } from './failure.ts';
+import type { GeneratorPorts } from './generator-budget.ts';
 import { GeneratorRunner } from './generator-run.ts';
 import type { GeneratorInput } from './generator-context.ts';
 import type { GeneratorOptions, GeneratorOutcome } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
+import { ownError, toldOf } from './own-errors.ts';
 import type { BlueOperation, RedOperation } from './records.ts';
 import type { Choice, Reply } from './reply.ts';
 import type { Service } from './service.ts';
 import { Store } from './store.ts';
 import { zeroVector } from './vector.ts';
 import type { Vector } from './vector.ts';
+import { portable } from './writable.ts';
 
 /** A reply, or why there is none. */
 export type Answer = Reply | CorrectableError;
@@ -34,6 +36,7 @@ export class SiteState {
   /** With those that are proposed, as they are, while others stand on them (`chain.ts`). */
   readonly laid: Overlay;
   readonly #service: Service;
+  readonly #onThrown: GeneratorPorts['onThrown'];
   readonly #stableRunner: GeneratorRunner;
   readonly #tentativeRunner: GeneratorRunner;
   readonly #laidRunner: GeneratorRunner;
@@ -42,6 +45,7 @@ export class SiteState {
 
   constructor(service: Service, siteCount: number, generators: GeneratorOptions = {}) {
     this.#service = service;
+    this.#onThrown = generators.onThrown;
     this.#stable = zeroVector(siteCount);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
@@ -145,13 +149,14 @@ export class SiteState {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
-      const reply = this.#service.checkResult(operation, makeReply(results, choice?.args));
-      checkPortable(reply, 'result');
-      return reply;
+      return portable(this.#service.checkResult(operation, makeReply(results, choice?.args)));
     } catch (error) {
-      if (isCorrectableError(error)) return error;
-      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw: ${textOf(error)}.`;
-      return new CorrectableError('FINAL_FAILED', message, { cause: error });
+      const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
+      const told = toldOf(error);
+      const kept: unknown = told === undefined ? error : (error as Error).cause;
+      if (kept !== undefined) this.#onThrown?.(who, kept);
+      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
+      return told ?? ownError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
     }
   }
 
@@ -169,6 +174,5 @@ export class SiteState {
 function takenError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
   const message = `${error.message} The operation has taken effect all the same: do not ask again.`;
-  const { field, cause = error } = error;
-  return new CorrectableError(code, message, { field, cause, retryable: false });
+  return new CorrectableError(code, message, { field: error.field, cause: error, retryable: false });
 }

@@ -66,7 +66,10 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
         ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
       ),
       deposit: blue((a: Amount) => [accounts.row(a.key).balance.add(a.amount)]),
-      withdraw: (withdrawals === 'red' ? red : blue)((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
+      withdraw:
+        withdrawals === 'red'
+          ? red((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)])
+          : blue((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
       write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),

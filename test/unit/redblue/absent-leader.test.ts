@@ -8,7 +8,7 @@ import type { SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
-import { counter, table } from '../../../src/server/redblue/tables.ts';
+import { counter, queue, table } from '../../../src/server/redblue/tables.ts';
 import { SignedTokens } from '../../../src/server/session-tokens.ts';
 import { SiteDriver } from '../../../src/server/site-driver.ts';
 import { VolatileStorage } from '../../../src/server/storage/volatile-storage.ts';
@@ -23,12 +23,15 @@ const contract = defineContract('till', {
   spare: { effect: 'update', args, result: z.boolean() },
   total: { effect: 'read', args: z.object({}), result: z.number() },
   found: { effect: 'read', args: z.object({}), result: z.number(), errors: { missing: z.null() } },
+  push: { effect: 'update', args: z.object({}), result: z.null() },
+  size: { effect: 'read', args: z.object({}), result: z.number() },
 });
 const service = defineService(contract, {
-  tables: { tills: table({ total: counter() }) },
+  tables: { tills: table({ total: counter(), items: queue<number>() }) },
   shadowOperations: ({ tills }) => ({
     add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
     take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    push: red((_args: object) => [tills.row('one').items.push(1)]),
   }),
   generators: {
     add: (given, { shadow }) => shadow.add(given, null),
@@ -41,6 +44,9 @@ const service = defineService(contract, {
       if (!tables.tills.has('one')) throw errors.missing(null);
       return tables.tills.row('one').total;
     },
+    // Nothing is read: it is never sent back, and waits for no other.
+    push: (_, { shadow }) => shadow.push({}, null),
+    size: (_, { tables }) => tables.tills.row('one').items.size,
   },
   alwaysRed: ['order'],
   paced: { operations: ['order'], window: 1, turnMs: 1 },
@@ -51,7 +57,9 @@ const add = contract.add({ amount: 5 });
 const take = contract.take({ amount: 1 });
 const order = contract.order({ amount: 1 });
 const spare = contract.spare({ amount: 1 });
+const push = contract.push({});
 const total = contract.total({});
+const size = contract.size({});
 const STRONG = { wants: { tentative: false, causal: false, strong: true } };
 
 /** The leader is down, and one proposal is on its way to it: others wait behind it. */
@@ -87,13 +95,14 @@ describe('what is given up', () => {
     expect(sites.read(S, total)).toBe(-1);
   });
 
-  test('a red update that was proposed → its end is what the red order says', () => {
+  test('a red update that was proposed → UNKNOWN, and its end is what the red order says', () => {
     const sites = new Sites(service);
-    const taken = sites.submit(S, take);
+    const named = { id: 'c/1', home: S };
+    const taken = sites.ask(S, order, named);
     sites.abandon(S);
-    expect(taken).toEqual({});
+    expect(taken.code).toBe('UNKNOWN');
     sites.settle();
-    expect([taken.value, sites.read(S, total)]).toEqual([null, -1]);
+    expect([sites.ask(S, order, named).value, sites.read(S, total)]).toEqual([null, -1]);
   });
 
   test('an update that waits for a place of a pace → the one behind it gets that', () => {
@@ -105,6 +114,29 @@ describe('what is given up', () => {
     expect(given.code).toBe('ABORTED');
     comeBack(sites);
     expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
+  });
+
+  test('an update that two asked for, one gone → executed', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S, sites.lastToken - 1);
+    sites.abandon(S, sites.lastToken - 1);
+    comeBack(sites);
+    expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
+  });
+
+  test('an update that two asked for, both gone → the last one hears that it ended, and it never takes effect', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S);
+    sites.abandon(S, sites.lastToken - 1);
+    expect(asked.map(({ code }) => code)).toEqual(['ABORTED', 'UNKNOWN']);
+    comeBack(sites);
+    expect(sites.read(S, size)).toBe(0);
   });
 
   test('an update that waits for another site to have its causes → not proposed once that has them', () => {
@@ -167,8 +199,8 @@ describe('budget of what waits for the red order', () => {
   });
 
   test('spent by strong reads that were given up after they had been proposed → refused until the log delivers', () => {
-    const sites = new Sites(service, 3, { redInFlightMax: 2 });
-    for (let read = 0; read < 2; read += 1) {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    for (let read = 0; read < 3; read += 1) {
       sites.submit(LEADER, total, STRONG);
       sites.abandon(LEADER);
     }
@@ -218,6 +250,32 @@ describe('budget of what waits for the red order', () => {
     machine?.submit({ token: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
     for (const output of machine?.takeOutputs() ?? []) told.push('stage' in output ? [output.kind, output.stage] : output.kind);
     expect(told[0]).toEqual(['failed', 'causal']);
+  });
+
+  test('spent by what was sent and given up → room for as many as are sent at a time, and no more', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 2 }, redInFlightMax: 3 });
+    sites.crash(LEADER);
+    const sent = [sites.submit(S, push), sites.submit(S, push)];
+    sites.abandon(S);
+    sites.abandon(S, sites.lastToken - 1);
+    const waiting = [1, 2, 3].map(() => sites.submit(S, push));
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
+    const codes = [...sent, ...waiting].map(({ code }) => code);
+    expect(codes).toEqual(['UNKNOWN', 'UNKNOWN', undefined, undefined, undefined]);
+    comeBack(sites);
+    expect(waiting.map(({ value }) => value)).toEqual([null, null, null]);
+    expect(sites.read(S, size)).toBe(5);
+  });
+
+  test('spent by what was sent, given up, and is asked for again → no room', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 1 });
+    sites.crash(LEADER);
+    const named = { id: 'c/1', home: S };
+    sites.ask(S, push, named);
+    sites.sync(S);
+    sites.abandon(S);
+    sites.ask(S, push, named);
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
   });
 
   test('a named update that was refused → is not executed when it is asked for again', () => {

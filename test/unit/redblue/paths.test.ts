@@ -187,19 +187,19 @@ describe('generators', () => {
         throw new Error('no');
       },
       wrongColour: (given, { shadow }) => shadow.wrong(given, null),
-      readsAndWrites: (given, { shadow }) => shadow.add(given, null),
+      // Types refuse it, where there are any.
+      readsAndWrites: (given, { shadow }) => shadow.add(given, null) as never,
       identified: (given, { shadow, uniqueId, random, now }) =>
         shadow.push(given, [uniqueId(), uniqueId(), random(), now]),
       keys: ({ key }, { tables }) => [...tables.rows.keys({ prefix: key, limit: 2 })],
     },
   });
 
-  test('throws → FINAL_FAILED with the cause', async () => {
+  test('throws → FINAL_FAILED without the cause', async () => {
     const client = createClient(start(service).site('irl'));
-    await expect(client.invoke(contract.throws({ key: 'k' }))).rejects.toMatchObject({
-      code: 'FINAL_FAILED',
-      cause: new Error('no'),
-    });
+    const failed = client.invoke(contract.throws({ key: 'k' }));
+    await expect(failed).rejects.toMatchObject({ code: 'FINAL_FAILED', field: 'generators.throws' });
+    await expect(failed).rejects.not.toHaveProperty('cause');
   });
 
   test('blue shadow operation that changes a queue → INVALID_ARGUMENT naming the field', async () => {

@@ -1,9 +1,26 @@
 /** A service without replication and certification: the same answers as one site gives, and each operation once. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import type { InvocationContext } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/correctable/client.ts';
+import { defineContract } from '../../../src/protocol/contract.ts';
+import { defineService } from '../../../src/server/redblue/service.ts';
+import { blue } from '../../../src/server/redblue/shadow-operation.ts';
+import { counter, table } from '../../../src/server/redblue/tables.ts';
+import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
 import { plainService } from '../../../src/testing/plain-service.ts';
 import { bank, bankService, ticketService, tickets } from './services.ts';
+
+const args = z.object({ who: z.string(), cents: z.int() });
+const debt = defineContract('debts', { owe: { effect: 'update', args, result: z.null() } });
+const debts = defineService(debt, {
+  tables: { people: table({ owes: counter() }) },
+  shadowOperations: ({ people }) => ({
+    owe: blue((a: { who: string; cents: number }) => [people.row(a.who).owes.add(a.cents)]),
+  }),
+  generators: { owe: (given, { shadow }) => shadow.owe(given, null) },
+  invariants: { people: { 'nobody owes less than nothing': ({ owes }) => owes >= 0 } },
+});
 
 describe('plain service', () => {
   test('updates of both colours and reads → the answers of a single site', async () => {
@@ -36,6 +53,27 @@ describe('plain service', () => {
     expect(await submit(2, 1)).toEqual({ item: 'b' });
     await expect(submit(1, 1)).rejects.toMatchObject({ code: 'EXPIRED_ID' });
     expect(await client.invoke(tickets.peek({ queue: 'q' }))).toEqual({ item: 'c' });
+  });
+
+  test.each([
+    ['development', undefined, ['invariant-broken']],
+    ['development', false, []],
+    ['production', undefined, []],
+    ['production', true, ['invariant-broken']],
+  ] as const)('an invariant is broken, in %s, checkInvariants %s → alarms %j', async (mode, checkInvariants, kinds) => {
+    vi.stubEnv('NODE_ENV', mode);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const alarms: SiteAlarm[] = [];
+    const onAlarm = (alarm: SiteAlarm): void => void alarms.push(alarm);
+    const client = createClient(
+      plainService(debts, { onAlarm, ...(checkInvariants === undefined ? {} : { checkInvariants }) }),
+    );
+    await client.invoke(debt.owe({ who: 'ann', cents: 5 }));
+    expect(alarms.map(({ kind }) => kind)).toEqual([]);
+    for (let time = 0; time < 2; time += 1) await client.invoke(debt.owe({ who: 'ann', cents: -9 }));
+    expect(alarms.map(({ kind }) => kind)).toEqual(kinds);
+    for (const { message } of alarms)
+      expect(message).toMatch(/^Site plain: owe .* row 'ann' of people .*"nobody owes less than nothing"/);
   });
 
   test('closed → UNAVAILABLE', async () => {

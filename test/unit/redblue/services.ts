@@ -50,12 +50,11 @@ export const bankService = (withdrawColour: 'red' | 'blue' = 'red') =>
     tables: { accounts: table({ balance: counter() }) },
     shadowOperations: ({ accounts }) => {
       const add = (args: { account: string; amount: number }) => [accounts.row(args.account).balance.add(args.amount)];
+      const take = (args: { account: string; amount: number }) => add({ ...args, amount: -args.amount });
       return {
         deposit: blue(add),
         accrueInterest: blue(add),
-        withdrawAck: (withdrawColour === 'red' ? red : blue)((args: { account: string; amount: number }) =>
-          add({ ...args, amount: -args.amount }),
-        ),
+        withdrawAck: withdrawColour === 'red' ? red(take) : blue(take),
       };
     },
     generators: {

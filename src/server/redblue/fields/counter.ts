@@ -2,10 +2,10 @@
  * A counter: sites add to it, and the additions commute. Amounts are whole numbers, since only those add up to the same
  * sum in every order: count cents, not fractions.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
 import { Fifo } from '../../log/fifo.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
+import { kindOf, ownError } from '../own-errors.ts';
 import { writes } from './field.ts';
 import type { EffectBuilder, FieldKind, FieldState, PendingEffects } from './field.ts';
 import { plus, shownSum } from './sum.ts';
@@ -122,8 +122,8 @@ const writesAmount = writes('add');
 
 const add: EffectBuilder = (name, key, amount) => {
   if (!Number.isSafeInteger(amount)) {
-    const message = `A counter adds whole numbers, not ${String(amount)}: count in the smallest unit, such as cents.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${name.table}.${name.field}` });
+    const message = `A counter adds whole numbers, not ${kindOf(amount)}: count in the smallest unit, such as cents.`;
+    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
   return writesAmount(name, key, amount);
 };

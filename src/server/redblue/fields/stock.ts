@@ -2,8 +2,8 @@
  * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough,
  * so that it reads nothing beforehand and a contended stock sends nobody back.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Effect } from '../effect.ts';
+import { kindOf, ownError } from '../own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
 import { PendingStock } from './pending-stock.ts';
 import { stockAfter, stockResult } from './stock-change.ts';
@@ -47,8 +47,8 @@ const add: EffectBuilder = (name, key, amount) => {
 const take: EffectBuilder = (name, key, amount, options) => {
   const { atLeast = 0 } = (options ?? {}) as TakeOptions;
   if (!Number.isSafeInteger(atLeast)) {
-    const message = `atLeast must be a whole number, not ${String(atLeast)}: count in the smallest unit, such as cents.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${name.table}.${name.field}.atLeast` });
+    const message = `atLeast must be a whole number, not ${kindOf(atLeast)}: count in the smallest unit, such as cents.`;
+    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
   }
   const value: Take = Object.freeze({ amount: checkedAmount(name, 'take', amount), atLeast });
   return { table: name.table, key, field: name.field, action: 'take', value };
@@ -56,8 +56,8 @@ const take: EffectBuilder = (name, key, amount, options) => {
 
 function checkedAmount({ table, field }: FieldName, action: string, amount: unknown): number {
   if (Number.isSafeInteger(amount) && (amount as number) >= 0) return amount as number;
-  const message = `A stock's ${action} wants a whole number from 0 on, not ${String(amount)}: count in the smallest unit, and what goes out with take.`;
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: `${table}.${field}` });
+  const message = `A stock's ${action} wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit, and what goes out with take.`;
+  throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 
 export const stockKind: FieldKind = {

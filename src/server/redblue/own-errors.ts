@@ -1,0 +1,37 @@
+/**
+ * Errors of our own that come out of a generator's run: what its tools throw, and what its result is refused with. They may
+ * leave the site, since their words are ours and hold no data. Whatever else is thrown there may hold anything.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { ErrorCode } from '../../correctable/errors.ts';
+
+type Words = Pick<CorrectableError, 'code' | 'message' | 'field'>;
+
+/** As they were made: a generator may catch one, add to its message, and throw it again. */
+const words = new WeakMap<object, Words>();
+
+/** Marks an error as one of ours. */
+export function own(error: CorrectableError): CorrectableError {
+  const { code, message, field } = error;
+  words.set(error, { code, message, field });
+  return error;
+}
+
+/** An error of ours about one field. */
+export function ownError(code: ErrorCode, message: string, field: string): CorrectableError {
+  return own(new CorrectableError(code, message, { field }));
+}
+
+/** What may be told of something that was thrown: all of an error of ours, as it was made; of anything else nothing. */
+export function toldOf(thrown: unknown): CorrectableError | undefined {
+  const known = words.get(thrown as object);
+  return known && own(new CorrectableError(known.code, known.message, { field: known.field }));
+}
+
+/** What a value is that is no such number as was wanted, without the value. */
+export function kindOf(value: unknown): string {
+  if (typeof value !== 'number') return value === null ? 'null' : typeof value;
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : 'an infinite one';
+  if (!Number.isInteger(value)) return 'a fraction';
+  return value < 0 ? 'a negative one' : 'one beyond 2^53';
+}
