@@ -75,8 +75,7 @@ export interface SimulationOptions {
   readonly identifiersMax: number;
   /** Of one client; beyond them it is refused until it acknowledges. */
   readonly perClientMax: number;
-  /** Clients that are remembered, and bytes of answers of all and of each. */
-  readonly clientsMax: number;
+  /** Bytes of answers that are remembered. */
   readonly answerBytesMax: number;
   /** What may wait for the red order at a site. */
   readonly redInFlightMax: number;
@@ -146,7 +145,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     windowCommits: random.pick([5, 20, 50]),
     identifiersMax: random.pick([40, 80]),
     perClientMax: random.pick([3, 1000, 1000]),
-    clientsMax: random.pick([3, 1000, 1000]),
     answerBytesMax: random.pick([500, 1e6, 1e6]),
     redInFlightMax: random.pick([2, Infinity, Infinity]),
     removalsPerFloor: random.pick([1, 3, 256]),

@@ -151,7 +151,7 @@ export class Simulation {
 
   #startSites(): void {
     const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const { windowCommits, identifiersMax, perClientMax, clientsMax, answerBytesMax, sessionWaitMs } = this.#options;
+    const { windowCommits, identifiersMax, perClientMax, answerBytesMax, sessionWaitMs } = this.#options;
     const { removalsPerFloor, redInFlightMax, chainMax } = this.#options;
     const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
     const { service } = this.#world;
@@ -159,7 +159,7 @@ export class Simulation {
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     for (const site of sites.keys()) {
       const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
-      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, clientsMax, ...bytes };
+      const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, ...bytes };
       const remembers = { windowCommits, endings };
       const bounds = { remembers, removalsPerFloor, redInFlightMax, chainMax };
       const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
@@ -447,7 +447,6 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   windowCommits: CERTIFIER_LIMITS.windowCommits,
   identifiersMax: ID_TABLE_LIMITS.operationsMax,
   perClientMax: ID_TABLE_LIMITS.perClientMax ?? Infinity,
-  clientsMax: ID_TABLE_LIMITS.clientsMax,
   answerBytesMax: ID_TABLE_LIMITS.bytesMax ?? Infinity,
   redInFlightMax: Infinity,
 };
