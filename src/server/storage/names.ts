@@ -24,8 +24,11 @@ function padded(number: number): string {
   return String(number).padStart(10, '0');
 }
 
-/** Version of the format of logs and checkpoints: 5 has settled frames, and checkpoints that say where they end. */
-export const FORMAT = 5;
+/**
+ * Version of the format of logs and checkpoints: 5 has settled frames, and checkpoints that say where they end; 6 has
+ * queues in parts.
+ */
+export const FORMAT = 6;
 /** The oldest one that is read. */
 export const FORMAT_MIN = 4;
 
