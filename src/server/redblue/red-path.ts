@@ -15,7 +15,7 @@ import type { Conflict, Decision } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import { abandonedError, errorOf, expiredError, failureOf, sessionBehindError } from './failure.ts';
+import { abandonedError, errorOf, expiredError, failureOf, redFullError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
@@ -25,6 +25,7 @@ import type { CloseRecord, Failure, OperationId, RedOperation, RedRecord } from 
 import { plainBytes } from './plain-bytes.ts';
 import { PacedRequests } from './paced.ts';
 import { recordOf } from './red-record.ts';
+import type { RememberedInLog } from './remembered.ts';
 import { NO_EFFECTS, RedRequests } from './red-requests.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
@@ -109,6 +110,12 @@ export class RedPath {
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
     return this.#requests.size + this.#reads.size >= (this.#core.options.redInFlightMax ?? Infinity);
+  }
+
+  /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
+  refusalOf(operation: string): CorrectableError | undefined {
+    if (this.isFull) return redFullError(this.#core.options.redInFlightMax ?? Infinity);
+    return this.#paced.refusalOf(operation);
   }
 
   /**
@@ -237,6 +244,10 @@ export class RedPath {
   /** Records taken from the red log, from its beginning. */
   get delivered(): number {
     return this.#delivered;
+  }
+
+  get remembered(): RememberedInLog {
+    return this.#answers.remembered;
   }
 
   /** The parts of the state that are saved row by row. */
