@@ -6,7 +6,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import type { BluePath } from './blue-path.ts';
-import { failureOf, redFullError, sessionBehindError } from './failure.ts';
+import { failureOf, mayHaveBegunError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
@@ -15,6 +15,9 @@ import type { Answer } from './site-state.ts';
 import type { Slot } from './slots.ts';
 import { Walks } from './walks.ts';
 import type { Walk, WalkHost } from './walks.ts';
+
+/** Names the marker of this start: submissions have tokens from 1 on. */
+const NO_TOKEN = 0;
 
 /** What updates need from the rest of their replica. */
 export interface UpdatesHost {
@@ -76,13 +79,18 @@ export class Updates implements WalkHost {
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
   #begin(submission: Submission): void {
     const { red } = this.#host;
-    const id = submission.origin?.id;
-    if (!red.isFull || (id !== undefined && red.knows(id))) this.goRed(submission);
-    else this.answerCommitted(submission, this.#fullError());
+    const { origin, operation } = submission;
+    const refusal = origin !== undefined && red.knows(origin.id) ? undefined : red.refusalOf(operation);
+    if (refusal === undefined) return this.goRed(submission);
+    if (this.#cannotHaveBegun(submission)) return this.answerCommitted(submission, refusal);
+    // Only the red order can say that nothing was done, or nobody.
+    if (red.isFull) return this.answerCommitted(submission, mayHaveBegunError());
+    return this.goRed(submission);
   }
 
-  #fullError(): CorrectableError {
-    return redFullError(this.core.options.redInFlightMax ?? Infinity);
+  /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
+  #cannotHaveBegun({ origin }: Submission): boolean {
+    return origin === undefined || (origin.hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN)));
   }
 
   /** Nobody can ask for this again: its answer need not be remembered. */
@@ -175,11 +183,11 @@ export class Updates implements WalkHost {
     });
   }
 
-  /** The same, where what comes of it may not be red while too much waits for the red order. */
+  /** The same, where what comes of it may not be red while too much waits for the red order, or for its turn. */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
     const outcome = this.#run(submission);
-    const isRed = !isCorrectableError(outcome) && outcome.choice?.colour === 'red';
-    return isRed && this.#host.red.isFull ? this.#fullError() : outcome;
+    if (isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
+    return this.#host.red.refusalOf(submission.operation) ?? outcome;
   }
 
   /** Runs the generator on the stable snapshot. */

@@ -134,6 +134,23 @@ describe('budget of what waits for the red order', () => {
     ]);
   });
 
+  test('spent, an operation that is always red and was sent to another site before → UNKNOWN: it may be under way', () => {
+    const sites = full();
+    const moved = sites.ask(S, order, { id: 'c/1', home: 2, hop: 1 });
+    expect(moved.code).toBe('UNKNOWN');
+  });
+
+  test('spent since the start → UNKNOWN for what an earlier start may have begun, until that is known', () => {
+    const sites = full();
+    expect(sites.ask(S, order, { id: 'c/1', home: S }).code).toBe('UNKNOWN');
+    sites.start(LEADER);
+    sites.pass(100);
+    sites.crash(LEADER);
+    sites.submit(S, take);
+    sites.sync(S);
+    expect(sites.ask(S, order, { id: 'c/2', home: S }).code).toBe('OVERLOADED');
+  });
+
   test('a named update that was refused → is not executed when it is asked for again', () => {
     const sites = full();
     const first = sites.ask(S, take, { id: 'c/1', home: S });
