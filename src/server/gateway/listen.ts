@@ -79,7 +79,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   const server = given ?? createHttpServer(connectionsMaxOf(sites));
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
-  const handleHttp = createHttpHandler(sites, place, options.counters);
+  const handleHttp = createHttpHandler(sites, place, options.metrics);
   if (given === undefined) answerRequests(server, handleHttp, options);
   const leaveUpgrades = attachUpgrades(server, { sites, place, idlePoll });
   const detach = (): void => {
