@@ -159,7 +159,7 @@ export const MUTANTS = [
     name: 'views that are held keep their blocks',
     rule: 'protocol repliesBytesMax',
     file: 'src/server/gateway/held-views.ts',
-    line: 'if (isHeld(entry) && isAmongOthers(entry.value)) lodge(this, entry.value.buffer);',
+    line: 'if (isHeld(entry) && isAmongOthers(entry.value)) this.#lodge(entry.value.buffer);',
     replacement: '',
     command: unit('gateway/budgets.test.ts'),
   },

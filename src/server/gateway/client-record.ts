@@ -45,7 +45,7 @@ export class ClientRecord {
   /** Names what is remembered of the client. */
   readonly memory: string;
   /** What is kept of all clients of its principal. */
-  readonly principal: KeptOfPrincipal;
+  readonly principal: KeptOfPrincipal<ClientRecord>;
   connection: ClientConnection | undefined;
   /** Whether it is among those that are gone, and since when. */
   isGone = false;

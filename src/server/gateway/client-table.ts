@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ClientRecord, costOf, type ClientConnection, type ReplyBudget } from './client-record.ts';
-import { GoneClients } from './gone-clients.ts';
+import { GoneClients, toFree } from './gone-clients.ts';
 import { KeptOfPrincipal } from './kept-of-principal.ts';
 import type { GatewayLimits } from './limits.ts';
 
@@ -28,7 +28,7 @@ export class ClientTable implements ReplyBudget {
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
   /** Of which something is kept. */
-  readonly #principals = new Map<string, KeptOfPrincipal>();
+  readonly #principals = new Map<string, KeptOfPrincipal<ClientRecord>>();
   readonly #gone: GoneClients;
   /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
   #generation = 0;
@@ -141,7 +141,7 @@ export class ClientTable implements ReplyBudget {
   #makeRoomOfPrincipal(bytes: number, wantedBy: ClientRecord): boolean {
     const { principal } = wantedBy;
     const excess = principal.bytes + bytes - this.#bounds.repliesBytesPerPrincipalMax;
-    return excess <= 0 || this.#forgetAll(principal.toFree(excess, wantedBy));
+    return excess <= 0 || this.#forgetAll(toFree([principal.gone], excess, wantedBy));
   }
 
   /** Says whether there was anybody to forget. */
@@ -151,7 +151,7 @@ export class ClientTable implements ReplyBudget {
     return records.length > 0;
   }
 
-  #keptOf(principal: string): KeptOfPrincipal {
+  #keptOf(principal: string): KeptOfPrincipal<ClientRecord> {
     let kept = this.#principals.get(principal);
     if (kept === undefined) this.#principals.set(principal, (kept = new KeptOfPrincipal(principal)));
     return kept;

@@ -37,6 +37,8 @@ export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView
 export class HeldViews implements Lodger {
   #entries: (HeldView | NotHeld | undefined)[] = [];
   #last = 0;
+  /** The block for which it is to be set apart. */
+  #lodgedIn: ArrayBufferLike | undefined;
 
   get(seq: number): HeldView | NotHeld | undefined {
     const entry = this.#entries[seq % HELD_VIEWS_MAX];
@@ -47,7 +49,7 @@ export class HeldViews implements Lodger {
     this.#entries[entry.seq % HELD_VIEWS_MAX] = entry;
     // One that was confirmed comes again.
     this.#last = Math.max(this.#last, entry.seq);
-    if (isHeld(entry) && isAmongOthers(entry.value)) lodge(this, entry.value.buffer);
+    if (isHeld(entry) && isAmongOthers(entry.value)) this.#lodge(entry.value.buffer);
   }
 
   /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
@@ -84,12 +86,21 @@ export class HeldViews implements Lodger {
 
   /** Sets the values apart from the memory that they were written in: they may be held for long. */
   setApart(): void {
+    this.#lodgedIn = undefined;
     this.forEach(setApart);
   }
 
   /** Nobody will ask for them any more. */
   clear(): void {
     this.#entries = [];
+    this.#lodgedIn = undefined;
+  }
+
+  /** Once a block, however many views there are. */
+  #lodge(writtenIn: ArrayBufferLike): void {
+    if (this.#lodgedIn === writtenIn) return;
+    this.#lodgedIn = writtenIn;
+    lodge(this, writtenIn);
   }
 }
 

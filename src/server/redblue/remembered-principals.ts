@@ -4,18 +4,7 @@
  */
 import { Fifo } from '../log/fifo.ts';
 import { isHeld } from './remembered.ts';
-import type { Held } from './remembered.ts';
-
-/** A principal of which clients are remembered. */
-export interface PrincipalEntry<T> {
-  readonly name: string;
-  clients: number;
-  /** Its operations that are held, and what their values take. */
-  size: number;
-  bytes: number;
-  /** Those in the order in which they came; among them, for a while, some that have left. */
-  order: Fifo<Held<T>>;
-}
+import type { Held, PrincipalEntry } from './remembered.ts';
 
 /** What has left stays in an order up to so many times what is held there, and so many more. */
 const LEFT_SHARE = 2;

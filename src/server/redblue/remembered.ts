@@ -1,6 +1,6 @@
 /** Operations and clients as a table of identifiers keeps them. */
+import type { Fifo } from '../log/fifo.ts';
 import type { OperationWindow } from './operation-window.ts';
-import type { PrincipalEntry } from './remembered-principals.ts';
 
 /** An identifier at or below its client's watermark. */
 export const EXPIRED = Symbol('expired');
@@ -15,6 +15,17 @@ export interface RememberedInLog {
 export interface Remembered {
   readonly own: RememberedInLog;
   readonly red: RememberedInLog;
+}
+
+/** A principal of which clients are remembered. */
+export interface PrincipalEntry<T> {
+  readonly name: string;
+  clients: number;
+  /** Its operations that are held, and what their values take. */
+  size: number;
+  bytes: number;
+  /** Those in the order in which they came; among them, for a while, some that have left. */
+  order: Fifo<Held<T>>;
 }
 
 /** A client that is remembered. */

@@ -134,13 +134,7 @@ describe('budget of what waits for the red order', () => {
     ]);
   });
 
-  test('spent, an operation that is always red and was sent to another site before → UNKNOWN: it may be under way', () => {
-    const sites = full();
-    const moved = sites.ask(S, order, { id: 'c/1', home: 2, hop: 1 });
-    expect(moved.code).toBe('UNKNOWN');
-  });
-
-  test('spent since the start → UNKNOWN for what an earlier start may have begun, until that is known', () => {
+  test('spent, and another site or an earlier start may have begun it → UNKNOWN; nobody can have → OVERLOADED', () => {
     const sites = full();
     expect(sites.ask(S, order, { id: 'c/1', home: S }).code).toBe('UNKNOWN');
     sites.start(LEADER);
@@ -149,6 +143,7 @@ describe('budget of what waits for the red order', () => {
     sites.submit(S, take);
     sites.sync(S);
     expect(sites.ask(S, order, { id: 'c/2', home: S }).code).toBe('OVERLOADED');
+    expect(sites.ask(S, order, { id: 'c/3', home: 2, hop: 1 }).code).toBe('UNKNOWN');
   });
 
   test('a named update that was refused → is not executed when it is asked for again', () => {
