@@ -10,7 +10,7 @@ import { failureOf, mayHaveBegunError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
-import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Origin, ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Answer } from './site-state.ts';
 import type { Slot } from './slots.ts';
 import { Walks } from './walks.ts';
@@ -82,15 +82,15 @@ export class Updates implements WalkHost {
     const { origin, operation } = submission;
     const refusal = origin !== undefined && red.knows(origin.id) ? undefined : red.refusalOf(operation);
     if (refusal === undefined) return this.goRed(submission);
-    if (this.#cannotHaveBegun(submission)) return this.answerCommitted(submission, refusal);
-    // Only the red order can say that nothing was done, or nobody.
-    if (red.isFull) return this.answerCommitted(submission, mayHaveBegunError());
-    return this.goRed(submission);
+    if (origin === undefined) return this.answerCommitted(submission, refusal);
+    // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room for that.
+    if (!red.isFull) return this.goRed(submission);
+    return this.answerCommitted(submission, this.#cannotHaveBegun(origin) ? refusal : mayHaveBegunError());
   }
 
   /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
-  #cannotHaveBegun({ origin }: Submission): boolean {
-    return origin === undefined || (origin.hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN)));
+  #cannotHaveBegun({ hop }: Origin): boolean {
+    return hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN));
   }
 
   /** Nobody can ask for this again: its answer need not be remembered. */
