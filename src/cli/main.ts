@@ -33,6 +33,7 @@ const serve = cli
   .option('--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address')
   .option('--auth-issuer <name>', 'Who must have made the token (`iss`)')
   .option('--auth-audience <name>', 'For whom it must be (`aud`)')
+  .option('--limits <pairs>', 'Bounds of each site, as repliesBytesTotalMax=512MiB,connectionsMax=1000; none for none')
   .option('--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in')
   .option('--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', {
     default: 0,

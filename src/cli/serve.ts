@@ -8,6 +8,7 @@ import type { RunningServer, ServeOptions } from '../server/main.ts';
 import type { Wan } from '../server/wan.ts';
 import { authOf } from './auth.ts';
 import { exposureOf, linesOf } from './exposure.ts';
+import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 
@@ -37,6 +38,7 @@ export async function serveCommand(options: Raw): Promise<void> {
   const auth = await authOf(options);
   const server = await serveOn({
     ...auth,
+    limits: limitsOf(options, auth.limits),
     dataDir,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service: await loadService(text(options, 'service')),

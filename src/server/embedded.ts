@@ -12,6 +12,7 @@ import { guardedRun } from './generator-guard.ts';
 import { areChecked, invariantObserver } from './invariant-alarm.ts';
 import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
+import type { Remembered } from './redblue/remembered.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
 import { lostPast } from './redblue/lost-past.ts';
 import type { Service } from './redblue/service.ts';
@@ -111,6 +112,12 @@ export interface Embedded<N extends string = string> {
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
   rejections(name: N): Rejections;
+  /**
+   * How much the site remembers of updates that have ended, for whoever asks for them again, and acknowledges none.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   */
+  remembered(name: N): Remembered;
   /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
@@ -198,6 +205,7 @@ export function createEmbedded<const N extends string>(service: Service, options
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,
+    remembered: (name) => (drivers[sites.indexOf(name)] ?? noSite(name, sites)).remembered,
     rejections: (name) => (counters[sites.indexOf(name)] ?? noSite(name, sites)).counts,
     site: (name) => {
       const driver = drivers[sites.indexOf(name)] ?? noSite(name, sites);

@@ -2,6 +2,7 @@
 export { createEmbedded } from './embedded.ts';
 export type { Embedded, EmbeddedOptions, GeneratorSettings } from './embedded.ts';
 export type { Rejections } from './rejections.ts';
+export type { Remembered, RememberedInLog } from './redblue/remembered.ts';
 export type { SiteAlarm } from './site-alarm.ts';
 export { serve } from './main.ts';
 export type { RunningServer, ServeOptions } from './main.ts';

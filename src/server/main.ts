@@ -6,7 +6,7 @@ import type { Authenticate, Authorise } from './gateway/host.ts';
 import type { GatewayLimits } from './gateway/limits.ts';
 import { listenGateways } from './gateway/listen.ts';
 import type { Logger } from './gateway/logger.ts';
-import type { StoreCounter } from './observability/metrics.ts';
+import type { StoreMetric } from './observability/metrics.ts';
 import type { Service } from './redblue/service.ts';
 
 /** What to serve, and where. */
@@ -74,7 +74,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       idlePollUs,
       page,
       logger,
-      counters: [rejectionsOf(backend)],
+      metrics: [rejectionsOf(backend), ...rememberedOf(backend)],
     });
     return {
       sites: backend.sites,
@@ -92,8 +92,9 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   }
 }
 
-function rejectionsOf<N extends string>(backend: Embedded<N>): StoreCounter {
+function rejectionsOf<N extends string>(backend: Embedded<N>): StoreMetric {
   return {
+    kind: 'counter',
     name: 'correctables_red_rejected_total',
     help: 'Red operations rejected by certification, and executed again, by what they met',
     labels: ['site', 'reason'],
@@ -102,4 +103,21 @@ function rejectionsOf<N extends string>(backend: Embedded<N>): StoreCounter {
         Object.entries(backend.rejections(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
       ),
   };
+}
+
+function rememberedOf<N extends string>(backend: Embedded<N>): StoreMetric[] {
+  const gauge = (name: string, help: string, figure: 'operations' | 'bytes'): StoreMetric => ({
+    kind: 'gauge',
+    name,
+    help,
+    labels: ['site', 'log'],
+    read: () =>
+      backend.sites.flatMap((site) =>
+        Object.entries(backend.remembered(site)).map(([log, of]) => ({ labels: { site, log }, value: of[figure] })),
+      ),
+  });
+  return [
+    gauge('correctables_answers_remembered', 'Updates whose end a log remembers, for who asks again', 'operations'),
+    gauge('correctables_answer_bytes_remembered', 'About how many bytes their answers take', 'bytes'),
+  ];
 }

@@ -6,6 +6,7 @@ import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Holding } from './redblue/lost-past.ts';
+import type { Remembered } from './redblue/remembered.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
@@ -100,6 +101,10 @@ export class SiteDriver implements SubmissionPort {
 
   get failure(): CorrectableError | undefined {
     return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
+  }
+
+  get remembered(): Remembered {
+    return this.#machine.replica.remembered;
   }
 
   /** What the site found at its start. */

@@ -3,13 +3,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { insertEffect, removeEffect } from '../../src/server/redblue/row-effects.ts';
 import { Store } from '../../src/server/redblue/store.ts';
-import { counter, register, table } from '../../src/server/redblue/tables.ts';
+import { counter, queue, register, table } from '../../src/server/redblue/tables.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
 const TABLES = {
   kept: table({ value: register<number>(), count: counter() }, { indexes: ['value'] }),
   notes: table({ value: register<number>() }, { removable: true }),
+  lines: table({ items: queue<string>() }, { removable: true }),
 };
+
+/** Of two such items, or three, a part of a queue is full. */
+const ITEM = 'x'.repeat(15_000);
 
 const key = fc.constantFrom('a', 'b', 'c');
 const value = fc.nat(9);
@@ -20,6 +24,11 @@ const effect = fc.oneof(
   fc.tuple(key, value).map(([row, amount]) => {
     return { table: 'kept', key: row, field: 'count', action: 'add', value: amount };
   }),
+  fc.tuple(key, value).map(([row, item]) => {
+    return { table: 'lines', key: row, field: 'items', action: 'push', value: `${item}${ITEM}` };
+  }),
+  key.map((row) => ({ table: 'lines', key: row, field: 'items', action: 'pop' })),
+  key.map((row) => removeEffect('lines', row)),
   key.map((row) => insertEffect('notes', row)),
   key.map((row) => removeEffect('notes', row)),
 );
@@ -37,7 +46,9 @@ test('any effects, with changes taken at any moments between them → restored, 
       let time = 0;
       const apply = (each: (typeof before)[number]): void => {
         time += 1;
-        store.apply(each, { time, site: 0, entry: 0, version: time, seen: [time, 0] });
+        const isRed = each.table === 'lines';
+        const seen = isRed ? [time, time - 1] : [time, 0];
+        store.apply(each, { time, site: 0, entry: isRed ? 1 : 0, version: time, seen });
       };
       const take = (max: number): void => {
         for (const [name, saved] of store.takeChanges(max)) {

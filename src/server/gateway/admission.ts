@@ -10,6 +10,7 @@ import { absorb, askHook, HookTimeout, isUndecided } from './hooks.ts';
 import type { GatewayHost } from './host.ts';
 import { OVERLOADED_RETRY_MS } from './limits.ts';
 import type { ReceivedFrame } from './load.ts';
+import { beyond, type Budget } from './overload.ts';
 
 /** How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a tenth of it. */
 const TRACE_BYTES_MAX = 4_096;
@@ -21,14 +22,12 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
   if (row[3] === 'update') refuseRepetition(row, guest);
   refuseOverload(row, guest);
   refuseLoad(frame, guest);
-  const waitMs = Math.max(guest.rate.take(frame.servedAt), guest.sharedRate.take(frame.servedAt));
-  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
+  refuseRate(guest, frame.servedAt);
   if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
-  if (row[3] === 'update' && !host.clients.hasRoom(record, ENTRY_BYTES)) {
-    throw overloaded(host, 'too many bytes of replies wait for an ack', OVERLOADED_RETRY_MS);
-  }
+  const fullBy = row[3] === 'update' ? host.clients.fullBy(record, ENTRY_BYTES) : undefined;
+  if (fullBy !== undefined) throw overloaded(host, fullBy);
   checkTrace(row[8], guest);
   return checked(row, host);
 }
@@ -97,16 +96,20 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
 }
 
 function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
-  const { inFlightMax, inFlightBytesMax } = host.limits;
-  const { operations, bytes, total } = load;
+  const { operations, total } = load;
+  if (operations >= host.limits.inFlightMax) throw overloaded(host, 'inFlightMax');
+  const fullBy = total.fullBy(load, frame.addedBytes);
+  if (fullBy !== undefined) throw overloaded(host, fullBy);
   // Whatever else is true, a connection may have one operation under way.
-  if (operations === 0) return;
-  let message: string | undefined;
-  if (operations >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
-  else if (bytes + frame.addedBytes > inFlightBytesMax)
-    message = `the operations under way on this connection came in ${inFlightBytesMax} bytes`;
-  else if (total.isCrowded) message = 'the store is busy with operations of clients that are gone';
-  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
+  if (operations > 0 && total.isCrowded) throw crowded(host);
+}
+
+function refuseRate({ rate, sharedRate, host }: Guest, nowMs: number): void {
+  const [ownMs, sharedMs] = [rate.take(nowMs), sharedRate.take(nowMs)];
+  if (ownMs > 0 || sharedMs > 0) {
+    const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
+    throw overloaded(host, limit, Math.max(ownMs, sharedMs));
+  }
 }
 
 /** It is handed on, and kept while the operation is under way. */
@@ -120,16 +123,20 @@ function checkTrace(trace: unknown, { owner }: Guest): void {
 
 function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: Guest): void {
   const { sendBufferBytesMax, repliesMax } = host.limits;
-  let message: string | undefined;
-  if (outlet.waitingBytes > sendBufferBytesMax) message = 'the client reads too slowly';
-  else if (row[3] === 'update' && record.size + admissions.size >= repliesMax)
-    message = 'too many replies wait for an ack';
-  if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
+  if (outlet.waitingBytes > sendBufferBytesMax) throw overloaded(host, 'sendBufferBytesMax');
+  if (row[3] === 'update' && record.size + admissions.size >= repliesMax) throw overloaded(host, 'repliesMax');
 }
 
-function overloaded({ counters }: GatewayHost, message: string, retryAfterMs: number): CorrectableError {
+function overloaded({ counters, limits }: GatewayHost, limit: Budget, retryAfterMs?: number): CorrectableError {
   counters.overloaded++;
-  return new CorrectableError('OVERLOADED', message, { retryAfterMs });
+  return beyond(limit, limits, retryAfterMs);
+}
+
+function crowded({ counters }: GatewayHost): CorrectableError {
+  counters.overloaded++;
+  const message =
+    'the store is busy with operations of clients that are gone; nothing was done: one at a time is taken';
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }
 
 function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {

@@ -1,5 +1,6 @@
 /** What a gateway keeps of one client, over all its connections: the replies of its updates, and their size. */
 import { NumberedTable } from '../../protocol/numbered-table.ts';
+import type { KeptOfPrincipal } from './kept-of-principal.ts';
 import { lodge } from './lodgers.ts';
 import type { Ended, Remembered } from './submission-parts.ts';
 
@@ -10,7 +11,7 @@ export interface ClientConnection {
   replaced(): void;
 }
 
-/** The bytes that may be kept, for one client and for all. */
+/** The bytes that may be kept, of one client, of a principal and of all. */
 export interface ReplyBudget {
   /** Takes so many bytes more for the client, if there is room for them. */
   take(record: ClientRecord, bytes: number): boolean;
@@ -43,6 +44,8 @@ export class ClientRecord {
   readonly subprotocol: string;
   /** Names what is remembered of the client. */
   readonly memory: string;
+  /** What is kept of all clients of its principal. */
+  readonly principal: KeptOfPrincipal<ClientRecord>;
   connection: ClientConnection | undefined;
   /** Whether it is among those that are gone, and since when. */
   isGone = false;
@@ -55,10 +58,11 @@ export class ClientRecord {
   /** Those that have been charged. */
   #pages = 0;
 
-  constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory'>, budget: ReplyBudget) {
+  constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory' | 'principal'>, budget: ReplyBudget) {
     this.key = parts.key;
     this.subprotocol = parts.subprotocol;
     this.memory = parts.memory;
+    this.principal = parts.principal;
     this.#budget = budget;
   }
 
@@ -88,7 +92,7 @@ export class ClientRecord {
     if (this.#entries.get(update.id) !== update) return this.give(as.forget());
     this.#entries.set(update.id, as);
     const { sharedBlock } = as;
-    if (sharedBlock !== undefined) lodge(as, sharedBlock);
+    if (sharedBlock !== undefined) lodge(as, sharedBlock.buffer);
   }
 
   acknowledge(upTo: number): void {

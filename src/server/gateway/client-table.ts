@@ -6,10 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ClientRecord, costOf, type ClientConnection, type ReplyBudget } from './client-record.ts';
-import { GoneClients } from './gone-clients.ts';
+import { GoneClients, toFree } from './gone-clients.ts';
+import { KeptOfPrincipal } from './kept-of-principal.ts';
 import type { GatewayLimits } from './limits.ts';
 
-type Bounds = Pick<GatewayLimits, 'repliesBytesMax' | 'repliesBytesTotalMax' | 'connectionsMax'>;
+type ReplyLimit = 'repliesBytesMax' | 'repliesBytesPerPrincipalMax' | 'repliesBytesTotalMax';
+type Bounds = Pick<GatewayLimits, ReplyLimit | 'connectionsMax'>;
 
 /** Which part of all is set aside, so that each client has a share whatever the others keep. */
 const SHARED_OUT = 1 / 4;
@@ -25,6 +27,8 @@ export class ClientTable implements ReplyBudget {
   /** Names what is remembered of clients that come now. */
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
+  /** Of which something is kept. */
+  readonly #principals = new Map<string, KeptOfPrincipal<ClientRecord>>();
   readonly #gone: GoneClients;
   /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
   #generation = 0;
@@ -60,9 +64,13 @@ export class ClientTable implements ReplyBudget {
     const key = `${encodeURIComponent(principal)}/${client}`;
     let record = this.#clients.get(key);
     if (record === undefined) {
-      record = new ClientRecord({ key, subprotocol, memory: this.#memory }, this);
+      const kept = this.#keptOf(principal);
+      record = new ClientRecord({ key, subprotocol, memory: this.#memory, principal: kept }, this);
       this.#clients.set(key, record);
+      kept.clients += 1;
+      kept.bytes += costOf(record);
       this.#bytes += costOf(record);
+      this.#makeRoomOfPrincipal(0, record);
       this.#makeRoom(0, this.#bounds.repliesBytesTotalMax, record);
     }
     return record;
@@ -72,14 +80,16 @@ export class ClientTable implements ReplyBudget {
   came(record: ClientRecord, connection: ClientConnection): void {
     record.connection = connection;
     this.#gone.delete(record);
+    record.principal.gone.delete(record);
   }
 
   /** The client has no connection any more. One of which nothing is kept need not be remembered. */
   left(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
     record.goneAt = nowMs;
-    if (record.size > 0) this.#gone.add(record);
-    else this.#drop(record);
+    if (record.size === 0) return this.#drop(record);
+    this.#gone.add(record);
+    record.principal.gone.add(record);
   }
 
   /** Forgets clients that have been gone since before then. Returns how many. */
@@ -90,18 +100,21 @@ export class ClientTable implements ReplyBudget {
   }
 
   /**
-   * Whether so much more may be kept of a client. A part of all is for those of whom no more than their share is kept:
-   * who takes much can lock nobody out. Forgets clients that are gone, where that makes room enough.
+   * The limit beyond which it would be to keep so much more of a client; none where there is room. A part of all is for
+   * those of whom no more than their share is kept: who takes much can lock nobody out. Forgets clients that are gone,
+   * where that makes room enough: of the principal first, where it is the one that has too much.
    */
-  hasRoom(record: ClientRecord, bytes: number): boolean {
+  fullBy(record: ClientRecord, bytes: number): ReplyLimit | undefined {
     const kept = record.bytes + bytes;
     const { repliesBytesMax, repliesBytesTotalMax: total } = this.#bounds;
-    if (kept > repliesBytesMax) return false;
-    return this.#makeRoom(bytes, kept <= this.#shareBytes ? total : total * (1 - SHARED_OUT), record);
+    if (kept > repliesBytesMax) return 'repliesBytesMax';
+    if (!this.#makeRoomOfPrincipal(bytes, record)) return 'repliesBytesPerPrincipalMax';
+    const max = kept <= this.#shareBytes ? total : total * (1 - SHARED_OUT);
+    return this.#makeRoom(bytes, max, record) ? undefined : 'repliesBytesTotalMax';
   }
 
   take(record: ClientRecord, bytes: number): boolean {
-    if (record.isForgotten || !this.hasRoom(record, bytes)) return false;
+    if (record.isForgotten || this.fullBy(record, bytes) !== undefined) return false;
     this.charge(record, bytes);
     return true;
   }
@@ -109,6 +122,7 @@ export class ClientTable implements ReplyBudget {
   charge(record: ClientRecord, bytes: number): void {
     if (record.isForgotten) return;
     record.bytes += bytes;
+    record.principal.bytes += bytes;
     this.#bytes += bytes;
     this.#gone.changed(record, bytes);
   }
@@ -120,11 +134,27 @@ export class ClientTable implements ReplyBudget {
   /** Whether there is room for so many bytes below `max`; clients that are gone are forgotten, if that makes it. */
   #makeRoom(bytes: number, max: number, wantedBy: ClientRecord): boolean {
     const excess = this.#bytes + bytes - max;
-    if (excess <= 0) return true;
-    const forgotten = this.#gone.toFree(excess, wantedBy);
-    for (const record of forgotten) this.#forget(record);
-    if (forgotten.length > 0) this.#onForgotten(forgotten.length);
-    return forgotten.length > 0;
+    return excess <= 0 || this.#forgetAll(this.#gone.toFree(excess, wantedBy));
+  }
+
+  /** The same below what a principal may have: its own clients that are gone are forgotten. */
+  #makeRoomOfPrincipal(bytes: number, wantedBy: ClientRecord): boolean {
+    const { principal } = wantedBy;
+    const excess = principal.bytes + bytes - this.#bounds.repliesBytesPerPrincipalMax;
+    return excess <= 0 || this.#forgetAll(toFree([principal.gone], excess, wantedBy));
+  }
+
+  /** Says whether there was anybody to forget. */
+  #forgetAll(records: readonly ClientRecord[]): boolean {
+    for (const record of records) this.#forget(record);
+    if (records.length > 0) this.#onForgotten(records.length);
+    return records.length > 0;
+  }
+
+  #keptOf(principal: string): KeptOfPrincipal<ClientRecord> {
+    let kept = this.#principals.get(principal);
+    if (kept === undefined) this.#principals.set(principal, (kept = new KeptOfPrincipal(principal)));
+    return kept;
   }
 
   #forget(record: ClientRecord): void {
@@ -137,6 +167,11 @@ export class ClientTable implements ReplyBudget {
     if (record.isForgotten) return;
     record.isForgotten = true;
     this.#clients.delete(record.key);
+    const { principal } = record;
+    principal.gone.delete(record);
+    principal.clients -= 1;
+    principal.bytes -= record.bytes + costOf(record);
+    if (principal.clients === 0) this.#principals.delete(principal.id);
     this.#bytes -= record.bytes + costOf(record);
   }
 }

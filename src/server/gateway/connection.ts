@@ -301,11 +301,11 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.replaced();
     this.#greeting.end();
-    const sharedRate = this.#host.principals.enter(principal.id, systemClock.now());
-    if (sharedRate === undefined)
-      return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+    const share = this.#host.principals.enter(principal.id, systemClock.now());
+    if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#entered = principal.id;
-    this.#guest = this.#guestOf(record, principal, sharedRate);
+    this.#load.principal = share.load;
+    this.#guest = this.#guestOf(record, principal, share.rate);
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);

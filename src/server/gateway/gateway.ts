@@ -53,6 +53,8 @@ export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly connections: number;
   /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
   readonly inFlight: number;
+  /** Bytes of the frames that they came in. */
+  readonly inFlightBytes: number;
   /** Clients whose replies are kept, connected or not. */
   readonly clients: number;
   /** Updates whose replies are kept. */
@@ -143,7 +145,7 @@ class BindingGateway implements Gateway, GatewayHost {
     this.authenticated = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     this.authorise = options.authorise ?? (() => true);
-    this.limits = limitsFrom(options.limits);
+    this.limits = limitsFrom(options.limits, this.authenticated);
     this.logger = guardedLogger(options.logger ?? silentLogger);
     this.load = new TotalLoad(this.limits);
     this.principals = new Principals(this.limits);
@@ -223,6 +225,7 @@ class BindingGateway implements Gateway, GatewayHost {
       state: this.#stateNow,
       connections: this.#connections.size,
       inFlight: load.operations,
+      inFlightBytes: load.bytes,
       clients: clients.size,
       replies: clients.replies,
       replyBytes: clients.bytes,

@@ -42,18 +42,7 @@ export class GoneClients {
   /** Those to forget so that so many bytes become free: nobody where that would not do. */
   toFree(bytes: number, except: ClientRecord): ClientRecord[] {
     const own = except.isGone ? except.bytes + costOf(except) : 0;
-    if (this.#bytes - own < bytes) return [];
-    const chosen: ClientRecord[] = [];
-    let free = 0;
-    for (const clients of [this.#large, this.#small]) {
-      for (const record of clients) {
-        if (free >= bytes) return chosen;
-        if (record === except) continue;
-        chosen.push(record);
-        free += record.bytes + costOf(record);
-      }
-    }
-    return chosen;
+    return this.#bytes - own < bytes ? [] : toFree([this.#large, this.#small], bytes, except);
   }
 
   /** Those that have been gone since before then. */
@@ -67,4 +56,19 @@ export class GoneClients {
     }
     return chosen;
   }
+}
+
+/** Of these, the first ones to forget so that so many bytes become free: nobody where that would not do. */
+export function toFree(among: readonly Iterable<ClientRecord>[], bytes: number, except: ClientRecord): ClientRecord[] {
+  const chosen: ClientRecord[] = [];
+  let free = 0;
+  for (const clients of among) {
+    for (const record of clients) {
+      if (free >= bytes) return chosen;
+      if (record === except) continue;
+      chosen.push(record);
+      free += record.bytes + costOf(record);
+    }
+  }
+  return free >= bytes ? chosen : [];
 }

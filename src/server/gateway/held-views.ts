@@ -2,13 +2,11 @@
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Encoded } from '../../protocol/codec.ts';
+import { lodge, type Lodger } from './lodgers.ts';
 import { covers } from './view-rows.ts';
 
 /** How many views of one operation can be confirmed: as many as clients keep. */
 const HELD_VIEWS_MAX = 1024;
-
-/** So many are usually gone again before the memory that they were written in would be. */
-const TOGETHER_MAX = 4;
 
 /** A view whose value may be confirmed later. */
 export interface HeldView {
@@ -36,9 +34,11 @@ export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView
 }
 
 /** By the number given to the store. A later one takes the place of that which came so many before it. */
-export class HeldViews {
-  readonly #entries: (HeldView | NotHeld | undefined)[] = [];
+export class HeldViews implements Lodger {
+  #entries: (HeldView | NotHeld | undefined)[] = [];
   #last = 0;
+  /** The block for which it is to be set apart. */
+  #lodgedIn: ArrayBufferLike | undefined;
 
   get(seq: number): HeldView | NotHeld | undefined {
     const entry = this.#entries[seq % HELD_VIEWS_MAX];
@@ -49,7 +49,7 @@ export class HeldViews {
     this.#entries[entry.seq % HELD_VIEWS_MAX] = entry;
     // One that was confirmed comes again.
     this.#last = Math.max(this.#last, entry.seq);
-    if (this.#entries.length > TOGETHER_MAX && isHeld(entry)) setApart(entry);
+    if (isHeld(entry) && isAmongOthers(entry.value)) this.#lodge(entry.value.buffer);
   }
 
   /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
@@ -86,13 +86,31 @@ export class HeldViews {
 
   /** Sets the values apart from the memory that they were written in: they may be held for long. */
   setApart(): void {
+    this.#lodgedIn = undefined;
     this.forEach(setApart);
+  }
+
+  /** Nobody will ask for them any more. */
+  clear(): void {
+    this.#entries = [];
+    this.#lodgedIn = undefined;
+  }
+
+  /** Once a block, however many views there are. */
+  #lodge(writtenIn: ArrayBufferLike): void {
+    if (this.#lodgedIn === writtenIn) return;
+    this.#lodgedIn = writtenIn;
+    lodge(this, writtenIn);
   }
 }
 
 function setApart(view: HeldView): void {
   const { value } = view;
-  if (typeof value !== 'string' && value.buffer.byteLength > value.length) view.value = value.slice();
+  if (isAmongOthers(value)) view.value = value.slice();
+}
+
+function isAmongOthers(value: Encoded): value is Exclude<Encoded, string> {
+  return typeof value !== 'string' && value.buffer.byteLength > value.length;
 }
 
 function sameEncoding(a: Encoded, b: Encoded): boolean {

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics } from '../observability/metrics.ts';
-import type { StoreCounter } from '../observability/metrics.ts';
+import type { StoreMetric } from '../observability/metrics.ts';
 import type { Gateway } from './gateway.ts';
 import { isUndecided } from './hooks.ts';
 import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
@@ -37,10 +37,10 @@ const MISTAKE: Answer = { status: 500, body: { error: 'the server made a mistake
 export function createHttpHandler(
   sites: Sites,
   place: Place,
-  counters?: readonly StoreCounter[],
+  stores?: readonly StoreMetric[],
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
-  const metrics = new GatewayMetrics(sites, counters);
+  const metrics = new GatewayMetrics(sites, stores);
   return (request, response) => {
     const [, first = '', second, ...rest] = pathOf(request).split('/');
     if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;

@@ -17,10 +17,25 @@ export interface GatewayLimits {
    * fail with `OVERLOADED`. Default 64 MiB.
    */
   readonly inFlightBytesMax: number;
+  /**
+   * The same, of all connections of one principal, also those that are gone. Default 128 MiB; none where everybody is the
+   * same principal, for want of `authenticate`.
+   */
+  readonly inFlightBytesPerPrincipalMax: number;
+  /**
+   * The same, of all connections of the gateway. A quarter is set aside, shared out among `connectionsMax` connections.
+   * Default 256 MiB.
+   */
+  readonly inFlightBytesTotalMax: number;
   /** Most updates of one client whose replies are kept for a repetition; more fail with `OVERLOADED`. Default 65 536. */
   readonly repliesMax: number;
   /** Bytes kept of the replies of one client; beyond them its updates fail with `OVERLOADED`. Default 32 MiB. */
   readonly repliesBytesMax: number;
+  /**
+   * Bytes kept of all clients of one principal. To make room, its own clients that are gone are forgotten, and where that
+   * is not enough, its updates fail with `OVERLOADED`. Default 128 MiB; none where everybody is the same principal.
+   */
+  readonly repliesBytesPerPrincipalMax: number;
   /**
    * Bytes kept of all clients. To make room, clients that are gone are forgotten, and where that is not enough, updates
    * fail with `OVERLOADED`. A quarter is set aside, shared out among `connectionsMax` clients. Default 256 MiB.
@@ -66,8 +81,11 @@ const DEFAULTS: GatewayLimits = {
   resultBytesMax: 16 << 20,
   inFlightMax: 16_384,
   inFlightBytesMax: 64 << 20,
+  inFlightBytesPerPrincipalMax: 128 << 20,
+  inFlightBytesTotalMax: 256 << 20,
   repliesMax: 65_536,
   repliesBytesMax: 32 << 20,
+  repliesBytesPerPrincipalMax: 128 << 20,
   repliesBytesTotalMax: 256 << 20,
   sendBufferBytesMax: 8 << 20,
   operationsPerSecondMax: Infinity,
@@ -95,12 +113,22 @@ export const OVERLOADED_RETRY_MS = 100;
 /** How much more than `sendBufferBytesMax` may wait before even what was admitted is refused. */
 export const SEND_BUFFER_OVERRUN = 4;
 
-/** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
-export function limitsFrom(given: Partial<GatewayLimits> = {}): GatewayLimits {
+/** Where everybody is the same principal, what one may take is what all may, unless it is said. */
+const DEFAULTS_WITHOUT_PRINCIPALS: GatewayLimits = {
+  ...DEFAULTS,
+  inFlightBytesPerPrincipalMax: Infinity,
+  repliesBytesPerPrincipalMax: Infinity,
+};
+
+/**
+ * Fills in the defaults; `hasPrincipals`: those of a gateway that tells its principals apart. Throws `INVALID_ARGUMENT`,
+ * naming the limit.
+ */
+export function limitsFrom(given: Partial<GatewayLimits> = {}, hasPrincipals = true): GatewayLimits {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalidArgument('limits', 'must be an object of limits, or none');
   }
-  const limits: Record<keyof GatewayLimits, number> = { ...DEFAULTS };
+  const limits: Record<keyof GatewayLimits, number> = { ...(hasPrincipals ? DEFAULTS : DEFAULTS_WITHOUT_PRINCIPALS) };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(DEFAULTS, name)) refuse(name, `is none of ${Object.keys(DEFAULTS).join(', ')}`);

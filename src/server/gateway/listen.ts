@@ -4,7 +4,7 @@ import { Server as TlsServer } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { createHttpHandler } from './http.ts';
-import type { StoreCounter } from '../observability/metrics.ts';
+import type { StoreMetric } from '../observability/metrics.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from './idle-poll.ts';
 import { connectionsMaxOf } from './connections-max.ts';
@@ -24,7 +24,7 @@ export interface ListenOptions {
   /** Listens also where others can reach it although a gateway lets everybody in. */
   readonly allowUnauthenticated?: boolean | undefined;
   /** Counters of what stands behind the gateways, for `/metrics`. */
-  readonly counters?: readonly StoreCounter[] | undefined;
+  readonly metrics?: readonly StoreMetric[] | undefined;
   /**
    * How long the thread stays awake after an answer and looks for more to do, in microseconds, up to 100 000. Default 0:
    * it sleeps at once. Shortens the round trips of clients that wait for each answer, at the price of processor time.
@@ -79,7 +79,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   const server = given ?? createHttpServer(connectionsMaxOf(sites));
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
-  const handleHttp = createHttpHandler(sites, place, options.counters);
+  const handleHttp = createHttpHandler(sites, place, options.metrics);
   if (given === undefined) answerRequests(server, handleHttp, options);
   const leaveUpgrades = attachUpgrades(server, { sites, place, idlePoll });
   const detach = (): void => {

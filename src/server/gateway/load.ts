@@ -8,17 +8,46 @@ import type { GatewayLimits } from './limits.ts';
 /** How much more than one connection all of those that are gone may have left with the store. */
 const LEFT_OVER = 4;
 
+/** Which part of all is set aside, so that each connection has a share whatever the others have under way. */
+const SHARED_OUT = 1 / 4;
+
+type Bounds = Pick<
+  GatewayLimits,
+  'inFlightMax' | 'inFlightBytesMax' | 'inFlightBytesPerPrincipalMax' | 'inFlightBytesTotalMax' | 'connectionsMax'
+>;
+
+/** What all connections of one principal take up, also those that are gone. */
+export class PrincipalLoad {
+  bytes = 0;
+}
+
 /** What all connections of a gateway take up, also those that are gone. */
 export class TotalLoad {
-  readonly #limits: Pick<GatewayLimits, 'inFlightMax' | 'inFlightBytesMax'>;
+  readonly #limits: Bounds;
   /** Of all connections. */
   operations = 0;
+  bytes = 0;
   /** Of connections that are gone. */
   leftOperations = 0;
   leftBytes = 0;
 
-  constructor(limits: Pick<GatewayLimits, 'inFlightMax' | 'inFlightBytesMax'>) {
+  constructor(limits: Bounds) {
     this.#limits = limits;
+  }
+
+  /**
+   * The limit beyond which it would be to have so many bytes more under way on a connection; none where there is room.
+   * Whatever is true otherwise, one frame may be under way: on the connection, of its principal, and of all.
+   */
+  fullBy({ operations, bytes, principal }: Load, added: number): ByteLimit | undefined {
+    const { inFlightBytesMax, inFlightBytesPerPrincipalMax, inFlightBytesTotalMax, connectionsMax } = this.#limits;
+    if (operations > 0 && bytes + added > inFlightBytesMax) return 'inFlightBytesMax';
+    if (principal.bytes > 0 && principal.bytes + added > inFlightBytesPerPrincipalMax) {
+      return 'inFlightBytesPerPrincipalMax';
+    }
+    const isShare = bytes + added <= (inFlightBytesTotalMax * SHARED_OUT) / connectionsMax;
+    const max = isShare ? inFlightBytesTotalMax : inFlightBytesTotalMax * (1 - SHARED_OUT);
+    return this.bytes > 0 && this.bytes + added > max ? 'inFlightBytesTotalMax' : undefined;
   }
 
   /** Whether connections that are gone have left so much that those here should begin with no more than one at a time. */
@@ -28,9 +57,13 @@ export class TotalLoad {
   }
 }
 
+type ByteLimit = 'inFlightBytesMax' | 'inFlightBytesPerPrincipalMax' | 'inFlightBytesTotalMax';
+
 /** What the operations of one connection take up. */
 export class Load {
   readonly total: TotalLoad;
+  /** Of its principal, once that is known: nothing is under way before. */
+  principal: PrincipalLoad = new PrincipalLoad();
   #operations = 0;
   #bytes = 0;
   #hasLeft = false;
@@ -51,7 +84,9 @@ export class Load {
   change(operations: number, bytes: number): void {
     this.#operations += operations;
     this.#bytes += bytes;
+    this.principal.bytes += bytes;
     this.total.operations += operations;
+    this.total.bytes += bytes;
     if (this.#hasLeft) this.#changeLeft(operations, bytes);
   }
 

@@ -1,5 +1,6 @@
 /** What each principal takes up at one gateway, over all its connections. */
 import type { GatewayLimits } from './limits.ts';
+import { PrincipalLoad } from './load.ts';
 import { RateLimit } from './rate-limit.ts';
 
 type Bounds = Pick<GatewayLimits, 'connectionsPerPrincipalMax' | 'operationsPerSecondPerPrincipalMax'>;
@@ -7,18 +8,26 @@ type Bounds = Pick<GatewayLimits, 'connectionsPerPrincipalMax' | 'operationsPerS
 /** How long a principal without connections is remembered: until its bucket would be full again. */
 const REMEMBERED_MS = 1000;
 
-interface Share {
-  connections: number;
-  leftAtMs: number;
+/** What all connections of a principal have in common. */
+export interface Share {
   readonly rate: RateLimit;
+  readonly load: PrincipalLoad;
 }
 
-/** The principals that have connections, or had some a moment ago: who comes back finds no fresh bucket. */
+interface Known extends Share {
+  connections: number;
+  leftAtMs: number;
+}
+
+/**
+ * The principals that have connections, or had some a moment ago, or have something under way: who comes back finds
+ * neither a fresh bucket nor an empty load.
+ */
 export class Principals {
   readonly #bounds: Bounds;
-  readonly #shares = new Map<string, Share>();
-  /** Those without connections, by when the last one was left. */
-  readonly #idle = new Map<string, Share>();
+  readonly #shares = new Map<string, Known>();
+  /** Those without connections, by when the last one was left, or they were last looked at. */
+  readonly #idle = new Map<string, Known>();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
@@ -29,18 +38,18 @@ export class Principals {
     return this.#shares.size;
   }
 
-  /** Takes a connection for the principal and gives its rate; `undefined` if it has as many connections as it may. */
-  enter(id: string, nowMs: number): RateLimit | undefined {
+  /** Takes a connection for the principal and gives its share; `undefined` if it has as many connections as it may. */
+  enter(id: string, nowMs: number): Share | undefined {
     this.#forget(nowMs);
     let share = this.#shares.get(id);
     if ((share?.connections ?? 0) >= this.#bounds.connectionsPerPrincipalMax) return undefined;
     if (share === undefined) {
       const rate = new RateLimit(this.#bounds.operationsPerSecondPerPrincipalMax, nowMs);
-      this.#shares.set(id, (share = { connections: 0, leftAtMs: 0, rate }));
+      this.#shares.set(id, (share = { connections: 0, leftAtMs: 0, rate, load: new PrincipalLoad() }));
     }
     this.#idle.delete(id);
     share.connections += 1;
-    return share.rate;
+    return share;
   }
 
   /** Gives a connection back. */
@@ -54,10 +63,14 @@ export class Principals {
   }
 
   #forget(nowMs: number): void {
-    for (const [id, { leftAtMs }] of this.#idle) {
-      if (nowMs - leftAtMs < REMEMBERED_MS) return;
+    for (const [id, share] of this.#idle) {
+      if (nowMs - share.leftAtMs < REMEMBERED_MS) return;
       this.#idle.delete(id);
-      this.#shares.delete(id);
+      if (share.load.bytes === 0) this.#shares.delete(id);
+      else {
+        share.leftAtMs = nowMs;
+        this.#idle.set(id, share);
+      }
     }
   }
 }

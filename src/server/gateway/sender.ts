@@ -44,6 +44,12 @@ export interface SenderParts {
   onFailed?(error: unknown): void;
 }
 
+/**
+ * Of what the socket has not passed on, so much may lie in memory among other things: a small frame keeps all of the block
+ * that it was written in, and a client that reads slowly would hold very many of them.
+ */
+const SHARED_BYTES_MAX = 1 << 12;
+
 /** The end of a websocket message that the socket has not got yet. */
 interface Waiting {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -155,11 +161,12 @@ export class Sender {
 
   #pass(frame: Encoded): void {
     if (this.#mayGoAtOnce(frame)) {
-      this.#parts.socket.send(frame);
+      const { socket } = this.#parts;
+      socket.send(socket.bufferedBytes > SHARED_BYTES_MAX ? apart(frame) : frame);
       return this.#mark(frame.length);
     }
     const isText = typeof frame === 'string';
-    const bytes = isText ? Buffer.from(frame) : frame;
+    const bytes = isText ? Buffer.from(frame) : apart(frame);
     this.#queue.push({ bytes, isText, from: 0 });
     this.#queuedBytes += bytes.length;
     return this.#pump();
@@ -232,4 +239,9 @@ export class Sender {
     this.#timer?.cancel();
     this.#timer = undefined;
   }
+}
+
+/** The same in memory of its own. */
+function apart<F extends Encoded>(frame: F): F | Uint8Array<ArrayBuffer> {
+  return typeof frame !== 'string' && frame.buffer.byteLength > frame.length ? frame.slice() : frame;
 }

@@ -393,6 +393,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
   }
 
   #release(): void {
+    this.#views?.clear();
     this.#views = undefined;
     if (this.#bytes > 0) this.#owner.give(this.#bytes);
     this.#bytes = 0;

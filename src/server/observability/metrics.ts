@@ -12,6 +12,7 @@ const GAUGES: Readonly<Record<string, readonly [Field, string]>> = {
     'inFlight',
     'Operations that the store has not ended, or that wait for authorise',
   ],
+  correctables_request_bytes_in_flight: ['inFlightBytes', 'Bytes of the frames that these operations came in'],
   correctables_clients: ['clients', 'Clients known, connected or not'],
   correctables_replies_kept: ['replies', 'Updates whose reply is kept for a repetition'],
   correctables_reply_bytes_kept: ['replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
@@ -28,8 +29,9 @@ const COUNTERS: Readonly<Record<string, readonly [Field, string]>> = {
   ],
 };
 
-/** A counter of what stands behind the gateways. */
-export interface StoreCounter {
+/** A counter, or a gauge, of what stands behind the gateways. */
+export interface StoreMetric {
+  readonly kind: 'counter' | 'gauge';
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
@@ -52,7 +54,7 @@ function processMetrics(): Registry {
 export class GatewayMetrics {
   readonly #registry = new Registry();
 
-  constructor(sites: Readonly<Record<string, Gateway>>, counters: readonly StoreCounter[] = []) {
+  constructor(sites: Readonly<Record<string, Gateway>>, stores: readonly StoreMetric[] = []) {
     const each = Object.entries(sites);
     const own = { labelNames: ['site'], registers: [this.#registry] };
     for (const [name, [field, help]] of Object.entries(GAUGES)) {
@@ -74,15 +76,16 @@ export class GatewayMetrics {
         },
       });
     }
-    for (const { name, help, labels, read } of counters) {
-      const counter: Counter = new Counter({
+    for (const { kind, name, help, labels, read } of stores) {
+      const Metric = kind === 'counter' ? Counter : Gauge;
+      const metric: Counter | Gauge = new Metric({
         name,
         help,
         labelNames: [...labels],
         registers: [this.#registry],
         collect() {
-          counter.reset();
-          for (const each of read()) counter.inc(each.labels, each.value);
+          metric.reset();
+          for (const each of read()) metric.inc(each.labels, each.value);
         },
       });
     }

@@ -139,6 +139,10 @@ export class Certifier implements Section {
     return this.#changes.size;
   }
 
+  get firstTaken(): number {
+    return this.#changes.firstTaken;
+  }
+
   changeAll(): void {
     this.#changes.addAll(this.#window.slice().map(({ stamp }) => stamp));
   }

@@ -15,6 +15,11 @@ export interface Section {
   changeAll(): void;
   /** How many rows count as changed, as far as known: zero only when there are none. */
   readonly changes: number;
+  /**
+   * Rows taken so far because every row counted as changed, and not because it had been: however fast rows change, those
+   * become fewer. None unless given.
+   */
+  readonly firstTaken?: number;
   /** Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that the row is gone. */
   takeChanges(max: number): SavedRow[];
   restore(rows: SectionRows): void;
@@ -35,6 +40,12 @@ export class Changes<K> {
   readonly #keys = new Set<K>();
   #rest: Iterator<K> | undefined;
   #isNoting = false;
+  #firstTaken = 0;
+
+  /** Of those taken so far, how many were of `addAll`. */
+  get firstTaken(): number {
+    return this.#firstTaken;
+  }
 
   /** A lower bound that is zero only when there are none. */
   get size(): number {
@@ -59,6 +70,7 @@ export class Changes<K> {
       if (next.done === true) this.#rest = undefined;
       else taken.push(next.value);
     }
+    this.#firstTaken += taken.length;
     for (const key of this.#keys) {
       if (taken.length >= max) break;
       this.#keys.delete(key);

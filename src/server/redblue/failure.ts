@@ -9,6 +9,11 @@ interface SessionLimits {
   readonly sessionWaitMs: number;
 }
 
+interface ClientLimits {
+  readonly perClientMax?: number;
+  readonly clientBytesMax?: number;
+}
+
 /** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
 export function failureOf({ code, message, field, domain }: CorrectableError): Failure {
   const kept = { code, message: wellFormed(message) };
@@ -51,9 +56,12 @@ export function leftError(): CorrectableError {
 }
 
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
-export function unacknowledgedError(): CorrectableError {
-  const message =
-    'The site keeps as many answers of this client as it may, which the client has not acknowledged. Nothing was done: acknowledge them.';
+export function unacknowledgedError({ perClientMax, clientBytesMax }: ClientLimits): CorrectableError {
+  const most = [
+    ...(perClientMax === undefined ? [] : [`${perClientMax} operations`]),
+    ...(clientBytesMax === undefined ? [] : [`${clientBytesMax} bytes of answers`]),
+  ].join(' or ');
+  const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
   return new CorrectableError('OVERLOADED', message);
 }
 
@@ -61,6 +69,13 @@ export function unacknowledgedError(): CorrectableError {
 export function redFullError(redInFlightMax: number): CorrectableError {
   const message = `${redInFlightMax} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
+}
+
+/** The same, of an operation that another site, or an earlier start of this one, may have begun. */
+export function mayHaveBegunError(): CorrectableError {
+  const message =
+    'As much waits for the red order at this site as may, and the operation may have been begun before: it may still take effect. Ask again.';
+  return new CorrectableError('UNKNOWN', message);
 }
 
 /** The session has seen elsewhere what is not here yet. */

@@ -9,10 +9,12 @@ import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from './operation-id.ts';
 import { OperationChanges } from './operation-changes.ts';
 import { OperationWindow } from './operation-window.ts';
+import { EXPIRED, isHeld } from './remembered.ts';
+import type { ClientEntry, Held, RememberedInLog } from './remembered.ts';
+import { RememberedPrincipals } from './remembered-principals.ts';
 import type { OperationId } from './records.ts';
 
-/** An identifier at or below its client's watermark. */
-export const EXPIRED = Symbol('expired');
+export { EXPIRED };
 
 /** Bounds of a table, counted along its log. */
 export interface IdTableLimits {
@@ -20,8 +22,11 @@ export interface IdTableLimits {
   readonly operationsMax: number;
   /** Operations of one client; beyond them its own oldest go, so that none can expire the operations of others. */
   readonly perClientMax?: number;
-  /** Bytes of the values that are remembered, of one client and of all; beyond them the oldest go likewise. */
+  /** Operations of all clients of one principal; beyond them its own oldest go, however many names it takes. */
+  readonly perPrincipalMax?: number;
+  /** Bytes of the values that are remembered, of a client, a principal and all; beyond them the oldest go likewise. */
   readonly clientBytesMax?: number;
+  readonly principalBytesMax?: number;
   readonly bytesMax?: number;
   /** Clients remembered; beyond them those that have not been heard of for longest are forgotten. */
   readonly clientsMax: number;
@@ -30,36 +35,15 @@ export interface IdTableLimits {
 export const ID_TABLE_LIMITS: IdTableLimits = {
   operationsMax: 100_000,
   perClientMax: 50_000,
+  perPrincipalMax: 50_000,
   bytesMax: 256 << 20,
+  principalBytesMax: 128 << 20,
   clientBytesMax: 64 << 20,
   clientsMax: 100_000,
 };
 
 /** Clients looked at when a new one is one too many. */
 const LOOKS_MAX = 8;
-
-interface ClientEntry<T> {
-  readonly client: string;
-  readonly operations: OperationWindow<Held<T>>;
-  watermark: number;
-  /** What the values of its operations take. */
-  bytes: number;
-  /** Heard of since the table last looked for clients to forget. */
-  isRecent: boolean;
-  /** Its place in the order in which clients are looked at. */
-  place: number;
-}
-
-/** An operation in its client's window and in the order in which operations came. */
-interface Held<T> {
-  readonly entry: ClientEntry<T>;
-  readonly sequence: number;
-  /** Its place in that order. */
-  readonly place: number;
-  /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
-  value: T | typeof EXPIRED;
-  bytes: number;
-}
 
 /** How values are written into checkpoints; as they are unless given. */
 export interface ValueCodec<T> {
@@ -77,6 +61,7 @@ export class IdTable<T> {
   readonly #limits: IdTableLimits;
   readonly #codec: ValueCodec<T>;
   readonly #clients = new Map<string, ClientEntry<T>>();
+  readonly #principals = new RememberedPrincipals<T>();
   readonly #clientOrder = new Fifo<ClientEntry<T>>();
   #order = new Fifo<Held<T>>();
   #nextPlace = 0;
@@ -102,6 +87,10 @@ export class IdTable<T> {
   /** What the values take. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  get remembered(): RememberedInLog {
+    return { operations: this.#size, bytes: this.#bytes };
   }
 
   /** Whether one more operation of the client would cost it one of its others. */
@@ -138,6 +127,7 @@ export class IdTable<T> {
     }
     this.#changedOperations.add(id, place);
     this.#trimClient(entry);
+    this.#trimPrincipal(entry);
     this.#trim();
     return place;
   }
@@ -157,6 +147,7 @@ export class IdTable<T> {
     for (let held = entry.operations.takeUpTo(upTo); held !== undefined; held = entry.operations.takeUpTo(upTo)) {
       held.value = EXPIRED;
       this.#size -= 1;
+      this.#principals.left(entry.principal);
       this.#count(entry, -held.bytes);
       if (this.#changedOperations.counts(held.place)) {
         this.#changedOperations.add(operationId(client, held.sequence), held.place);
@@ -175,6 +166,9 @@ export class IdTable<T> {
     return {
       get changes() {
         return changes.size;
+      },
+      get firstTaken() {
+        return changes.firstTaken;
       },
       changeAll: () => changes.addAll(this.#clients.keys()),
       takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
@@ -210,7 +204,7 @@ export class IdTable<T> {
   #loadClients(rows: SectionRows): void {
     const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
     for (const [client, [place, watermark, isRecent]] of saved.toSorted(byPlace)) {
-      this.#addClient({ client, operations: new OperationWindow(), watermark, bytes: 0, isRecent, place });
+      this.#addClient({ client, watermark, isRecent, place });
     }
   }
 
@@ -228,6 +222,7 @@ export class IdTable<T> {
   #add(held: Held<T>): void {
     held.entry.operations.add(held);
     this.#order.push(held);
+    this.#principals.came(held);
     this.#nextPlace = held.place + 1;
     this.#size += 1;
     this.#count(held.entry, held.bytes);
@@ -235,28 +230,26 @@ export class IdTable<T> {
 
   #count(entry: ClientEntry<T>, bytes: number): void {
     entry.bytes += bytes;
+    if (entry.principal !== undefined) entry.principal.bytes += bytes;
     this.#bytes += bytes;
   }
 
-  #addClient(entry: ClientEntry<T>): void {
-    this.#clients.set(entry.client, entry);
+  #addClient(given: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>): ClientEntry<T> {
+    const { client, watermark, isRecent, place } = given;
+    const principal = this.#principals.enter(client);
+    const operations = new OperationWindow<Held<T>>();
+    const entry: ClientEntry<T> = { client, principal, operations, watermark, bytes: 0, isRecent, place };
+    this.#clients.set(client, entry);
     this.#clientOrder.push(entry);
-    this.#nextClientPlace = entry.place + 1;
+    this.#nextClientPlace = place + 1;
+    return entry;
   }
 
   #open(client: string): ClientEntry<T> {
     let entry = this.#clients.get(client);
     if (entry === undefined) {
       this.#makeRoomForClient();
-      entry = {
-        client,
-        operations: new OperationWindow(),
-        watermark: 0,
-        bytes: 0,
-        isRecent: true,
-        place: this.#nextClientPlace,
-      };
-      this.#addClient(entry);
+      entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
       this.#changedClients.add(client);
     }
     if (!entry.isRecent) this.#changedClients.add(client);
@@ -271,6 +264,16 @@ export class IdTable<T> {
     // The latest one stays, however large it is: who asks again for it is answered.
     while (operations.size > perClientMax || (entry.bytes > clientBytesMax && operations.size > 1)) {
       this.expire(client, (operations.first as Held<T>).sequence);
+    }
+  }
+
+  /** So does a principal, of whichever of its clients they are. */
+  #trimPrincipal({ principal }: ClientEntry<T>): void {
+    if (principal === undefined) return;
+    const { perPrincipalMax = Infinity, principalBytesMax = Infinity } = this.#limits;
+    while (principal.size > perPrincipalMax || (principal.bytes > principalBytesMax && principal.size > 1)) {
+      const { entry, sequence } = this.#principals.oldestOf(principal);
+      this.expire(entry.client, sequence);
     }
   }
 
@@ -295,6 +298,7 @@ export class IdTable<T> {
       this.#changedClients.add(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
+        this.#principals.leave(entry.principal);
         continue;
       }
       // One with operations stays: the bound on those bounds the clients that have some.
@@ -303,10 +307,6 @@ export class IdTable<T> {
       this.#clientOrder.push(entry);
     }
   }
-}
-
-function isHeld<T>({ value }: Held<T>): boolean {
-  return value !== EXPIRED;
 }
 
 function byPlace(

@@ -31,15 +31,23 @@ export class PacedRequests {
     this.#others = Array.from({ length: siteCount - 1 }, () => ({ window, turnMs }));
   }
 
+  /** Why no more of this operation may begin here, if so many wait already. */
+  refusalOf(operation: string): CorrectableError | undefined {
+    const isFull = this.#waiting.size >= this.#waitingMax && this.#operations.has(operation);
+    return isFull ? this.#overloadedError() : undefined;
+  }
+
   /**
    * Whether the request may begin: it has a place, or needs none. Otherwise it waits for its turn.
    *
    * @throws CorrectableError `OVERLOADED` where too many wait already
    */
   enter(request: RedRequest, nowMs: number): boolean {
-    if (!this.#operations.has(request.submission.operation)) return true;
+    const { operation } = request.submission;
+    if (!this.#operations.has(operation)) return true;
     if (this.#waiting.size === 0 && this.#take(request, nowMs)) return true;
-    if (this.#waiting.size >= this.#waitingMax) throw this.#overloadedError();
+    const refusal = this.refusalOf(operation);
+    if (refusal !== undefined) throw refusal;
     this.#waiting.add(request);
     return false;
   }

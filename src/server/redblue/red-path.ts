@@ -17,7 +17,7 @@ import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import { abandonedError, errorOf, expiredError, failureOf, leftError, sessionBehindError } from './failure.ts';
+import { abandonedError, errorOf, expiredError, failureOf, leftError, redFullError, sessionBehindError } from './failure.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
@@ -29,6 +29,7 @@ import { ANSWER_CODEC } from './red-answers.ts';
 import { isLastOf, recordOf } from './red-record.ts';
 import { NO_EFFECTS, RedRequests, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
+import type { RememberedInLog } from './remembered.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Answer } from './site-state.ts';
 import { isCovered } from './vector.ts';
@@ -113,6 +114,12 @@ export class RedPath {
     const left = this.#requests.left + this.#leftReads.size;
     const places = this.#requests.size + this.#reads.size + this.#leftReads.size;
     return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
+  }
+
+  /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
+  refusalOf(operation: string): CorrectableError | undefined {
+    if (this.isFull) return redFullError(this.#core.options.redInFlightMax ?? Infinity);
+    return this.#paced.refusalOf(operation);
   }
 
   /**
@@ -266,6 +273,10 @@ export class RedPath {
   /** Records taken from the red log, from its beginning. */
   get delivered(): number {
     return this.#delivered;
+  }
+
+  get remembered(): RememberedInLog {
+    return this.#answers.remembered;
   }
 
   /** The parts of the state that are saved row by row. */

@@ -28,6 +28,7 @@ import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
 import type { Vector } from './vector.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
+import type { Remembered } from './remembered.ts';
 import { Updates } from './updates.ts';
 import type { UpdatesHost } from './updates.ts';
 import type { Walks } from './walks.ts';
@@ -124,6 +125,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** Records of the red log that are known to be committed since before the restart. */
   get redProven(): number {
     return this.#redProven;
+  }
+
+  get remembered(): Remembered {
+    return { own: this.walks.slots.remembered, red: this.red.remembered };
   }
 
   /** The parts of the state that are saved row by row. */

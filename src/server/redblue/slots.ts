@@ -4,10 +4,11 @@
  * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
  */
 import type { Section } from './checkpoint.ts';
-import { EXPIRED, IdTable } from './id-table.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
 import type { IdTableLimits, ValueCodec } from './id-table.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { OperationId, SlotDecision } from './records.ts';
+import type { RememberedInLog } from './remembered.ts';
 
 /** One decided slot. */
 export interface Slot {
@@ -49,9 +50,11 @@ const CODEC: ValueCodec<Slot> = {
 
 /** The decided slots of one log. */
 export class Slots {
+  readonly limits: IdTableLimits;
   readonly #table: IdTable<Slot>;
 
-  constructor(limits?: IdTableLimits) {
+  constructor(limits: IdTableLimits = ID_TABLE_LIMITS) {
+    this.limits = limits;
     this.#table = new IdTable(limits, CODEC);
   }
 
@@ -82,6 +85,10 @@ export class Slots {
   /** Whether the client has as many operations here, that it has not acknowledged, as it may; those are known still. */
   isFullFor(client: string): boolean {
     return this.#table.isFullFor(client);
+  }
+
+  get remembered(): RememberedInLog {
+    return this.#table.remembered;
   }
 
   /** The parts of the state that are saved row by row. */

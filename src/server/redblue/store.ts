@@ -77,27 +77,43 @@ export class Store implements StateReader, Section {
 
   get changes(): number {
     let size = 0;
-    for (const { changes } of this.#tables.values()) size += changes.size;
+    for (const { changes, parts } of this.#tables.values()) size += changes.size + parts.changes.size;
     return size;
   }
 
+  get firstTaken(): number {
+    let taken = 0;
+    for (const { changes, parts } of this.#tables.values()) taken += changes.firstTaken + parts.changes.firstTaken;
+    return taken;
+  }
+
   changeAll(): void {
-    for (const table of this.#tables.values()) table.changes.addAll(table.savedKeys());
+    for (const table of this.#tables.values()) {
+      table.changes.addAll(table.savedKeys());
+      table.parts.changeAll();
+    }
   }
 
   takeChanges(max: number): SavedRow[] {
     const rows: SavedRow[] = [];
     for (const [name, table] of this.#tables) {
       for (const key of table.changes.take(max - rows.length)) rows.push([savedName(name, key), table.save(key)]);
+      for (const [part, saved] of table.parts.takeChanges(max - rows.length)) rows.push([partName(name, part), saved]);
     }
     return rows;
   }
 
   restore(rows: SectionRows): void {
+    const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
     for (const [name, saved] of rows) {
       const [table, key] = splitName(name);
-      this.#table(table).restore(key, saved);
+      if (table !== PARTS) this.#table(table).restore(key, saved);
+      else {
+        const [owner, part] = splitName(key);
+        parts.get(owner)?.push([part, saved]);
+      }
     }
+    for (const [name, saved] of parts) this.#table(name).parts.restore(saved);
   }
 
   #table(name: string): TableStore {
@@ -108,6 +124,13 @@ export class Store implements StateReader, Section {
 }
 
 const SEPARATOR = '\u0000';
+
+/** Stands for a table in the names of parts: tables have names. */
+const PARTS = '';
+
+function partName(table: string, part: string): string {
+  return savedName(PARTS, savedName(table, part));
+}
 
 function savedName(table: string, key: string): string {
   return table + SEPARATOR + key;

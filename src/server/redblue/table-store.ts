@@ -9,6 +9,7 @@ import { isScalar } from './key-range.ts';
 import type { Entry, ReadRange, Scalar } from './key-range.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
+import { TableParts } from './table-parts.ts';
 import type { Table } from './tables.ts';
 import type { Vector } from './vector.ts';
 
@@ -46,6 +47,8 @@ type SavedRow = readonly [
 export class TableStore {
   /** Keys of the rows that have changed since they were last saved. */
   readonly changes: Changes<string> = new Changes<string>();
+  /** What is saved beside the rows of fields that may become large. */
+  readonly parts: TableParts;
   readonly #name: string;
   readonly #removable: boolean;
   /** Whether blue operations can remove rows. */
@@ -68,6 +71,11 @@ export class TableStore {
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
     this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.redOnly);
+    this.parts = new TableParts({
+      fields: columns.filter(({ kind }) => kind.inParts === true).map((column) => column.name),
+      keys: () => this.#rows.keys(),
+      partsOf: (key, field) => this.#rows.get(key)?.states[this.#columnOf(field).position]?.parts,
+    });
   }
 
   read(key: string, field: string): unknown {
@@ -106,7 +114,11 @@ export class TableStore {
     const column = this.#columnOf(effect.field);
     const state = (row.states[column.position] ??= this.#newState(column));
     const { index } = column;
-    if (index === undefined) return state.apply(effect, stamp);
+    if (index === undefined) {
+      const result = state.apply(effect, stamp);
+      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
+      return result;
+    }
     const valuesOf = (): readonly Scalar[] => valuesTouched(state, effect);
     const before = valuesOf();
     const result = state.apply(effect, stamp);
@@ -215,9 +227,10 @@ export class TableStore {
     if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, placeOf(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const [{ position, index }, state] of this.#written(row)) {
+    for (const [{ name, position, index }, state] of this.#written(row)) {
       const before = index === undefined ? NOTHING : indexedValues(state.read());
       state.clear(stamp);
+      if (state.parts !== undefined) this.parts.note(key, name, state.parts);
       if (index !== undefined) reindex(index, key, before, indexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
     }

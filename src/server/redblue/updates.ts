@@ -6,15 +6,18 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import type { BluePath } from './blue-path.ts';
-import { failureOf, redFullError, sessionBehindError } from './failure.ts';
+import { failureOf, mayHaveBegunError, sessionBehindError } from './failure.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
-import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Origin, ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Answer } from './site-state.ts';
 import type { Slot } from './slots.ts';
 import { Walks } from './walks.ts';
 import type { Walk, WalkHost } from './walks.ts';
+
+/** Names the marker of this start: submissions have tokens from 1 on. */
+const NO_TOKEN = 0;
 
 /** What updates need from the rest of their replica. */
 export interface UpdatesHost {
@@ -76,18 +79,23 @@ export class Updates implements WalkHost {
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
   #begin(submission: Submission): void {
     const { red } = this.#host;
-    const id = submission.origin?.id;
-    if (id !== undefined && red.knows(id)) return this.goRed(submission);
+    const { origin, operation } = submission;
+    if (origin !== undefined && red.knows(origin.id)) return this.goRed(submission);
     // Asked once more when its turn has come: others may have taken all places while it waited for its session.
     const isRefused = (): boolean => {
-      if (red.isFull) this.answerCommitted(submission, this.#fullError());
-      return red.isFull;
+      const refusal = red.refusalOf(operation);
+      // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
+      if (refusal === undefined || (origin !== undefined && !red.isFull)) return false;
+      const isSure = origin === undefined || this.#cannotHaveBegun(origin);
+      this.answerCommitted(submission, isSure ? refusal : mayHaveBegunError());
+      return true;
     };
     if (!isRefused()) this.goRed(submission, isRefused);
   }
 
-  #fullError(): CorrectableError {
-    return redFullError(this.core.options.redInFlightMax ?? Infinity);
+  /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
+  #cannotHaveBegun({ hop }: Origin): boolean {
+    return hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN));
   }
 
   /** Nobody can ask for this again: its answer need not be remembered. */
@@ -180,11 +188,11 @@ export class Updates implements WalkHost {
     });
   }
 
-  /** The same, where what comes of it may not be red while too much waits for the red order. */
+  /** The same, where what comes of it may not be red while too much waits for the red order, or for its turn. */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
     const outcome = this.#run(submission);
-    const isRed = !isCorrectableError(outcome) && this.#isRed(submission, outcome);
-    return isRed && this.#host.red.isFull ? this.#fullError() : outcome;
+    if (isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
+    return this.#host.red.refusalOf(submission.operation) ?? outcome;
   }
 
   /** Runs the generator on the stable snapshot. */

@@ -59,7 +59,7 @@ export class Walks {
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
     if (isNew && this.slots.isFullFor(clientOf(id))) {
-      return this.#host.answerCommitted(submission, unacknowledgedError());
+      return this.#host.answerCommitted(submission, unacknowledgedError(this.slots.limits));
     }
     this.step({ submission, origin, site: origin.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
   }

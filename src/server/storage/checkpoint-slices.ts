@@ -26,6 +26,7 @@ export class CheckpointSlices {
   #characters = SLICE_CHARACTERS;
   #askRows = ROWS_AT_FIRST;
   #left = Infinity;
+  #firstTaken = 0;
 
   constructor(source: CheckpointSource) {
     this.#source = source;
@@ -56,10 +57,15 @@ export class CheckpointSlices {
   }
 
   #partial(rows: readonly string[]): Slice {
-    let left = 0;
-    for (const section of Object.values(this.#source.sections)) left += section.changes;
-    if (left >= this.#left) this.#characters *= SLICE_GROWTH;
+    let [left, firstTaken] = [0, 0];
+    for (const section of Object.values(this.#source.sections)) {
+      left += section.changes;
+      firstTaken += section.firstTaken ?? 0;
+    }
+    // What was taken for the first time is not among what was left: it says nothing of how fast rows change.
+    if (left - this.#left >= firstTaken - this.#firstTaken) this.#characters *= SLICE_GROWTH;
     this.#left = left;
+    this.#firstTaken = firstTaken;
     return { rows, isLast: false };
   }
 }

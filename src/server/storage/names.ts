@@ -26,7 +26,7 @@ function padded(number: number): string {
 
 /**
  * Version of the format of logs and checkpoints: 5 has settled frames, and checkpoints that say where they end; from 6 on
- * red operations stand on others, of which earlier versions would decide otherwise.
+ * queues lie in parts, and red operations stand on others, of which earlier versions would decide otherwise.
  */
 export const FORMAT = 6;
 /** The oldest one that is read. */

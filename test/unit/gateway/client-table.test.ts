@@ -157,7 +157,7 @@ describe('bytes', () => {
     const clients = table({ repliesBytesTotalMax: 1_000_000 });
     for (let n = 0; n < 2_000; n++) {
       const record = clients.open('', `visitor ${n}`, 'json');
-      if (clients.hasRoom(record, 1_000)) record.record(submission(1));
+      if (clients.fullBy(record, 1_000) === undefined) record.record(submission(1));
       clients.left(record, n);
     }
     expect(clients.size).toBeLessThan(1_000);

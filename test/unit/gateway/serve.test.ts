@@ -49,6 +49,26 @@ test('serve with limits that do not fit → INVALID_ARGUMENT, and nothing is lef
   await expect(served).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' });
 });
 
+test('updates that are not acknowledged → the metrics say how much the site remembers of them', async () => {
+  const server = await serve({ service, sites: ['irl'] });
+  const remembered = async (): Promise<string[]> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return text.match(/^correctables_answer\w+\{site="irl",log="own"\} \d+$/gm) ?? [];
+  };
+  await using client = new RawClient(server.siteUrl('irl'));
+  await client.greet({ levels });
+  client.send([1, 'submit', 'add', 'update', 2, { key: 'k' }], [2, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  await client.row();
+  await client.row();
+  const [answers, bytes] = await remembered();
+  expect(answers).toBe('correctables_answers_remembered{site="irl",log="own"} 2');
+  expect(Number(bytes?.split(' ')[1])).toBeGreaterThan(100);
+  client.send([2, 'ack'], [3, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  await client.row();
+  expect((await remembered())[0]).toBe('correctables_answers_remembered{site="irl",log="own"} 1');
+  await server.close();
+});
+
 test('serve with a page that fails, and upgrades to nowhere that are reset → goes on', async () => {
   const server = await serve({
     service,

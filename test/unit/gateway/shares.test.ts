@@ -1,6 +1,7 @@
 /** What a principal and an address may take up at a gateway, and how often a connection may renew its token. */
 import { describe, expect, test } from 'vitest';
 import { Addresses } from '../../../src/server/gateway/addresses.ts';
+import type { PrincipalLoad } from '../../../src/server/gateway/load.ts';
 import { Principals } from '../../../src/server/gateway/principals.ts';
 import { Renewals } from '../../../src/server/gateway/renewals.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -20,10 +21,10 @@ describe('principals', () => {
     const principals = new Principals(bounds);
     const first = principals.enter('a', 0);
     const second = principals.enter('a', 0);
-    expect([first?.take(0), second?.take(0)]).toEqual([0, 1000]);
+    expect([first?.rate.take(0), second?.rate.take(0)]).toEqual([0, 1000]);
     principals.leave('a', 10);
     principals.leave('a', 10);
-    expect(principals.enter('a', 20)?.take(20)).toBeGreaterThan(0);
+    expect(principals.enter('a', 20)?.rate.take(20)).toBeGreaterThan(0);
   });
 
   test('gone for a while → forgotten', () => {
@@ -31,6 +32,19 @@ describe('principals', () => {
     principals.enter('a', 0);
     principals.leave('a', 0);
     principals.enter('b', 1000);
+    expect(principals.size).toBe(1);
+  });
+
+  test('gone for a while, and something of it is under way → remembered until that has ended', () => {
+    const principals = new Principals(bounds);
+    const load = principals.enter('a', 0)?.load as PrincipalLoad;
+    load.bytes = 100;
+    principals.leave('a', 0);
+    principals.enter('b', 1000);
+    expect(principals.enter('a', 1000)?.load).toBe(load);
+    principals.leave('a', 1000);
+    load.bytes = 0;
+    principals.enter('b', 3000);
     expect(principals.size).toBe(1);
   });
 });

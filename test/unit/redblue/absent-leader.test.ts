@@ -278,6 +278,18 @@ describe('budget of what waits for the red order', () => {
     expect(sites.submit(S, push).code).toBe('OVERLOADED');
   });
 
+  test('spent, and another site or an earlier start may have begun it → UNKNOWN; nobody can have → OVERLOADED', () => {
+    const sites = full();
+    expect(sites.ask(S, order, { id: 'c/1', home: S }).code).toBe('UNKNOWN');
+    sites.start(LEADER);
+    sites.pass(100);
+    sites.crash(LEADER);
+    sites.submit(S, take);
+    sites.sync(S);
+    expect(sites.ask(S, order, { id: 'c/2', home: S }).code).toBe('OVERLOADED');
+    expect(sites.ask(S, order, { id: 'c/3', home: 2, hop: 1 }).code).toBe('UNKNOWN');
+  });
+
   test('a named update that was refused → is not executed when it is asked for again', () => {
     const sites = full();
     const first = sites.ask(S, take, { id: 'c/1', home: S });

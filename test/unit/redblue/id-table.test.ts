@@ -1,6 +1,7 @@
 /** The table of identifiers: entries leave only behind a watermark. */
 import { describe, expect, test } from 'vitest';
 import { EXPIRED, IdTable } from '../../../src/server/redblue/id-table.ts';
+import type { IdTableLimits } from '../../../src/server/redblue/id-table.ts';
 
 describe('id table', () => {
   test('watermark moved → what is at or below it has expired, the rest stays', () => {
@@ -89,6 +90,53 @@ describe('what one client may take', () => {
     expect([table.get('c/2'), table.size, table.bytes]).toEqual(['x'.repeat(100), 1, 100]);
   });
 
+  test('very many names of one principal → its own oldest go, those of others stay; also after a restart', () => {
+    const limits = { operationsMax: 20, perClientMax: 5, perPrincipalMax: 8, clientsMax: 100 };
+    let table = new IdTable<number>(limits);
+    table.set('bob/b/1', 1);
+    const visit = (from: number, to: number): void => {
+      for (let n = from; n <= to; n += 1) table.set(`eve/e${n}/1`, n);
+    };
+    visit(1, 10);
+    const known = (): boolean[] => [2, 3, 10].map((n) => table.get(`eve/e${n}/1`) === n);
+    expect([known(), table.size]).toEqual([[false, true, true], 9]);
+    table = restarted(table, limits);
+    visit(11, 40);
+    expect([table.get('eve/e32/1'), table.get('eve/e33/1'), table.get('bob/b/1'), table.size]).toEqual([
+      EXPIRED,
+      33,
+      1,
+      9,
+    ]);
+    expect(table.get('eve/e1/1')).toBe(EXPIRED);
+  });
+
+  test('large values of one principal → as many bytes as it may take, whatever its clients are called', () => {
+    const limits = { operationsMax: 100, clientsMax: 100, clientBytesMax: 10, principalBytesMax: 15, bytesMax: 40 };
+    const table = new IdTable<string>(limits, codec);
+    table.set('bob/b/1', 'x'.repeat(9));
+    for (let n = 1; n <= 20; n += 1) table.set(`eve/e${n}/1`, 'x'.repeat(9));
+    expect([table.get('bob/b/1') === 'x'.repeat(9), table.get('eve/e19/1'), table.bytes]).toEqual([true, EXPIRED, 18]);
+    table.expire('eve/e20', 1);
+    expect(table.bytes).toBe(9);
+  });
+
+  test('names that do not say whose they are → each for itself', () => {
+    const table = new IdTable<number>({ operationsMax: 20, perPrincipalMax: 2, clientsMax: 100 });
+    for (const client of ['a', 'b', 'c', '/d', '/e', '/f']) table.set(`${client}/1`, 1);
+    expect(table.size).toBe(6);
+  });
+
+  test('acknowledged as they come → nothing piles up behind one that is not', () => {
+    const table = new IdTable<number>({ operationsMax: 20, perPrincipalMax: 5, clientsMax: 100 });
+    table.set('eve/slow/1', 1);
+    for (let sequence = 1; sequence <= 1_000; sequence += 1) {
+      table.set(`eve/busy/${sequence}`, sequence);
+      table.expire('eve/busy', sequence);
+    }
+    expect([table.get('eve/slow/1'), table.size]).toEqual([1, 1]);
+  });
+
   test('a value that is written anew → counted once', () => {
     const table = new IdTable<string>({ operationsMax: 100, clientsMax: 10 }, codec);
     table.set('a/1', 'xxx');
@@ -98,6 +146,17 @@ describe('what one client may take', () => {
     expect(table.bytes).toBe(0);
   });
 });
+
+/** The same table, as a checkpoint has it. */
+function restarted(table: IdTable<number>, limits: IdTableLimits): IdTable<number> {
+  const again = new IdTable<number>(limits);
+  for (const [name, section] of Object.entries(table.sections('ids'))) {
+    section.changeAll();
+    const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
+    again.sections('ids')[name]?.restore(new Map(rows));
+  }
+  return again;
+}
 
 function byLength(value: string): number {
   return value.length;

@@ -87,6 +87,10 @@ describe('places', () => {
 test('so many wait that those who come had to wait for long → refused at once, and nothing is done', () => {
   const sites = stocked();
   const waiting = Array.from({ length: 2 + 8 * 2 }, (_, n) => sites.ask(1, dequeue, { id: `x/${n + 1}` }));
+  const sent = sites.sent.length;
+  expect(sites.submit(1, dequeue).code).toBe('OVERLOADED');
+  expect(sites.sent).toHaveLength(sent);
+  // Who may ask again is told by the red order: after that, no copy of the request is executed.
   const late = sites.ask(1, dequeue, { id: 'x/99' });
   sites.settle();
   expect(late.code).toBe('OVERLOADED');

@@ -22,8 +22,24 @@ export interface FieldState {
   readonly isInitial: boolean;
   /** The state as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown;
-  /** All of the state as plain data, to make the same state of again. */
+  /** All of the state as plain data, to make the same state of again; of one that has parts, the rest. */
   save(): unknown;
+  /** Of a state that may become large: the parts that it is saved in. */
+  readonly parts?: StateParts;
+}
+
+/** The parts of a state: numbered, each small enough to be written as one. */
+export interface StateParts {
+  /** Those that have changed since they were last saved, or are gone, and were not told before. */
+  takeChanged(): readonly number[];
+  /** All that there are. */
+  numbers(): readonly number[];
+  /** A part as plain data; `undefined` when it is gone. */
+  save(number: number): unknown;
+  /** Makes a part of what `save` gave, in the order of their numbers. */
+  restore(number: number, saved: unknown): void;
+  /** Throws unless all parts are there that the rest of the state tells of. */
+  checkRestored(): void;
 }
 
 /** Effects in flight on one field, in order, each owned by an operation. */
@@ -44,6 +60,8 @@ export interface FieldKind {
   readonly name: string;
   /** Whether only red shadow operations may change it: its effects may then read it when applied. */
   readonly redOnly: boolean;
+  /** Whether its states have parts. */
+  readonly inParts?: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** The state at first, or the one that was saved. */

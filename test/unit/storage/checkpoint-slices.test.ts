@@ -1,0 +1,45 @@
+/** How a state is cut into slices that a site can bear between two operations. */
+import { expect, test } from 'vitest';
+import type { Section } from '../../../src/server/redblue/checkpoint.ts';
+import type { Stamp } from '../../../src/server/redblue/effect.ts';
+import { Store } from '../../../src/server/redblue/store.ts';
+import { register, table } from '../../../src/server/redblue/tables.ts';
+import { CheckpointSlices } from '../../../src/server/storage/checkpoint-slices.ts';
+
+const TEXT = 'x'.repeat(10_000);
+const MEGABYTE = 1_048_576;
+
+/** A state of so many rows; what `rows` says changes between two slices. Gives the sizes of the slices. */
+function slicesOf(count: number, changing: (slice: number) => readonly number[]): number[] {
+  const store = new Store({ notes: table({ text: register<string>() }) });
+  let version = 0;
+  const write = (key: number): void => {
+    version += 1;
+    const stamp: Stamp = { time: version, site: 0, entry: 0, version, seen: [version, 0] };
+    store.apply({ table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT } as never, stamp);
+  };
+  for (let key = 0; key < count; key += 1) write(key);
+  store.changeAll();
+  const sections: Record<string, Section> = { rows: store };
+  const slices = new CheckpointSlices({ sections } as never);
+  const sizes: number[] = [];
+  for (let isLast = false; !isLast && sizes.length < 1_000;) {
+    const slice = slices.take();
+    isLast = slice.isLast;
+    sizes.push(slice.rows.reduce((sum, row) => sum + row.length, 0));
+    for (const key of changing(sizes.length)) write(key);
+  }
+  return sizes;
+}
+
+test('a large state of which a little changes meanwhile → slices of about a megabyte to its end', () => {
+  const sizes = slicesOf(3_000, (slice) => [slice, slice + 1, slice + 2]);
+  expect(sizes.length).toBeGreaterThan(25);
+  expect(Math.max(...sizes)).toBeLessThan(1.3 * MEGABYTE);
+});
+
+test('rows that change faster than they are taken → longer and longer slices, until it has ended', () => {
+  const sizes = slicesOf(300, (slice) => Array.from({ length: 200 }, (_, n) => (200 * slice + n) % 300));
+  expect(sizes.length).toBeLessThan(100);
+  expect(Math.max(...sizes)).toBeGreaterThan(1.8 * MEGABYTE);
+});
