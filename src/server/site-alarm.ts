@@ -1,4 +1,7 @@
 /** What an operator must know, and how it is noticed. */
+import { isThenable } from '../correctable/values.ts';
+import { wellFormed } from '../protocol/value-domain.ts';
+import { textOf } from './redblue/failure.ts';
 import type { ReplicaObserver } from './redblue/replica-port.ts';
 import { isNoSpace } from './storage/files.ts';
 
@@ -16,7 +19,7 @@ export interface SiteAlarm {
     | 'checkpoint-failed'
     /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
     | 'data-damaged'
-    /** A generator threw what its contract does not declare; its text is told here alone. */
+    /** A generator threw what its contract does not declare; its text is told here alone, 500 characters, 10 a second. */
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
@@ -30,7 +33,21 @@ export interface SiteAlarm {
 }
 
 /** Is told of alarms. */
-export type OnAlarm = (alarm: SiteAlarm) => void;
+export type OnAlarm = (alarm: SiteAlarm) => unknown;
+
+/** Who tells of an alarm is in the middle of something: whatever `onAlarm` does, that goes on, and the alarm is heard. */
+export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
+  return (alarm) => {
+    const instead = (error: unknown): void =>
+      warn({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortText(textOf(error))})` });
+    try {
+      const given = onAlarm(alarm);
+      if (isThenable(given)) given.then(undefined, instead);
+    } catch (error) {
+      instead(error);
+    }
+  };
+}
 
 /** Tells of clocks that are wild. */
 export function clockObserver(sites: readonly string[], site: number, onAlarm: OnAlarm): ReplicaObserver {
@@ -58,10 +75,43 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
   };
 }
 
-/** Tells of what generators throw by mistake. */
-export function generatorAlarm(site: string, onAlarm: OnAlarm): (operation: string, text: string) => void {
-  return (operation, text) =>
-    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: the generator of '${operation}' threw: ${text}` });
+/** How much of what was thrown is told: clients choose much of it. */
+const TEXT_MAX = 500;
+/** How many alarms of generators are told in a window: clients choose how often one throws. */
+const THROWN_MAX = 10;
+const THROWN_WINDOW_MS = 1000;
+
+/**
+ * Tells of what generators throw by mistake, so many a second. The next one that is told says how many were left out.
+ */
+export function generatorAlarm(
+  site: string,
+  onAlarm: OnAlarm,
+  elapsedMs = (): number => performance.now(),
+): (operation: string, text: string) => void {
+  let windowFromMs = -Infinity;
+  let told = 0;
+  let leftOut = 0;
+  return (operation, text) => {
+    const nowMs = elapsedMs();
+    if (nowMs - windowFromMs >= THROWN_WINDOW_MS) {
+      windowFromMs = nowMs;
+      told = 0;
+    }
+    if (told >= THROWN_MAX) {
+      leftOut += 1;
+      return;
+    }
+    told += 1;
+    const others = leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
+    leftOut = 0;
+    const message = `Site ${site}: the generator of '${operation}' threw: ${shortText(text)}${others}`;
+    onAlarm({ kind: 'generator-threw', site, message });
+  };
+}
+
+function shortText(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${wellFormed(text.slice(0, TEXT_MAX))}… (${text.length} characters)`;
 }
 
 /** What a site's storage tells of. */

@@ -7,7 +7,7 @@
  * a session saw at another site comes along as a signed token, and is waited for.
  */
 import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Effect, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/catalogue.ts';
@@ -98,7 +98,7 @@ class SiteSession implements BindingSession {
  * The binding of one site, one handle on it of many: closing it closes this handle. Behind a gateway, values come from the
  * wire and go there; for others in the process it copies them, so that nobody has the site's own in hand.
  */
-export class SiteBinding implements Binding<RedBlueLevels> {
+export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
   readonly executesOnce = true;
   readonly #siteName: string;
@@ -307,8 +307,12 @@ class SinkSubmitter implements Submitter {
   }
 }
 
-/** For views that stay in the process. */
+/** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
 class CopyingSubmitter extends SinkSubmitter {
+  override failed(error: unknown, stage: Stage | undefined): void {
+    super.failed(isCorrectableError(error) ? copyOfError(error) : error, stage);
+  }
+
   override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
     super.view(stage, copyOf(reply), seen);
   }
@@ -317,6 +321,13 @@ class CopyingSubmitter extends SinkSubmitter {
 function copyOf({ value, meta }: Reply): Reply {
   const copy = { value: sentCopy(value, 'result') };
   return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
+}
+
+function copyOfError(error: CorrectableError): CorrectableError {
+  const { code, message, domain } = error;
+  if (domain === undefined) return new CorrectableError(code, message, error);
+  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data') };
+  return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
 }
 
 function closedError(name: string): CorrectableError {
