@@ -127,7 +127,7 @@ export interface StorageEvents {
 /** Tells of a site's disk. */
 export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
   const tell = (kind: SiteAlarm['kind'], what: string): void =>
-    onAlarm({ kind, site, message: `Site ${site}: ${what}` });
+    void onAlarm({ kind, site, message: `Site ${site}: ${what}` });
   return {
     fullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {

@@ -153,7 +153,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const submission = { operation: name, args, origin, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      const submitter = new Kind(told, wants, session, { door: this, context });
+      const submitter = new Kind(told, wants, session, { door: this, context, operation: name });
       this.#site.submit(submission, submitter);
     } catch (error) {
       sink.fail(error);
@@ -245,6 +245,7 @@ const FINAL: ViewDetails = { final: true };
 
 /** Who submits, and in what circumstances. */
 interface Caller {
+  readonly operation: string;
   readonly door: object;
   readonly context: InvocationContext;
 }
@@ -258,10 +259,12 @@ class SinkSubmitter implements Submitter {
   readonly #session: SiteSession | undefined;
   /** All that was asked for has been told. */
   #isOver = false;
+  protected readonly operation: string;
 
   constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, from: Caller) {
     this.door = from.door;
     this.#context = from.context;
+    this.operation = from.operation;
     this.#sink = sink;
     this.#plan = plan;
     this.#session = session;
@@ -310,7 +313,7 @@ class SinkSubmitter implements Submitter {
 /** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
 class CopyingSubmitter extends SinkSubmitter {
   override failed(error: unknown, stage: Stage | undefined): void {
-    super.failed(isCorrectableError(error) ? copyOfError(error) : error, stage);
+    super.failed(isCorrectableError(error) ? copyOfError(error, this.operation) : error, stage);
   }
 
   override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
@@ -323,10 +326,10 @@ function copyOf({ value, meta }: Reply): Reply {
   return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
 }
 
-function copyOfError(error: CorrectableError): CorrectableError {
+function copyOfError(error: CorrectableError, operation: string): CorrectableError {
   const { code, message, domain } = error;
   if (domain === undefined) return new CorrectableError(code, message, error);
-  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data') };
+  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
   return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
 }
 
