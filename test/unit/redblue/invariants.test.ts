@@ -24,6 +24,8 @@ const service = defineService(contract, {
   invariants: { t: { 'never negative': ({ n }) => n >= 0 } },
 });
 
+type OnAlarm = NonNullable<EmbeddedOptions['onAlarm']>;
+
 /** What operators are told while two operations break the invariant of one row. */
 async function alarmsOf(options: Partial<EmbeddedOptions>): Promise<readonly SiteAlarm[]> {
   const alarms: SiteAlarm[] = [];
@@ -97,7 +99,7 @@ describe('checkInvariants', () => {
         generators: { take: (args, { shadow }) => shadow.take(args, null) },
         invariants: { t: { 'never negative': ({ n }) => n >= 0 } },
       });
-      const embedded = createEmbedded(breaking, { sites: ['a'], onAlarm });
+      const embedded = createEmbedded(breaking, { sites: ['a'], onAlarm: onAlarm as OnAlarm });
       const client = createClient(embedded.site('a'));
       expect(await client.invoke(contract.take({ k: 'x' }), { timeoutMs: 5000 })).toBeNull();
       await embedded.close();

@@ -53,10 +53,7 @@ test('whoever is told a failure changes its data → who asks again gets what th
   const kept = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
   const client = createClient(scripted((submitter) => submitter.failed(kept, undefined)));
   const failureOf = async (): Promise<CorrectableError> =>
-    client.invoke(enqueue('q', 1)).then(
-      () => expect.unreachable(),
-      (error: unknown) => error as CorrectableError,
-    );
+    (await client.invoke(enqueue('q', 1)).catch((error: unknown) => error)) as CorrectableError;
   const first = await failureOf();
   const told = first.domain!.data as typeof data;
   told.left = 777;
