@@ -38,6 +38,10 @@ const serve = cli
   .option('--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', {
     default: 0,
   })
+  .option(
+    '--check-invariants <when>',
+    'Alarms where rows break what the service says of them: on or off (default: on unless NODE_ENV is production)',
+  )
   .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
   .option('--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP')
   .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');

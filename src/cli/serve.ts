@@ -44,6 +44,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     service: await loadService(text(options, 'service')),
     sites,
     redLeader,
+    ...checkInvariantsOf(options),
     attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
     wan: wanOf(text(options, 'wan')),
     host,
@@ -78,6 +79,13 @@ function dataDirOf(options: Raw): string | undefined {
   if (options['ephemeral'] !== true) return resolve(options['data'] === undefined ? DATA_DIR : text(options, 'data'));
   if (options['data'] === undefined) return undefined;
   throw usageError('ephemeral', 'keeps nothing, and --data names a folder to keep it in: give one of them');
+}
+
+/** Whether invariants are checked, where it is said. */
+function checkInvariantsOf({ checkInvariants: given }: Raw): { readonly checkInvariants?: boolean } {
+  if (given === undefined) return {};
+  if (given === 'on' || given === 'off') return { checkInvariants: given === 'on' };
+  throw usageError('check-invariants', `takes on or off, not "${String(given)}"`);
 }
 
 function wanOf(given: string): Wan {

@@ -6,6 +6,8 @@ import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
+declare const byContract: unique symbol;
+
 /** What a binding may say about a view beside its value. */
 export interface ViewDetails {
   /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
@@ -111,9 +113,14 @@ export interface InvocationContext {
  * Access to one storage stack: the levels that it offers and how an operation yields a view at each.
  *
  * Whoever writes a binding runs the contract suite of `correctables/testing` on it.
+ *
+ * `C` is `true` where the views of an operation have the levels that its contract says: the types of finals believe it
+ * there, and nowhere else. A store with other levels, or with others in front, may run the same contract.
  */
-export interface Binding<L extends Levels = Levels> {
+export interface Binding<L extends Levels = Levels, out C extends boolean = boolean> {
   readonly name: string;
+  /** Carries `C`; never present at run time. */
+  readonly [byContract]?: C;
   /**
    * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
    * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an

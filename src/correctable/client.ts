@@ -8,7 +8,7 @@ import { CorrectableError, invalidArgument } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
-import type { FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from './level.ts';
+import type { Believed, FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from './level.ts';
 import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
 import { bindSession } from './session.ts';
@@ -49,8 +49,8 @@ export type CorrectableAt<T, L extends Levels, S extends readonly string[], R ex
   FinalLevel<L, Requested<L, S>, R>
 >;
 
-/** Invokes operations on one store. */
-export interface Client<L extends Levels> extends AsyncDisposable {
+/** Invokes operations on one store; `C` as in `Binding`. */
+export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
   /** The levels of the store, weakest first. */
   readonly levels: L;
   readonly weakest: Weakest<L>;
@@ -68,21 +68,21 @@ export interface Client<L extends Levels> extends AsyncDisposable {
   invoke<T, const S extends readonly [L[number], ...L[number][]], R extends Reach = Reach>(
     operation: Operation<T, R>,
     options: InvokeOptions<L[number]> & { readonly levels: S },
-  ): CorrectableAt<T, L, S, R>;
+  ): CorrectableAt<T, L, S, Believed<R, C>>;
   invoke<T, R extends Reach = Reach>(
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
-  ): Correctable<T, L, FinalLevel<L, L, R>>;
+  ): Correctable<T, L, FinalLevel<L, L, Believed<R, C>>>;
   /** One view, at the weakest level: fast, possibly stale. */
   invokeWeak<T, R extends Reach = Reach>(
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableAt<T, L, readonly [Weakest<L>], R>;
+  ): CorrectableAt<T, L, readonly [Weakest<L>], Believed<R, C>>;
   /** One view, at the strongest level that the operation has: correct, possibly slow. */
   invokeStrong<T, R extends Reach = Reach>(
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableAt<T, L, readonly [Strongest<L>], R>;
+  ): CorrectableAt<T, L, readonly [Strongest<L>], Believed<R, C>>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(options?: SessionOptions): Session;
   /**
@@ -117,7 +117,10 @@ export interface AnyClient extends AsyncDisposable {
  * await store.invoke(put('greeting', 'hello'));
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
-export function createClient<const L extends Levels>(given: Binding<L>, options: ClientOptions = {}): Client<L> {
+export function createClient<const L extends Levels, C extends boolean = boolean>(
+  given: Binding<L, C>,
+  options: ClientOptions = {},
+): Client<L, C> {
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
   const ladder = declareLevels(levels, given);
@@ -200,7 +203,7 @@ export function createClient<const L extends Levels>(given: Binding<L>, options:
     close,
     [Symbol.asyncDispose]: close,
   };
-  return client as unknown as Client<L>;
+  return client as unknown as Client<L, C>;
 }
 
 type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };

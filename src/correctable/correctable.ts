@@ -87,19 +87,25 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
   subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription;
   /**
    * Runs `run` on each view that differs from the input of the live run, and closes with its result once the final
-   * view has confirmed the input. On a wrong input the run is undone and repeated (C8).
+   * view has confirmed the input. On a wrong input the run is undone and repeated (C8). Where `run` gives a Correctable,
+   * the final has the weaker of both levels.
    *
    * @example
    * store.invoke(get('user:7:ads')).speculate((refs) => fetchAds(refs)).onFinal((ads) => deliver(ads));
    */
-  speculate<U>(
-    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, L, string>,
+  speculate<U, G extends string = never>(
+    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
-  ): Correctable<U, L, F>;
+  ): Correctable<U, L, F | G>;
   /** The same views with `transform` applied to each value. */
   map<U>(transform: (value: T) => U): Correctable<U, L, F>;
-  /** Follows the Correctable, promise or value that `next` makes of each different view, level by level. */
-  chain<U>(next: (value: T) => U | PromiseLike<U> | Correctable<U, L, string>): Correctable<U, L, F>;
+  /**
+   * Follows the Correctable, promise or value that `next` makes of each different view, level by level: no view, the
+   * final neither, has a stronger level than what it was made of.
+   */
+  chain<U, G extends string = never>(
+    next: (value: T) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+  ): Correctable<U, L, F | G>;
   /**
    * One view, as early as the conditions allow.
    *

@@ -30,6 +30,8 @@ export type ErrorCode =
 export interface DomainRefusal {
   readonly name: string;
   readonly data: unknown;
+  /** The operation that was refused, where the binding says: others may have errors of this name. */
+  readonly operation?: string | undefined;
 }
 
 /** What a `CorrectableError` is made from. */

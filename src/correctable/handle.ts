@@ -80,10 +80,10 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return subscribe(this[SOURCE], observer as ViewObserver<T, Levels, string>, options?.signal);
   }
 
-  speculate<U>(
-    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, L, string>,
+  speculate<U, G extends string = never>(
+    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
-  ): Correctable<U, L, F> {
+  ): Correctable<U, L, F | G> {
     return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
   }
 
@@ -91,7 +91,9 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return new Handle(map(this[SOURCE], transform));
   }
 
-  chain<U>(next: (value: T) => U | PromiseLike<U> | Correctable<U, L, string>): Correctable<U, L, F> {
+  chain<U, G extends string = never>(
+    next: (value: T) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+  ): Correctable<U, L, F | G> {
     return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), passErrors: true }));
   }
 

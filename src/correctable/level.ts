@@ -31,6 +31,9 @@ export interface Reach {
   readonly levels: string;
 }
 
+/** What is known of an operation at a store: what its contract says where that holds there (`C`), otherwise nothing. */
+export type Believed<R extends Reach, C extends boolean> = [C] extends [true] ? R : Reach;
+
 /** The level of the final where `S` were requested of a binding with the levels `L`, by what the operation can come to. */
 export type FinalLevel<L extends Levels, S extends readonly string[], R extends Reach> = R extends Reach
   ? string extends R['levels']

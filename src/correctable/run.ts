@@ -17,12 +17,13 @@ interface Scope<T> {
   readonly onCommit: (effect: Effect) => void;
 }
 
-/** What a run has come to; an `error` has no value. */
+/** What a run has come to: a view, or a value or a failure of its own. */
 export interface Outcome<U> {
-  readonly kind: 'preliminary' | 'final' | 'error';
+  readonly final?: boolean;
   readonly value?: U;
-  /** The level of a preliminary value. */
+  /** Of a view. */
   readonly level?: string;
+  readonly failed?: true;
   readonly error?: unknown;
 }
 

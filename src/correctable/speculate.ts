@@ -98,28 +98,26 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     run.outcome = outcome;
     tell(speculation, run);
   };
-  const fail = (error: unknown): void => end({ kind: 'error', error });
+  const fail = (error: unknown): void => end({ failed: true, error });
   try {
     const given = speculation.run(view.value, run);
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);
-      const onInner = (value: U, { final, level }: AnyView<U>): void =>
-        end(final ? { kind: 'final', value } : { kind: 'preliminary', value, level });
-      const seat = listenToAll(inner, onInner, fail);
+      const seat = listenToAll(inner, (_value, view) => end(view), fail);
       run.stop = () => leave(inner, seat);
     } else if (isThenable(given)) {
       const { done } = result;
       result.done ||= UNSEEN;
       given.then(
-        (value) => end({ kind: 'final', value: value as U }),
+        (value) => end({ final: true, value: value as U }),
         (error: unknown) => {
           // What a step says of itself counts.
           if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
           fail(error);
         },
       );
-    } else end({ kind: 'final', value: given as U });
+    } else end({ final: true, value: given as U });
   } catch (error) {
     fail(error);
   }
@@ -148,17 +146,18 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   const { input, outcome, effects } = run;
   if (!outcome || result.state !== 'updating') return;
   const value = outcome.value!;
-  if (outcome.kind === 'error') {
+  if (outcome.failed) {
     if (input.final) fail(speculation, outcome.error);
-  } else if (input.final && outcome.kind === 'final') {
-    const finish = (): void => void result.update(value, input.level, { final: true });
+  } else if (input.final && outcome.final) {
+    const level = result.ladder.all[supportedRank(result.ladder, input, outcome)]!;
+    const finish = (): void => void result.update(value, level, { final: true });
     run.phase = 'committing';
     if (effects) {
       result.done = UPDATE;
       inOrder(effects).then(finish, (error: unknown) => fail(speculation, error));
     } else finish();
   } else {
-    const level = previewLevel(result.ladder, input.level, outcome.level);
+    const level = previewLevel(result.ladder, input, outcome);
     if (level === undefined || (level === run.toldLevel && Object.is(value, run.toldValue))) return;
     run.toldLevel = level;
     run.toldValue = value;
@@ -167,11 +166,17 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
 }
 
 /** The strongest level of a preview that its input and, where it has a level of its own, its value support. */
-function previewLevel(ladder: Ladder, input: string, own: string | undefined): string | undefined {
-  // A level of another binding says only "preliminary": the weakest claim.
-  const supported = own === undefined ? Infinity : Math.max(rankOf(ladder, own), 0);
-  const rank = Math.min(rankOf(ladder, input), supported);
+function previewLevel<T, U>(ladder: Ladder, input: AnyView<T>, outcome: Outcome<U>): string | undefined {
+  const rank = supportedRank(ladder, input, outcome);
   return ladder.requested.slice(0, -1).findLast((name) => rankOf(ladder, name) <= rank);
+}
+
+/** A result is no stronger than what it was made of, nor than it says itself. */
+function supportedRank<T, U>(ladder: Ladder, input: AnyView<T>, { final, level }: Outcome<U>): number {
+  const own = rankOf(ladder, level!);
+  const rank = rankOf(ladder, input.level);
+  // A level of another binding says only whether it is the last: the weakest claim, or none.
+  return own < 0 ? (final ? rank : 0) : Math.min(rank, own);
 }
 
 function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {

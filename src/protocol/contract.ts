@@ -110,6 +110,14 @@ export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
 /** A contract: a typed builder an operation, and what is said about each. */
 export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
 
+/** Under which names an operation is in contracts: errors name theirs, and whoever asks about one has its part alone. */
+const names = new WeakMap<OperationSpec, Set<string>>();
+
+/** Whether the operation has this name in a contract; of one that is in none nobody knows. */
+export function isCalled(operation: OperationSpec, name: string): boolean {
+  return names.get(operation)?.has(name) ?? true;
+}
+
 const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
 
 /**
@@ -145,6 +153,9 @@ export function defineContract<const S extends OperationSpecs>(name: string, ope
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operationName}` });
     }
     contract[operationName] = builder(operationName, spec);
+    const known = names.get(spec);
+    if (known === undefined) names.set(spec, new Set([operationName]));
+    else known.add(operationName);
   }
   let hash: string | undefined;
   Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= schemaHash(name, operations)) });

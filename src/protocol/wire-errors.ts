@@ -38,16 +38,19 @@ export function failRow(id: number, error: unknown, level?: number): FailRow {
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(field !== undefined && { field }),
-    ...(domain !== undefined && { domain }),
+    ...(domain !== undefined && { domain: { name: domain.name, data: domain.data } }),
   };
   return [id, 'fail', code, message, level ?? null, details];
 }
 
-/** The error that a `fail` row tells of. A code of a newer server counts as `FINAL_FAILED`. */
-export function errorOf([, , code, message, , details]: FailRow, level?: string): CorrectableError {
+/**
+ * The error that a `fail` row tells of: at `level`, where that is all that failed, and of which operation. A code of a
+ * newer server counts as `FINAL_FAILED`.
+ */
+export function errorOf([, , code, message, , details]: FailRow, level?: string, operation?: string): CorrectableError {
   const known: ErrorCode = Object.hasOwn(CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
   const { retryable, retryAfterMs, field } = details ?? {};
-  const domain = details?.domain && { name: details.domain.name, data: details.domain.data };
+  const domain = details?.domain && { name: details.domain.name, data: details.domain.data, operation };
   const given: ErrorDetails = { retryable, retryAfterMs, field, level, domain };
   return new CorrectableError(known, known === code ? message : `${code}: ${message}`, given);
 }

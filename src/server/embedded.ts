@@ -22,7 +22,7 @@ import type { SiteMessage } from './redblue/site-machine.ts';
 import { SignedTokens } from './session-tokens.ts';
 import { RejectionCounter } from './rejections.ts';
 import type { Rejections } from './rejections.ts';
-import { clockObserver, clockSetAlarm, generatorAlarm, warn } from './site-alarm.ts';
+import { clockObserver, clockSetAlarm, generatorAlarm, guardedAlarm, warn } from './site-alarm.ts';
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -73,7 +73,10 @@ export interface EmbeddedOptions<N extends string = string> {
    * random one.
    */
   readonly clusterKey?: string | Uint8Array;
-  /** Told of what an operator must know. Default: a process warning. */
+  /**
+   * Told of what an operator must know, while the site is at work. What it throws, or a promise that it gives is rejected
+   * with, goes with the alarm to a process warning and disturbs nothing else. Default: a process warning.
+   */
   readonly onAlarm?: (alarm: SiteAlarm) => void;
   /**
    * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
@@ -105,7 +108,7 @@ export interface Embedded<N extends string = string> {
    *
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
-  site(name: N): Binding<RedBlueLevels>;
+  site(name: N): Binding<RedBlueLevels, true>;
   /**
    * How often red operations of the site were rejected, and executed again, by what they met.
    *
@@ -146,7 +149,8 @@ export function createEmbedded<const N extends string>(service: Service, options
   checkEmbedded(service, options);
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
-  const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS, onAlarm = warn } = options;
+  const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS } = options;
+  const onAlarm = guardedAlarm(options.onAlarm ?? warn);
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = areChecked(service) } = options;
   const drivers: SiteDriver[] = [];

@@ -1,5 +1,7 @@
 /** What an operator must know, and how it is noticed. */
 import { isCorrectableError } from '../correctable/errors.ts';
+import { isThenable } from '../correctable/values.ts';
+import { wellFormed } from '../protocol/value-domain.ts';
 import { textOf } from './redblue/failure.ts';
 import type { OnThrown } from './redblue/generator-budget.ts';
 import type { ReplicaObserver } from './redblue/replica-port.ts';
@@ -19,7 +21,10 @@ export interface SiteAlarm {
     | 'checkpoint-failed'
     /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
     | 'data-damaged'
-    /** A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone. */
+    /**
+     * A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone, 500
+     * characters of it, ten times a second.
+     */
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
@@ -35,7 +40,21 @@ export interface SiteAlarm {
 }
 
 /** Is told of alarms. */
-export type OnAlarm = (alarm: SiteAlarm) => void;
+export type OnAlarm = (alarm: SiteAlarm) => unknown;
+
+/** Who tells of an alarm is in the middle of something: whatever `onAlarm` does, that goes on, and the alarm is heard. */
+export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
+  return (alarm) => {
+    const instead = (error: unknown): void =>
+      warn({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortText(textOf(error))})` });
+    try {
+      const given = onAlarm(alarm);
+      if (isThenable(given)) given.then(undefined, instead);
+    } catch (error) {
+      instead(error);
+    }
+  };
+}
 
 /** Tells of clocks that are wild. */
 export function clockObserver(sites: readonly string[], site: number, onAlarm: OnAlarm): ReplicaObserver {
@@ -63,10 +82,39 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
   };
 }
 
-/** Tells of what generators throw by mistake. */
-export function generatorAlarm(site: string, onAlarm: OnAlarm): OnThrown {
-  return (who, cause) =>
-    onAlarm({ kind: 'generator-threw', site, message: `Site ${site}: ${who} threw ${thrownText(cause)}`, cause });
+/** How much of what was thrown is told: clients choose much of it. */
+const TEXT_MAX = 500;
+/** How many alarms of generators are told in a window: clients choose how often one throws. */
+const THROWN_MAX = 10;
+const THROWN_WINDOW_MS = 1000;
+
+/**
+ * Tells of what generators throw by mistake, so many a second. The next one that is told says how many were left out.
+ */
+export function generatorAlarm(
+  site: string,
+  onAlarm: OnAlarm,
+  elapsedMs = (): number => performance.now(),
+): OnThrown {
+  let windowFromMs = -Infinity;
+  let told = 0;
+  let leftOut = 0;
+  return (who, cause) => {
+    const nowMs = elapsedMs();
+    if (nowMs - windowFromMs >= THROWN_WINDOW_MS) {
+      windowFromMs = nowMs;
+      told = 0;
+    }
+    if (told >= THROWN_MAX) {
+      leftOut += 1;
+      return;
+    }
+    told += 1;
+    const others = leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
+    leftOut = 0;
+    const message = `Site ${site}: ${who} threw ${shortText(thrownText(cause))}${others}`;
+    onAlarm({ kind: 'generator-threw', site, message, cause });
+  };
 }
 
 /** Its message may have no code in it; reading either runs code of whoever made it. */
@@ -76,6 +124,10 @@ function thrownText(thrown: unknown): string {
   } catch {
     return typeof thrown;
   }
+}
+
+function shortText(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${wellFormed(text.slice(0, TEXT_MAX))}… (${text.length} characters)`;
 }
 
 /** What a site's storage tells of. */
@@ -91,7 +143,7 @@ export interface StorageEvents {
 /** Tells of a site's disk. */
 export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
   const tell = (kind: SiteAlarm['kind'], what: string): void =>
-    onAlarm({ kind, site, message: `Site ${site}: ${what}` });
+    void onAlarm({ kind, site, message: `Site ${site}: ${what}` });
   return {
     fullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {

@@ -7,7 +7,7 @@ import type { ConnectionState } from './connection-state.ts';
 import { WireSession } from './wire-session.ts';
 
 /** A binding with a connection to a gateway behind it. */
-export interface RemoteBinding<L extends Levels> extends Binding<L> {
+export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<L, C> {
   /** Fulfilled once the gateway has accepted the client; rejected when it refuses it. Waiting for it is optional. */
   readonly ready: Promise<void>;
   /** State of the connection, for display. */
@@ -29,7 +29,9 @@ export interface ConnectionBindingParts<L extends Levels> {
 }
 
 /** Makes the binding. */
-export function bindConnection<L extends Levels>(parts: ConnectionBindingParts<L>): RemoteBinding<L> {
+export function bindConnection<L extends Levels, C extends boolean = boolean>(
+  parts: ConnectionBindingParts<L>,
+): RemoteBinding<L, C> {
   const { name, levels, connection, supports, sessions, check } = parts;
   return {
     name,

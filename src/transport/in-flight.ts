@@ -114,7 +114,7 @@ export class InFlight {
     const operation = this.#onLine(row[0], line);
     if (operation === undefined) return;
     const name = level === undefined || level === null ? undefined : this.#levels[level];
-    const error = errorOf(row, name);
+    const error = errorOf(row, name, operation.name);
     if (name !== undefined && (level ?? 0) < operation.strongest) {
       if (!operation.cancelled) operation.sink.fail(error, name);
     } else if (line.retired && error.code === 'UNAVAILABLE' && !operation.cancelled) {

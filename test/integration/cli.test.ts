@@ -77,6 +77,7 @@ describe('correctables serve', () => {
     [['serve', '--service', 'nowhere.js'], 'there is no such file'],
     [['serve', '--service', 'demo/tickets/contract.ts'], 'exports no service'],
     [['serve', '--service', SERVICE, '--red-leader', 'mars'], '--red-leader takes one of irl, frk, vrg'],
+    [['serve', '--service', SERVICE, '--check-invariants', 'maybe'], '--check-invariants takes on or off'],
     [['serve', '--service', SERVICE, '--attempts-max', '0'], '--attempts-max takes a whole number'],
     [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
     [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],

@@ -14,6 +14,7 @@ const args = z.object({ account: z.string(), amount: z.int() });
 const bank = defineContract('bank', {
   deposit: { effect: 'update', colour: 'blue', args, result: z.null() },
   withdraw: { effect: 'update', args, result: z.null(), errors: { notEnough: z.object({ balance: z.int() }) } },
+  lend: { effect: 'update', args, result: z.null(), errors: { notEnough: z.object({ limit: z.int() }) } },
 });
 
 const service = defineService(bank, {
@@ -29,6 +30,7 @@ const service = defineService(bank, {
       if (balance < a.amount) throw errors.notEnough({ balance });
       return shadow.withdraw(a, null);
     },
+    lend: (a, { shadow }) => shadow.withdraw(a, null),
   },
 });
 
@@ -45,6 +47,8 @@ test.each(['json', 'msgpack'] as const)('%s: blue → final at causal; a refusal
   const error: unknown = await withdrawal.catch((thrown: unknown) => thrown);
   if (!isDomainError(error, bank.operations.withdraw, 'notEnough')) throw error;
   expect(error.domain.data.balance).toBe(10);
+  // Another operation of the contract has an error of this name, with other data.
+  expect(isDomainError(error, bank.operations.lend, 'notEnough')).toBe(false);
   expect(error.levelErrors['tentative']).toMatchObject({ domain: { name: 'notEnough' } });
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain('correctables_red_rejected_total{site="irl",reason="name"}');

@@ -116,6 +116,19 @@ test('speculate, map, chain: the result type, flattened', () => {
   );
 });
 
+test('speculate, chain: what is followed may be weaker → the final may have either level', () => {
+  const strong = correctable<number, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<
+    number,
+    Three,
+    'strong'
+  >;
+  const causal = correctable<Date, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<Date, Three, 'causal'>;
+  expectTypeOf(strong.chain(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
+  expectTypeOf(strong.speculate(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
+  expectTypeOf(strong.chain(async () => 'x')).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
+  expectTypeOf(strong.chain(String)).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
+});
+
 test('correctable: levels from the tuple, values from the type argument; sinks take its levels only', () => {
   const c = correctable(['quoted', 'charged'], (sink) => {
     sink.update(1, 'quoted');

@@ -3,7 +3,11 @@ import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Correctable } from '../../src/correctable/correctable.ts';
 import { createClient } from '../../src/correctable/client.ts';
-import { redblue } from '../../src/bindings/redblue/index.ts';
+import type { AnyClient, Client } from '../../src/correctable/client.ts';
+import { cached, mapStore } from '../../src/bindings/cache/index.ts';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
 import { defineContract } from '../../src/protocol/contract.ts';
 import { isDomainError } from '../../src/protocol/domain-error.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
@@ -219,6 +223,25 @@ describe('service types', () => {
       // @ts-expect-error nor is the reply beside them
       generators: { ...fine, either: (args, { shadow }) => shadow.sub(args, local(true)) },
     });
+  });
+
+  test('levels: a store that does not keep to the contract → any level that it has', () => {
+    type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
+    const site = redblue(ledger, { url: 'ws://localhost/irl' });
+    const before = createClient(cached(site, { principal: 'ann', store: mapStore() }));
+    const cachedRead = before.invokeWeak(ledger.total({}));
+    expectTypeOf<Final<typeof cachedRead>>().toEqualTypeOf<'cache' | 'tentative' | 'causal' | 'strong'>();
+    const cacheOnly = before.invoke(ledger.total({}), { levels: ['cache'] });
+    expectTypeOf<Final<typeof cacheOnly>>().toEqualTypeOf<'cache' | 'tentative' | 'causal' | 'strong'>();
+    const tiers = createClient(memory({ levels: ['weak', 'strong'] }));
+    const weak = tiers.invokeWeak(ledger.total({}));
+    expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'weak' | 'strong'>();
+    const behind = createClient(remote({ url: 'ws://localhost/irl', levels: ['causal', 'strong'], contract: ledger }));
+    const read = behind.invokeStrong(ledger.total({}));
+    expectTypeOf<Final<typeof read>>().toEqualTypeOf<'causal' | 'strong'>();
+    // A client of the service fits where less is known of it.
+    expectTypeOf(createClient(site)).toExtend<Client<RedBlueLevels>>();
+    expectTypeOf(createClient(site)).toExtend<AnyClient>();
   });
 
   test('errors of the domain: generators throw what the contract declares, clients narrow them', () => {

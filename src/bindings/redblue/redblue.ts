@@ -21,7 +21,7 @@ export type RedBlueLevels = typeof REDBLUE_LEVELS;
  * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/irl', WebSocket }));
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
  */
-export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels> {
+export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
   return bindConnection({
     name: 'redblue',
     levels: REDBLUE_LEVELS,

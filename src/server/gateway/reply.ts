@@ -15,6 +15,8 @@ export type Scalar = null | undefined | boolean | number;
 
 /** How much is kept of the message of a failure for which there is no room. */
 const SHORT_LENGTH = 96;
+/** How long such a row may be where it says more than a message. */
+const SHORT_ROW_LENGTH = 256;
 
 export function isScalar(value: unknown): value is Scalar {
   return value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number';
@@ -43,10 +45,19 @@ export function apart(reply: Reply): Reply {
 
 /** A failure in few bytes, whatever it says. */
 export function shortFailure(id: number, error: unknown, codec: Codec): Reply {
-  return { row: codec.encodeRow(failRow(id, isCorrectableError(error) ? shortened(error) : error)), isFailure: true };
+  const short = isCorrectableError(error) ? shortened(error) : error;
+  const row = codec.encodeRow(failRow(id, short));
+  if (!isCorrectableError(short) || short.domain === undefined || row.length <= SHORT_ROW_LENGTH) {
+    return { row, isFailure: true };
+  }
+  const { name } = short.domain;
+  // Whoever finds `DOMAIN` reads what it says: another code where that is gone.
+  const message = `${short.message}: refused with '${name.slice(0, SHORT_LENGTH)}', of which the rest was not kept`;
+  const without = new CorrectableError('FINAL_FAILED', wellFormed(message));
+  return { row: codec.encodeRow(failRow(id, without)), isFailure: true };
 }
 
-function shortened({ code, message, retryable, retryAfterMs }: CorrectableError): CorrectableError {
+function shortened({ code, message, retryable, retryAfterMs, domain }: CorrectableError): CorrectableError {
   const text = wellFormed(message.slice(0, SHORT_LENGTH));
-  return new CorrectableError(code, text, { retryable, retryAfterMs });
+  return new CorrectableError(code, text, { retryable, retryAfterMs, domain });
 }

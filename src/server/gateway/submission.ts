@@ -25,7 +25,7 @@ import { OVERLOADED_RETRY_MS } from './limits.ts';
 import type { Load, Place } from './load.ts';
 import { bytesOf, isScalar, shortFailure, type Reply } from './reply.ts';
 import type { Outlet, Remembered, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
-import { toldError } from './told-error.ts';
+import { fittingError, toldError } from './told-error.ts';
 import { CONFIRM_FIELDS, confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
 
 /** The ending of an update whose result can neither be sent now nor asked for later. */
@@ -238,7 +238,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
     if (this.#hasEnded) return this.#anomaly('a failure after the end', error);
     if (this.#isOver()) return this.#leave();
     this.#anomaly('an operation failed', error);
-    const told = toldError(error);
+    const told = fittingError(toldError(error), this.#owner);
     if (level < this.#strongest) return this.#outlet?.push(failRow(this.id, told, level));
     return this.#endWith(told);
   }

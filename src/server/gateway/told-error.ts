@@ -2,8 +2,16 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import { checkPortable } from '../../protocol/check-portable.ts';
+import { fitsFrame, type Codec } from '../../protocol/codec.ts';
 import { NAME_LENGTH_MAX } from '../../protocol/message-kind.ts';
 import { wellFormed } from '../../protocol/value-domain.ts';
+import { failRow } from '../../protocol/wire-errors.ts';
+
+/** How errors are written for a client, and how much of one. */
+interface ErrorOutlet {
+  readonly codec: Codec;
+  readonly resultBytesMax: number;
+}
 
 const MESSAGE_LENGTH_MAX = 4_096;
 const CODE = /^[A-Z_]{1,64}$/;
@@ -30,6 +38,16 @@ export function toldError(error: unknown): unknown {
     // Reading it runs code of whoever made it.
     return undefined;
   }
+}
+
+/** The same, unless what it says of the domain is larger than a view may be: an error is no way around that. */
+export function fittingError(error: unknown, { codec, resultBytesMax }: ErrorOutlet): unknown {
+  if (!isCorrectableError(error) || error.domain === undefined) return error;
+  const row = codec.encodeRow(failRow(0, error));
+  if (fitsFrame(codec, row, resultBytesMax)) return error;
+  const bytes = codec.byteLength(row);
+  const message = `${error.message}: what it says takes ${bytes} bytes, the server sends ${resultBytesMax} at most`;
+  return new CorrectableError('INVALID_VALUE', message, { field: 'domain.data' });
 }
 
 /** Throws for data that no row could carry. */

@@ -4,21 +4,25 @@ import type { Conflict } from './certifier.ts';
 import { SEPARATOR } from './read-set.ts';
 import type { RedRequest } from './red-requests.ts';
 
+/** What is known of a request that was rejected. */
+type Rejected = Pick<RedRequest, 'submission' | 'attempt' | 'cascades' | 'conflict' | 'run'>;
+
 /** The end of a request that was rejected as often as it may be executed. */
-export function conflictError({ submission, attempt, cascades, conflict }: RedRequest): CorrectableError {
+export function conflictError({ submission, attempt, cascades, conflict, run }: Rejected): CorrectableError {
   const { operation } = submission;
   const count = attempt - cascades;
   const times = count === 1 ? 'once' : `${count} times`;
   const message =
-    `'${operation}' was executed ${times}, and each time ${metBy(conflict)}. Nothing was changed. Retry; where many take` +
+    `'${operation}' was executed ${times}, and each time ${metBy(conflict, run)}. Nothing was changed. Retry; where many take` +
     ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
   return new CorrectableError('CONFLICT', message, { field: `operations.${operation}` });
 }
 
-function metBy(conflict: Conflict | undefined): string {
+function metBy(conflict: Conflict | undefined, run: Rejected['run']): string {
   switch (conflict?.reason) {
     case 'name':
-      return `a red operation before it had changed what it reads (lastly ${nameOf(conflict.name)})`;
+      // What is written without being read is certified too.
+      return `a red operation before it had changed what it ${run?.outcome.reads.names.has(conflict.name) === false ? 'writes' : 'reads'} (lastly ${nameOf(conflict.name)})`;
     case 'range': {
       const { table, field } = conflict.range;
       return `a red operation before it had changed what it scans (lastly ${table}${field === undefined ? '' : ` by ${field}`})`;
@@ -27,7 +31,7 @@ function metBy(conflict: Conflict | undefined): string {
       return 'so many red operations came before it that nobody remembers what they changed (its site is far behind)';
     case 'predecessor':
     case undefined:
-      return 'red operations before it had changed what it reads';
+      return 'red operations before it had changed what it reads or writes';
   }
 }
 

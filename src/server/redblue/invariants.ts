@@ -24,10 +24,12 @@ export class InvariantCheck {
     this.#service = service;
   }
 
-  /** What does not hold of the rows that `effects` have changed. */
+  /** What does not hold of the rows that `effects` have changed, and not removed. */
   brokenBy(effects: readonly Effect[], state: SiteState): readonly BrokenInvariant[] {
     const broken = new Map<string, BrokenInvariant>();
     for (const { table, key } of effects) {
+      // One that was removed reads as at first, which no invariant speaks of.
+      if (!state.store.has(table, key)) continue;
       for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
         const row = this.#readersOf(state)[table]?.row(key) ?? {};
         const error = failureOf(() => holds(row));

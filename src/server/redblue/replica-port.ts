@@ -82,7 +82,10 @@ export type ReplicaOutput =
       readonly stage?: Stage | undefined;
     };
 
-/** Sees what a replica does: for checkers and metrics. */
+/**
+ * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and what it throws would leave
+ * these undone: only checkers of a simulation, which ends there, may.
+ */
 export interface ReplicaObserver {
   /** A generator run became an operation of this site. */
   created?(operation: BlueOperation | RedOperation): void;

@@ -7,7 +7,7 @@
  * a session saw at another site comes along as a signed token, and is waited for.
  */
 import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Effect, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import { parseArgs } from '../../protocol/catalogue.ts';
@@ -98,7 +98,7 @@ class SiteSession implements BindingSession {
  * The binding of one site, one handle on it of many: closing it closes this handle. Behind a gateway, values come from the
  * wire and go there; for others in the process it copies them, so that nobody has the site's own in hand.
  */
-export class SiteBinding implements Binding<RedBlueLevels> {
+export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
   readonly executesOnce = true;
   readonly #siteName: string;
@@ -153,7 +153,7 @@ export class SiteBinding implements Binding<RedBlueLevels> {
       const submission = { operation: name, args, origin, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      const submitter = new Kind(told, wants, session, { door: this, context });
+      const submitter = new Kind(told, wants, session, { door: this, context, operation: name });
       this.#site.submit(submission, submitter);
     } catch (error) {
       sink.fail(error);
@@ -245,6 +245,7 @@ const FINAL: ViewDetails = { final: true };
 
 /** Who submits, and in what circumstances. */
 interface Caller {
+  readonly operation: string;
   readonly door: object;
   readonly context: InvocationContext;
 }
@@ -258,10 +259,12 @@ class SinkSubmitter implements Submitter {
   readonly #session: SiteSession | undefined;
   /** All that was asked for has been told. */
   #isOver = false;
+  protected readonly operation: string;
 
   constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, from: Caller) {
     this.door = from.door;
     this.#context = from.context;
+    this.operation = from.operation;
     this.#sink = sink;
     this.#plan = plan;
     this.#session = session;
@@ -307,8 +310,12 @@ class SinkSubmitter implements Submitter {
   }
 }
 
-/** For views that stay in the process. */
+/** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
 class CopyingSubmitter extends SinkSubmitter {
+  override failed(error: unknown, stage: Stage | undefined): void {
+    super.failed(isCorrectableError(error) ? copyOfError(error, this.operation) : error, stage);
+  }
+
   override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
     super.view(stage, copyOf(reply), seen);
   }
@@ -317,6 +324,13 @@ class CopyingSubmitter extends SinkSubmitter {
 function copyOf({ value, meta }: Reply): Reply {
   const copy = { value: sentCopy(value, 'result') };
   return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
+}
+
+function copyOfError(error: CorrectableError, operation: string): CorrectableError {
+  const { code, message, domain } = error;
+  if (domain === undefined) return new CorrectableError(code, message, error);
+  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
+  return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
 }
 
 function closedError(name: string): CorrectableError {

@@ -1,7 +1,7 @@
 /** C2 levels, C3 order, C7 confirmation. */
 import { expect, test, vi } from 'vitest';
 import type { CorrectableEvent, Sink } from '../../../src/index.ts';
-import { all, createClient } from '../../../src/index.ts';
+import { all, correctable, createClient } from '../../../src/index.ts';
 import { dequeue, get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record } from './support.ts';
@@ -53,6 +53,35 @@ test('C2, C11: what is made of a final below what was asked for → final too, a
   high.sink.update(1, 'strong');
   expect(await joined).toEqual([1, 1]);
   expect(joined.latest).toMatchObject({ level: 'causal', final: true });
+});
+
+test.each(['chain', 'speculate'] as const)(
+  'C2, C11: %s: the step is final at a weaker level → so is the whole',
+  async (how) => {
+    const [outer, inner] = [manual<number>(), manual<string>()];
+    const made = outer.c[how](() => inner.c);
+    outer.sink.update(1, 'strong');
+    inner.sink.update('a', 'causal', { final: true });
+    expect(await made).toBe('a');
+    expect(made.latest).toMatchObject({ level: 'causal', final: true });
+    await expect(made.when('strong')).rejects.toMatchObject({ code: 'LEVEL_NOT_REACHED' });
+  },
+);
+
+test('C2, C11: a step requested at its weakest level only → the whole has that level', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const made = client.invokeStrong(get('a')).chain(() => client.invokeWeak(get('b')));
+  (await binding.next()).view(1, 'strong');
+  (await binding.next()).view(2, 'weak');
+  expect(await made.settle()).toMatchObject({ value: 2, level: 'weak', final: true });
+});
+
+test('C2, C11: a step of a binding whose levels do not compare → the level of its input', async () => {
+  const { c, sink } = manual<number>();
+  const made = c.chain(() => correctable(['guess', 'sure'], (other) => void other.update(2, 'guess', { final: true })));
+  sink.update(1, 'strong');
+  expect(await made.settle()).toMatchObject({ value: 2, level: 'strong', final: true });
 });
 
 test('C2: an unknown level that is called final → dropped', () => {

@@ -117,6 +117,25 @@ describe('submission', () => {
     expect(outlet.ends).toBe(1);
   });
 
+  test.each([
+    ['the final', 2, 'strong'],
+    ['a weaker level', 0, 'tentative'],
+  ] as const)('a domain error of %s larger than a view may be → INVALID_VALUE, with its size', (_what, level, name) => {
+    const { submission, outlet } = start();
+    const domain = { name: 'taken', data: { by: 'x'.repeat(2_000) } };
+    submission.fail(new CorrectableError('DOMAIN', 'reserve: taken', { domain }), name);
+    expect(outlet.rows).toEqual([
+      [
+        7,
+        'fail',
+        'INVALID_VALUE',
+        expect.stringMatching(/reserve: taken.*2\d\d\d bytes.*1000/),
+        level === 2 ? null : level,
+        { retryable: false, field: 'domain.data' },
+      ],
+    ]);
+  });
+
   test('a domain error → its name and data travel; data that cannot → FINAL_FAILED', () => {
     const [told, odd] = [start(), start()];
     const refusal = (data: unknown): CorrectableError =>

@@ -47,3 +47,20 @@ test('red update: the update itself fails → that is told, whatever was request
   const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
   await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });
 });
+
+test('whoever is told a failure changes its data → who asks again gets what the site keeps', async () => {
+  const data = { left: 0, seats: ['1a'] };
+  const kept = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
+  const client = createClient(scripted((submitter) => submitter.failed(kept, undefined)));
+  const failureOf = async (): Promise<CorrectableError> =>
+    (await client.invoke(enqueue('q', 1)).catch((error: unknown) => error)) as CorrectableError;
+  const first = await failureOf();
+  const told = first.domain!.data as typeof data;
+  told.left = 777;
+  told.seats.push('2b');
+  Object.assign(first, { message: 'changed' });
+  const second = await failureOf();
+  expect(second).toMatchObject({ code: 'DOMAIN', field: 'f', retryable: false, message: 'take: soldOut' });
+  expect(second.domain).toMatchObject({ name: 'soldOut', data: { left: 0, seats: ['1a'] } });
+  expect(data).toEqual({ left: 0, seats: ['1a'] });
+});

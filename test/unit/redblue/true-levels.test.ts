@@ -23,6 +23,7 @@ const hall = defineContract('hall', {
   book: { effect: 'update', args, result: z.boolean() },
   bookHere: { effect: 'update', args, result: z.boolean() },
   bookOrThrow: { effect: 'update', args, result: z.null(), errors },
+  bookRow: { effect: 'update', args, result: z.null(), errors: { soldOut: z.object({ row: z.int() }) } },
   fall: { effect: 'update', args, result: z.null() },
   like: { effect: 'update', colour: 'blue', args, result: z.boolean(), errors: { tooMany: z.object({}) } },
   likeRed: { effect: 'update', colour: 'blue', args, result: z.null() },
@@ -44,6 +45,7 @@ const service = defineService(hall, {
       if (free <= 0) throw refuse.soldOut({ free });
       return shadow.book(a, null);
     },
+    bookRow: (a, { shadow }) => shadow.book(a, null),
     fall: () => {
       throw new Error('secret');
     },
@@ -109,6 +111,7 @@ describe('an update that may be red and chooses nothing', () => {
     expect(error).toMatchObject({ code: 'DOMAIN', retryable: false, domain: { name: 'soldOut', data: { free: 0 } } });
     expect(isDomainError(error, hall.operations.bookOrThrow, 'soldOut')).toBe(true);
     expect(isDomainError(error, hall.operations.book)).toBe(false);
+    expect(isDomainError(error, hall.operations.bookRow, 'soldOut')).toBe(false);
   });
 });
 

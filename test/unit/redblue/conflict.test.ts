@@ -1,0 +1,18 @@
+/** What a `CONFLICT` says: what the operation met is what it reads, or what it writes unread. */
+import { expect, test } from 'vitest';
+import { conflictError } from '../../../src/server/redblue/conflict.ts';
+import { fieldName } from '../../../src/server/redblue/read-set.ts';
+import type { RedRequest, StableRun } from '../../../src/server/redblue/red-requests.ts';
+
+const name = fieldName('t', 'a', 'n');
+
+test.each([
+  ['read', [name], /changed what it reads \(lastly t\/a\.n\)/],
+  ['written alone', [], /changed what it writes \(lastly t\/a\.n\)/],
+])('what changed was %s → it is said so', (_how, read, words) => {
+  const reads = { names: new Set(read), ranges: [] };
+  const run = { outcome: { reads, choice: undefined, reply: { value: null } }, reads, version: 0 } as StableRun;
+  const submission = { operation: 'add' } as RedRequest['submission'];
+  const error = conflictError({ submission, cascades: 0, attempt: 2, conflict: { reason: 'name', name }, run });
+  expect(error).toMatchObject({ code: 'CONFLICT', message: expect.stringMatching(words) as string });
+});
