@@ -5,7 +5,6 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
-import type { Holding } from './redblue/lost-past.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
@@ -100,11 +99,6 @@ export class SiteDriver implements SubmissionPort {
 
   get failure(): CorrectableError | undefined {
     return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
-  }
-
-  /** What the site found at its start. */
-  get holding(): Holding {
-    return this.#machine.holding;
   }
 
   /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */
