@@ -33,9 +33,8 @@ export class KeptServer implements AsyncDisposable {
     if (typeof log === 'number') closeSync(log);
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const { value, done } = await createInterface({ input: child.stdout as Readable })
-      [Symbol.asyncIterator]()
-      .next();
+    const lines = createInterface({ input: child.stdout as Readable });
+    const { value, done } = await lines[Symbol.asyncIterator]().next();
     if (done === true) throw new Error(stderr);
     return new KeptServer(child, JSON.parse(value) as Laid);
   }
