@@ -25,7 +25,7 @@ test('room for half a line → the next one stands on a line of its own', () => 
     write('first\n');
     const half = vi
       .spyOn(fs, 'writeSync')
-      .mockImplementationOnce((to, bytes) => writeSync(to, bytes as Uint8Array, 0, 3));
+      .mockImplementationOnce((to, bytes) => writeSync(to, bytes as unknown as Uint8Array, 0, 3));
     half.mockImplementationOnce(() => {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     });
