@@ -1,6 +1,6 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import { resolve } from 'node:path';
-import { pino, destination } from 'pino';
+import { pino } from 'pino';
 import { isCorrectableError } from '../correctable/errors.ts';
 import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
 import { serve } from '../server/main.ts';
@@ -10,6 +10,7 @@ import { authOf } from './auth.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
+import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -34,7 +35,7 @@ export async function serveCommand(options: Raw): Promise<void> {
   const dataDir = dataDirOf(options);
   const host = text(options, 'host');
   const origins = originsOf(options, 'origins');
-  const logger = pino({ level, base: null }, destination(STDERR));
+  const logger = pino({ level, base: null }, linesTo(STDERR));
   const auth = await authOf(options);
   const server = await serveOn({
     ...auth,

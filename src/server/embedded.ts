@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
 import type { Binding } from '../correctable/binding.ts';
-import { CorrectableError } from '../correctable/errors.ts';
 import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
 import { areChecked, invariantObserver } from './invariant-alarm.ts';
@@ -14,7 +13,6 @@ import { Link } from './link.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { Remembered } from './redblue/remembered.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
-import { lostPast } from './redblue/lost-past.ts';
 import type { Service } from './redblue/service.ts';
 import { SiteBinding } from './redblue/site-binding.ts';
 import type { RedBlueLevels } from './redblue/site-binding.ts';
@@ -26,7 +24,6 @@ import { clockObserver, clockSetAlarm, generatorAlarm, guardedAlarm, warn } from
 import type { SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
 import { openStorage } from './storage/open-storage.ts';
-import { RESTORE_ADVICE } from './storage/recovery.ts';
 import { oneWayDelayMs } from './wan.ts';
 import type { Wan } from './wan.ts';
 
@@ -199,12 +196,6 @@ export function createEmbedded<const N extends string>(service: Service, options
       }),
     );
   }
-  try {
-    refuseLostPasts(drivers, { redLeader, names: sites });
-  } catch (error) {
-    void storage.close();
-    throw error;
-  }
   for (const driver of drivers) driver.start();
   const bindings = new Map<string, SiteBinding>();
   return {
@@ -224,17 +215,6 @@ export function createEmbedded<const N extends string>(service: Service, options
       await storage.close();
     },
   };
-}
-
-/** @throws CorrectableError `UNAVAILABLE` where a site has less of its own than another one has of it. */
-function refuseLostPasts(drivers: readonly SiteDriver[], of: { redLeader: number; names: readonly string[] }): void {
-  const holdings = drivers.map(({ holding }) => holding);
-  for (const site of drivers.keys()) {
-    const problem = lostPast(holdings, { site, ...of });
-    if (problem === undefined) continue;
-    const message = `The data cannot be used: ${problem}. ${RESTORE_ADVICE}.`;
-    throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
-  }
 }
 
 function noSite(name: string, sites: readonly string[]): never {

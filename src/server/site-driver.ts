@@ -5,7 +5,6 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
-import type { Holding } from './redblue/lost-past.ts';
 import type { Remembered } from './redblue/remembered.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
 import { interruptedError } from './redblue/site-binding.ts';
@@ -105,11 +104,6 @@ export class SiteDriver implements SubmissionPort {
 
   get remembered(): Remembered {
     return this.#machine.replica.remembered;
-  }
-
-  /** What the site found at its start. */
-  get holding(): Holding {
-    return this.#machine.holding;
   }
 
   /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */

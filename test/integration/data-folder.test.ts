@@ -155,7 +155,7 @@ describe('a small disk', () => {
   const MOUNT = ['unshare', '--mount', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', tmpdir()];
 
   test.runIf(canRun(MOUNT))(
-    'fills up → updates are refused; room again → they go on within seconds',
+    'fills up, with the log of the server on it → updates are refused; room again → they go on within seconds',
     { timeout: SLOW_MS },
     async () => {
       fs.mkdirSync(dataDir);
@@ -167,7 +167,8 @@ describe('a small disk', () => {
           fs.writeFileSync(filler, Buffer.alloc(bavail * bsize), { flag: 'a' });
         };
         {
-          await using server = await KeptServer.start(dataDir, { sites: 'a,b' });
+          const logPath = join(dataDir, 'server.log');
+          await using server = await KeptServer.start(dataDir, { sites: 'a,b', logPath });
           const client = server.client();
           expect(await write(client, 'before', 5)).toBe(5);
           fill();
@@ -178,9 +179,12 @@ describe('a small disk', () => {
           }
           expect(outcome).toBe('UNAVAILABLE');
           expect(await codeOf(client.invoke(kept.get({ key: 'before0' })))).toBe('done');
+          expect(await server.status('ready')).toBe(200);
           fs.rmSync(filler);
           const hasRoom = (): Promise<string> => codeOf(client.invoke(kept.put({ key: 'k', value: 'small' })));
           await expect.poll(hasRoom, { timeout: 8000, interval: 200 }).toBe('done');
+          const told = (): string => fs.readFileSync(logPath, 'utf8');
+          await expect.poll(told, { timeout: 8000 }).toContain('disk-has-room');
           await server.end();
         }
         fill();

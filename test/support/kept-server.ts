@@ -1,6 +1,8 @@
 /** `correctables serve` on a data folder, in a process of its own: paused, killed, short of files. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -23,13 +25,16 @@ export class KeptServer implements AsyncDisposable {
   }
 
   /** Starts one; rejects with what it says on stderr when it ends instead. `within` is a command that runs it. */
-  static async start(dataDir: string, { within = [], sites = 'a' }: StartOptions = {}): Promise<KeptServer> {
+  static async start(dataDir: string, { within = [], sites = 'a', logPath }: StartOptions = {}): Promise<KeptServer> {
     const serve = ['dist/cli/main.js', 'serve', '--service', 'test/support/kept-service.ts', '--sites', sites];
     const args = [...within, process.execPath, ...serve, '--data', dataDir, '--port', '0', '--json'];
-    const child = spawn(args[0] as string, args.slice(1), { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const log = logPath === undefined ? 'pipe' : openSync(logPath, 'a');
+    const child = spawn(args[0] as string, args.slice(1), { cwd: root, stdio: ['ignore', 'pipe', log] });
+    if (typeof log === 'number') closeSync(log);
     let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const { value, done } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const lines = createInterface({ input: child.stdout as Readable });
+    const { value, done } = await lines[Symbol.asyncIterator]().next();
     if (done === true) throw new Error(stderr);
     return new KeptServer(child, JSON.parse(value) as Laid);
   }
@@ -66,4 +71,6 @@ export class KeptServer implements AsyncDisposable {
 interface StartOptions {
   readonly within?: readonly string[];
   readonly sites?: string;
+  /** The file to which stderr goes; without one it is kept for the error of a start that fails. */
+  readonly logPath?: string;
 }

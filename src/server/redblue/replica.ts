@@ -47,7 +47,7 @@ export interface StoredReplica {
 const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
 
 /** The small part of a replica's state. */
-interface SavedReplica {
+export interface SavedReplica {
   /** Entries of the site's own log that the state contains. */
   readonly synced: number;
   readonly stable: Vector;

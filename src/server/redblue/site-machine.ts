@@ -3,7 +3,6 @@ import type { LogEntry, LogMessage, LogOutput } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
 import type { SavedLog, SequencedLogOptions } from '../log/sequenced-log.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
-import type { Holding } from './lost-past.ts';
 import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
 import type { StoredReplica } from './replica.ts';
@@ -38,7 +37,8 @@ export interface Cut {
   readonly contained: LogPlaces;
 }
 
-interface SavedSite {
+/** The state beside the sections, as a checkpoint has it. */
+export interface SavedSite {
   readonly replica: unknown;
   readonly log: SavedLog;
 }
@@ -104,11 +104,6 @@ export class SiteMachine {
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.replica.sections;
-  }
-
-  /** How far the site has got with its own operations, those of the others, and the red log. */
-  get holding(): Holding {
-    return { streams: this.replica.blue.save().map(({ synced }) => synced), red: this.log.length };
   }
 
   /** What makes a checkpoint of the sections as they are now. */

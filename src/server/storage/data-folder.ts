@@ -10,28 +10,36 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError } from '../../correctable/errors.ts';
+import { KEY_BYTES_MIN } from '../embedded-checks.ts';
 import { isNoSpace } from './files.ts';
 import type { Files } from './files.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { GuardedFiles } from './guarded-files.ts';
-import { checkManifest, manifestOf } from './manifest.ts';
+import { unusable } from './lost-sites.ts';
+import { checkManifest, MANIFEST, manifestOf, parseManifest } from './manifest.ts';
 import type { Deployment, Manifest } from './manifest.ts';
+import { hasPast } from './missing-sites.ts';
 import { NodeFiles } from './node-files.ts';
 
 /** An open folder. */
 export interface DataFolder {
   readonly files: Files;
-  readonly clusterKey: Uint8Array;
   /** Says whether the folder still is this process's alone. */
   readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
+  /** Whether there was a key once, and is none. */
+  readonly hasLostKey: boolean;
   /** The folder of a site, relative to `files`. */
   siteFolder(name: string): string;
+  /**
+   * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
+   * for whatever it was for before. Gives the key that authenticates session tokens.
+   */
+  adopt(): Uint8Array;
   /** Lets go of the folder once no file in it is being made or removed. */
   close(): Promise<void>;
 }
 
-const MANIFEST = 'manifest.json';
 const KEY = 'cluster.key';
 const KEY_BYTES = 32;
 const SITE_NAME = /^[\w-]+$/;
@@ -39,8 +47,8 @@ const SITE_NAME = /^[\w-]+$/;
 /**
  * Opens the folder, making it if there is none, for this process alone.
  *
- * @throws CorrectableError `UNAVAILABLE` when another process has it open, `INVALID_ARGUMENT` when its data is of
- * something else.
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
+ * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else.
  */
 export function openDataFolder(path: string, deployment: Deployment): DataFolder {
   for (const name of deployment.sites) {
@@ -51,10 +59,18 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   try {
     const nodeFiles = new NodeFiles(path);
     const files = new GuardedFiles(nodeFiles, lock);
-    files.makeFolder('sites');
-    const names = files.list('.');
-    adoptManifest(files, names, manifestOf(deployment), path);
-    if (!names.includes(KEY)) files.replace(KEY, randomBytes(KEY_BYTES));
+    const wanted = manifestOf(deployment);
+    const found = readManifest(files);
+    if (found !== undefined) checkManifest(found, wanted, path);
+    const key = readKey(files);
+    const adopt = (): Uint8Array => {
+      const clusterKey = key ?? randomBytes(KEY_BYTES);
+      if (key === undefined) files.replace(KEY, clusterKey);
+      const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
+      if (!isSame) files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
+      return clusterKey;
+    };
+    const hasLostKey = key === undefined && found !== undefined;
     const close = async (): Promise<void> => {
       try {
         await nodeFiles.settled();
@@ -62,7 +78,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
         lock.release();
       }
     };
-    return { files, lock, clusterKey: files.read(KEY), siteFolder: (name) => `sites/${name}`, close };
+    return { files, lock, siteFolder, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -79,13 +95,25 @@ function takeLock(path: string): FolderLock {
   }
 }
 
-function adoptManifest(files: Files, names: readonly string[], wanted: Manifest, path: string): void {
-  if (names.includes(MANIFEST)) {
-    const found = JSON.parse(Buffer.from(files.read(MANIFEST)).toString()) as Manifest;
-    checkManifest(found, wanted, path);
-    if (found.service.hash === wanted.service.hash && found.format === wanted.format) return;
-  }
-  files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
+/** Every start writes it before anything else is: a folder with data in it has lost its own. */
+function readManifest(files: Files): Manifest | undefined {
+  if (files.list('.').includes(MANIFEST)) return parseManifest(files.read(MANIFEST));
+  const witness = files.list('sites').find((name) => hasPast(files, siteFolder(name)));
+  if (witness === undefined) return undefined;
+  throw unusable(`there is no ${MANIFEST}, which says what the data is for, and ${siteFolder(witness)} has some`);
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed */
+export function readKey(files: Files): Uint8Array | undefined {
+  if (!files.list('.').includes(KEY)) return undefined;
+  const key = files.read(KEY);
+  if (key.length >= KEY_BYTES_MIN) return key;
+  const without = 'Or remove it: then sessions of before do not go on';
+  throw unusable(`${KEY} is damaged: it has ${key.length} bytes, and a key has at least ${KEY_BYTES_MIN}. ${without}`);
+}
+
+function siteFolder(name: string): string {
+  return `sites/${name}`;
 }
 
 function invalidSite(name: string): CorrectableError {

@@ -36,6 +36,8 @@ export interface DurableStorageOptions {
   readonly lock?: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
+  /** What there is, where that was looked at already. */
+  readonly recovered?: Recovered;
 }
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -74,8 +76,8 @@ export class DurableStorage implements SiteStorage {
     const { files, timing, folder, packer = new EntryPacker() } = options;
     const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
     this.#options = options;
+    this.#recovered = options.recovered ?? recoverTold(files, folder, options.events);
     files.makeFolder(folder);
-    this.#recovered = this.#recover();
     this.#lastCheckpoint = this.#recovered.lastCheckpoint;
     this.stored = this.#recovered.stored;
     // Each start makes a file with a new number before anything else.
@@ -109,7 +111,6 @@ export class DurableStorage implements SiteStorage {
         packer,
         lastCheckpoint: () => this.#lastCheckpoint,
       });
-      for (const path of this.#recovered.useless) files.remove(path);
       options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
       throw cannotStart(error as Error);
@@ -142,7 +143,9 @@ export class DurableStorage implements SiteStorage {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, folder } = this.#options;
-    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy } = this.#recovered;
+    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy, useless } = this.#recovered;
+    // Not before all sites can start: a start that comes to nothing leaves everything as it was.
+    for (const path of useless) files.remove(path);
     const on = {
       onDone: (places: CommitPlaces, file: number) => this.#onCheckpoint(places, file),
       onFailed: (error: Error) => this.#onCheckpointFailed(error),
@@ -171,18 +174,6 @@ export class DurableStorage implements SiteStorage {
       return Promise.resolve();
     }
     return new Promise((resolve) => this.#log.close(resolve));
-  }
-
-  #recover(): Recovered {
-    const { files, folder, events } = this.#options;
-    try {
-      const recovered = recover(files, folder);
-      for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
-      return recovered;
-    } catch (error) {
-      events?.damaged((error as Error).message);
-      throw error;
-    }
   }
 
   #onSynced(log: SiteLogName, length: number): void {
@@ -218,6 +209,22 @@ export class DurableStorage implements SiteStorage {
     this.#options.timing.afterMs(retryMs, () => {
       if (!this.#isClosed) this.checkpoint();
     });
+  }
+}
+
+/**
+ * Reads what a site has, and tells of what is damaged.
+ *
+ * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
+ */
+export function recoverTold(files: Files, folder: string, events: StorageEvents | undefined): Recovered {
+  try {
+    const recovered = recover(files, folder);
+    for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
+    return recovered;
+  } catch (error) {
+    events?.damaged((error as Error).message);
+    throw error;
   }
 }
 

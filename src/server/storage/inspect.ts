@@ -2,15 +2,21 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { holdingOf } from '../redblue/lost-past.ts';
+import type { Holding } from '../redblue/lost-past.ts';
 import type { LogPlaces } from '../redblue/site-machine.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
+import { readKey } from './data-folder.ts';
 import type { Files } from './files.ts';
 import { readLog } from './log-file.ts';
 import type { LogDamage } from './log-file.ts';
+import { refuseLostPasts } from './lost-sites.ts';
+import { MANIFEST, parseManifest } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { numbersOf } from './names.ts';
 import { NodeFiles } from './node-files.ts';
 import { recover } from './recovery.ts';
+import type { Recovered } from './recovery.ts';
 
 /** A log file as it is found. */
 export interface InspectedLog {
@@ -57,37 +63,80 @@ export interface Inspection {
   readonly refusal: string | null;
 }
 
-const MANIFEST = 'manifest.json';
+const LOCK = 'lock';
+/** Looks at a folder in which a process is working, at most. */
+const LOOKS_MAX = 20;
+
+/** What is to be found at one look; beside a running server it is of no one moment. */
+interface Look {
+  readonly found: Inspection;
+  /** By site; `undefined` where one of them would not start by itself. */
+  readonly holdings: readonly Holding[] | undefined;
+}
 
 /**
- * Looks through a data folder.
+ * Looks through a data folder. Beside a running server it looks again where something is amiss: that may come of files
+ * that came, grew and went meanwhile.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none.
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
  */
 export function inspectDataFolder(dataDir: string): Inspection {
   if (!fs.existsSync(join(dataDir, MANIFEST))) {
     throw invalidArgument('dataDir', `is ${dataDir}, which has no ${MANIFEST}: name the folder given to --data`);
   }
   const files = new NodeFiles(dataDir);
-  const { service, sites } = JSON.parse(Buffer.from(files.read(MANIFEST)).toString()) as {
-    readonly service: { readonly name: string };
-    readonly sites: readonly string[];
-  };
-  const folders = sites.map((name) => `sites/${name}`);
-  const refusal = refusalOf(() => refuseMissingSites(files, folders));
-  return { dataDir, service: service.name, sites: sites.map((name) => inspectSite(files, name)), refusal };
+  let last: Look | undefined;
+  for (let looks = 1; looks <= LOOKS_MAX; looks += 1) {
+    last = lookAt(files, dataDir, last) ?? last;
+    if (last !== undefined && (isWell(last.found) || !fs.existsSync(join(dataDir, LOCK)))) break;
+  }
+  if (last !== undefined) return last.found;
+  const message = `The files in ${dataDir} come and go as fast as they are looked at: inspect it again.`;
+  throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
 }
 
-function inspectSite(files: Files, name: string): InspectedSite {
+/** `undefined` where a file has gone between the moment at which it was seen and the one at which it was to be read. */
+function lookAt(files: Files, dataDir: string, before: Look | undefined): Look | undefined {
+  try {
+    const { service, sites: names, redLeader } = parseManifest(files.read(MANIFEST));
+    const folders = names.map((name) => `sites/${name}`);
+    const looked = names.map((name) => inspectSite(files, name, names.length));
+    const sites = looked.map(({ site }) => site);
+    const all = looked.flatMap(({ holding }) => holding ?? []);
+    const holdings = all.length === names.length ? all : undefined;
+    const refusal = refusalOf(() => {
+      readKey(files);
+      refuseMissingSites(files, folders);
+      const deployed = { names, redLeader: names.indexOf(redLeader) };
+      if (holdings !== undefined) refuseLostPasts(holdings, deployed, before?.holdings);
+    });
+    return { found: { dataDir, service: service.name, sites, refusal }, holdings };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isWell({ sites, refusal }: Inspection): boolean {
+  return refusal === null && sites.every((site) => site.refusal === null && site.damages.length === 0);
+}
+
+function inspectSite(
+  files: Files,
+  name: string,
+  siteCount: number,
+): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
   const folder = `sites/${name}`;
   const names = files.list(folder).toSorted();
   const logs = numbersOf(names, 'log').map((number) => inspectLog(files, folder, number));
   const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
     numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${nameOf(number, ending)}`, number)),
   );
-  let found: Pick<InspectedSite, 'lengths' | 'damages'> = { lengths: null, damages: [] };
+  let found: Recovered | undefined;
   const refusal = refusalOf(() => (found = recover(files, folder)));
-  return { name, checkpoints, logs, lengths: found.lengths, refusal, damages: found.damages };
+  const { lengths = null, damages = [], stored } = found ?? {};
+  const holding = stored && holdingOf(stored, siteCount);
+  return { site: { name, checkpoints, logs, lengths, refusal, damages }, holding };
 }
 
 function inspectLog(files: Files, folder: string, number: number): InspectedLog {

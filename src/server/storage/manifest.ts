@@ -5,7 +5,11 @@
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Service } from '../redblue/service.ts';
+import { unusable } from './lost-sites.ts';
 import { FORMAT, FORMAT_MIN, isReadable } from './names.ts';
+
+/** The file in which it is written down. */
+export const MANIFEST = 'manifest.json';
 
 /** The tables of a service, as far as data depends on them. */
 type Shape = Readonly<
@@ -31,6 +35,29 @@ export function manifestOf({ service, sites, redLeader }: Deployment): Manifest 
   const tables = shapeOf(service);
   const hash = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 16);
   return { format: FORMAT, service: { name: service.contract.name, hash, tables }, sites, redLeader };
+}
+
+/**
+ * Reads what is written down.
+ *
+ * @throws CorrectableError `UNAVAILABLE` where it is damaged.
+ */
+export function parseManifest(bytes: Uint8Array): Manifest {
+  let found: unknown;
+  try {
+    found = JSON.parse(Buffer.from(bytes).toString());
+  } catch (error) {
+    throw unusable(`${MANIFEST} is damaged (${(error as Error).message})`);
+  }
+  const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
+  const isWhole =
+    typeof format === 'number' && typeof redLeader === 'string' && Array.isArray(sites) && hasTables(service);
+  if (!isWhole) throw unusable(`${MANIFEST} is damaged (it does not say what the data is for)`);
+  return found as Manifest;
+}
+
+function hasTables(service: Manifest['service'] | undefined): boolean {
+  return typeof service?.name === 'string' && typeof service.tables === 'object';
 }
 
 /**

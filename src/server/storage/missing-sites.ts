@@ -2,11 +2,11 @@
  * Sites whose folder is gone while others still have theirs. One that starts without its past would number its operations
  * from the beginning again: the others take them for those that they have, and never agree with it any more.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
 import type { Files } from './files.ts';
 import { readLog } from './log-file.ts';
+import { unusable } from './lost-sites.ts';
 import { numbersOf, segmentName } from './names.ts';
-import { checkpointNumbersOf, RESTORE_ADVICE } from './recovery.ts';
+import { checkpointNumbersOf } from './recovery.ts';
 
 /**
  * Every start of a deployment makes a file for each site before anything is written to one of them. So a folder without
@@ -19,9 +19,7 @@ export function refuseMissingSites(files: Files, folders: readonly string[]): vo
   if (missing.length === 0 || missing.length === folders.length) return;
   const witness = folders.find((folder) => hasPast(files, folder));
   if (witness === undefined) return;
-  const problem = `there is nothing in ${missing.join(', ')}, and ${witness} has what was written when there was`;
-  const message = `The data cannot be used: ${problem}. ${RESTORE_ADVICE}.`;
-  throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  throw unusable(`there is nothing in ${missing.join(', ')}, and ${witness} has what was written when there was`);
 }
 
 function isEmpty(files: Files, folder: string): boolean {
@@ -29,7 +27,8 @@ function isEmpty(files: Files, folder: string): boolean {
   return numbersOf(names, 'log').length === 0 && checkpointNumbersOf(names).length === 0;
 }
 
-function hasPast(files: Files, folder: string): boolean {
+/** Whether anything was ever written in the folder of a site. */
+export function hasPast(files: Files, folder: string): boolean {
   const names = files.list(folder);
   if (checkpointNumbersOf(names).length > 0) return true;
   return numbersOf(names, 'log').some((number) => {

@@ -1,9 +1,13 @@
 /** Where the sites of a deployment keep what they must not lose: a data folder, or nowhere. */
 import type { SiteStorage } from '../log/storage.ts';
+import { holdingOf } from '../redblue/lost-past.ts';
 import { storageAlarms } from '../site-alarm.ts';
-import type { OnAlarm } from '../site-alarm.ts';
+import type { OnAlarm, SiteAlarm } from '../site-alarm.ts';
 import { openDataFolder } from './data-folder.ts';
-import { DurableStorage } from './durable-storage.ts';
+import type { DataFolder } from './data-folder.ts';
+import { DurableStorage, recoverTold } from './durable-storage.ts';
+import type { DurableStorageOptions } from './durable-storage.ts';
+import { refuseLostPasts } from './lost-sites.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from './node-files.ts';
@@ -20,15 +24,16 @@ export interface DeploymentStorage {
   close(): Promise<void>;
 }
 
+interface DurableDeployment extends Deployment {
+  readonly onAlarm: OnAlarm;
+}
+
 /**
  * Opens the storage in a folder, or one in memory where there is none.
  *
  * @throws CorrectableError as `openDataFolder` and `DurableStorage`
  */
-export function openStorage(
-  dataDir: string | undefined,
-  deployment: Deployment & { readonly onAlarm: OnAlarm },
-): DeploymentStorage {
+export function openStorage(dataDir: string | undefined, deployment: DurableDeployment): DeploymentStorage {
   return dataDir === undefined ? volatile(deployment) : durable(dataDir, deployment);
 }
 
@@ -37,29 +42,60 @@ function volatile({ sites }: Deployment): DeploymentStorage {
   return { clusterKey: undefined, sites: sites.map(() => new VolatileStorage(epoch)), close: async () => {} };
 }
 
-function durable(dataDir: string, deployment: Deployment & { readonly onAlarm: OnAlarm }): DeploymentStorage {
+function durable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
   const folder = openDataFolder(dataDir, deployment);
   const sites: DurableStorage[] = [];
-  const packer = new EntryPacker(deployment.sites.length > 1);
   const close = async (): Promise<void> => {
     await Promise.all(sites.map((storage) => storage.close()));
     await folder.close();
   };
   try {
-    refuseMissingSites(
-      folder.files,
-      deployment.sites.map((name) => folder.siteFolder(name)),
-    );
-    for (const name of deployment.sites) {
-      const events = storageAlarms(name, deployment.onAlarm);
-      const place = { files: folder.files, timing: nodeTiming, folder: folder.siteFolder(name), packer };
-      const { lock } = folder;
-      // Several sites would be held up by each other's disks.
-      sites.push(new DurableStorage({ ...place, lock, events, mayBlock: deployment.sites.length === 1 }));
-    }
+    const found = recoverAll(folder, deployment);
+    folder.files.makeFolder('sites');
+    const { files, lock } = folder;
+    // Several sites would be held up by each other's disks.
+    const mayBlock = deployment.sites.length === 1;
+    const shared = { files, lock, timing: nodeTiming, packer: new EntryPacker(!mayBlock), mayBlock };
+    for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
+    const clusterKey = folder.adopt();
+    if (folder.hasLostKey) deployment.onAlarm(lostKeyAlarm(deployment.redLeader));
+    return { clusterKey, sites, close };
   } catch (error) {
     void close();
     throw error;
   }
-  return { clusterKey: folder.clusterKey, sites, close };
+}
+
+/** What a site has, and whom to tell of it. */
+type FoundSite = Required<Pick<DurableStorageOptions, 'folder' | 'events' | 'recovered'>>;
+
+/**
+ * All sites are looked at before anything is made for one of them.
+ *
+ * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
+ */
+function recoverAll({ files, siteFolder }: DataFolder, deployment: DurableDeployment): FoundSite[] {
+  const { sites: names, redLeader, onAlarm } = deployment;
+  const folders = names.map((name) => ({ folder: siteFolder(name), events: storageAlarms(name, onAlarm) }));
+  const checkAll = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      onAlarm({ kind: 'data-damaged', site: redLeader, message: (error as Error).message });
+      throw error;
+    }
+  };
+  checkAll(() => {
+    const paths = folders.map(({ folder }) => folder);
+    refuseMissingSites(files, paths);
+  });
+  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
+  const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));
+  checkAll(() => refuseLostPasts(holdings, { names, redLeader: names.indexOf(redLeader) }));
+  return found;
+}
+
+function lostKeyAlarm(site: string): SiteAlarm {
+  const message = 'The data folder had no cluster.key any more, and has a new one: sessions of before do not go on.';
+  return { kind: 'data-damaged', site, message };
 }

@@ -12,12 +12,12 @@ test('a generator throws 2,000 times in a second → ten alarms; the next second
   );
   for (let call = 0; call < 2000; call += 1) {
     nowMs = call / 2.001;
-    threw('book', 'no such row');
+    threw("the generator of 'book'", new Error('no such row'));
   }
   expect(messages).toHaveLength(10);
   nowMs = 1000;
-  threw('book', 'no such row');
-  threw('book', 'no such row');
+  threw("the generator of 'book'", new Error('no such row'));
+  threw("the generator of 'book'", new Error('no such row'));
   expect(messages).toHaveLength(12);
   expect(messages[10]).toContain('1990 more');
   expect(messages[11]).not.toContain('more');

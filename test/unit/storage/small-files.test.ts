@@ -1,0 +1,105 @@
+/** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import type { Embedded } from '../../../src/server/embedded.ts';
+import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
+import { inspectDataFolder } from '../../../src/server/storage/inspect.ts';
+import { notesService, valuesService } from './notes-service.ts';
+
+const SITES = ['irl', 'frk'] as const;
+let dataDir: string;
+let alarms: SiteAlarm[];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-small-'));
+  alarms = [];
+  return () => rmSync(dataDir, { recursive: true });
+});
+
+const pathOf = (name: string): string => join(dataDir, name);
+const start = (service = valuesService(), sites: readonly ['irl' | 'frk', ...('irl' | 'frk')[]] = SITES): Embedded =>
+  createEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+
+async function work(): Promise<void> {
+  const embedded = start();
+  await createClient(embedded.site('irl')).invoke(put('k', 'v'));
+  await embedded.close();
+}
+
+async function refuse(attempt: () => unknown, what: RegExp): Promise<void> {
+  const before = contents();
+  const message = expect.stringMatching(what);
+  expect(attempt).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+  await expect.poll(() => existsSync(pathOf('lock'))).toBe(false);
+  expect(contents()).toEqual(before);
+}
+
+/** Every file, by its name, as it is. */
+function contents(): Record<string, string> {
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'base64')]));
+}
+
+test('a newer service is refused for what a site has lost → the one of before starts once that is put back', async () => {
+  await work();
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  await refuse(() => start(notesService()), /nothing in sites\/frk/);
+  renameSync(pathOf('away'), pathOf('sites/frk'));
+  const embedded = start();
+  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  await embedded.close();
+});
+
+test('a manifest of an older format and a start that is refused → its format stays', async () => {
+  await work();
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 4');
+  writeFileSync(pathOf('manifest.json'), older);
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  await refuse(start, /nothing in sites\/frk/);
+});
+
+test('the manifest is gone while data are there → no start, for these sites or for others', async () => {
+  await work();
+  rmSync(pathOf('manifest.json'));
+  await refuse(start, /no manifest\.json, .* sites\/\w+ has some/);
+  await refuse(() => start(valuesService(), ['frk', 'irl']), /no manifest\.json/);
+});
+
+test('a first start that was killed before it wrote the manifest → starts', async () => {
+  await start().close();
+  rmSync(pathOf('manifest.json'));
+  await start().close();
+});
+
+test.each([
+  ['empty', ''],
+  ['half of it', '{"format": 5, "serv'],
+  ['of something else', '{"format": 5}'],
+  ['no object', 'null'],
+])('the manifest is damaged: %s → no start, and it is named', async (_, text) => {
+  await work();
+  writeFileSync(pathOf('manifest.json'), text);
+  await refuse(start, /manifest\.json is damaged/);
+  await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
+});
+
+test('a key that can be guessed → no start; inspect says the same', async () => {
+  await work();
+  writeFileSync(pathOf('cluster.key'), '');
+  await refuse(start, /cluster\.key is damaged: it has 0 bytes/);
+  expect(inspectDataFolder(dataDir).refusal).toMatch(/cluster\.key is damaged/);
+});
+
+test('the key is gone → another one, and it is told that sessions of before end', async () => {
+  await work();
+  rmSync(pathOf('cluster.key'));
+  expect(alarms).toEqual([]);
+  await start().close();
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+  expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
+});
