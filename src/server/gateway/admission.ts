@@ -98,14 +98,15 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
 
 function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
   const { inFlightMax, inFlightBytesMax } = host.limits;
-  const { operations, bytes, total } = load;
+  const { operations, bytes } = load;
   // Whatever else is true, a connection may have one operation under way.
   if (operations === 0) return;
   let message: string | undefined;
   if (operations >= inFlightMax) message = `${inFlightMax} operations are under way on this connection`;
   else if (bytes + frame.addedBytes > inFlightBytesMax)
     message = `the operations under way on this connection came in ${inFlightBytesMax} bytes`;
-  else if (total.isCrowded) message = 'the store is busy with operations of clients that are gone';
+  else if (load.isTooMuchInCrowd(frame.addedBytes))
+    message = 'the store is busy with operations of clients that are gone';
   if (message !== undefined) throw overloaded(host, message, OVERLOADED_RETRY_MS);
 }
 
