@@ -21,8 +21,7 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
   if (row[3] === 'update') refuseRepetition(row, guest);
   refuseOverload(row, guest);
   refuseLoad(frame, guest);
-  const waitMs = Math.max(guest.rate.take(frame.servedAt), guest.sharedRate.take(frame.servedAt));
-  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
+  refuseRate(frame.servedAt, guest);
   if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
@@ -94,6 +93,14 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
   if (row[11] !== true || host.binding.executesOnce === true) return;
   const message = 'the update was sent before, to a server that is gone or has forgotten it: it may have taken effect';
   throw new CorrectableError('UNKNOWN', message);
+}
+
+/** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
+function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
+  const waitMs = Math.max(rate.waitMs(nowMs), sharedRate.waitMs(nowMs));
+  if (waitMs > 0) throw overloaded(host, 'more operations a second than this connection may submit', waitMs);
+  rate.take(nowMs);
+  sharedRate.take(nowMs);
 }
 
 function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
