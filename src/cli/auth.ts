@@ -14,8 +14,8 @@ export interface Auth {
 
 const FUNCTIONS = ['authenticate', 'authorise'] as const;
 const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
-/** What a CommonJS module has beside its own. */
-const COMMONJS: readonly string[] = ['default', 'module.exports', '__esModule'];
+/** The module of the service may be the same one; the others are what a CommonJS module has beside its own. */
+const BESIDE: readonly string[] = ['service', 'default', 'module.exports', '__esModule'];
 
 /**
  * What `--auth` and `--auth-keys` say. A module may leave `authenticate` to the keys, and say who may do what.
@@ -61,7 +61,7 @@ function refuseOthers(module: Readonly<Record<string, unknown>>, path: string): 
     whole === undefined ||
     (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
   const others = isRepeated
-    ? Object.keys(module).filter((name) => !EXPORTS.includes(name) && !COMMONJS.includes(name))
+    ? Object.keys(module).filter((name) => !EXPORTS.includes(name) && !BESIDE.includes(name))
     : ['default'];
   if (others.length === 0) return;
   const problem = `which exports \`${others.join('`, `')}\`: it may export ${EXPORTS.join(', ')}, by these names`;

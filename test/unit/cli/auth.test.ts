@@ -29,6 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'odd.mjs'), "export const authenticate = 'yes';\n");
   const authenticate = "export const authenticate = () => ({ id: 'ann' });\n";
   await writeFile(join(folder, 'american.mjs'), `${authenticate}export const authorize = () => false;\n`);
+  await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
   await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorise: () => false };\n`);
   await writeFile(join(folder, 'one.mjs'), `${authenticate}export default () => false;\n`);
   await writeFile(join(folder, 'common.cjs'), "exports.authenticate = () => ({ id: 'ann' });\n");
@@ -114,6 +115,10 @@ describe('modules', () => {
   test('a CommonJS module → its exports count, though it is exported as a whole as well', async () => {
     const { authenticate } = await authOf({ auth: join(folder, 'common.cjs') });
     expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'ann' });
+  });
+
+  test('the module of the service as well → the service is no mistake', async () => {
+    expect(await authOf({ auth: join(folder, 'both.mjs') })).toMatchObject({ authenticate: expect.any(Function) });
   });
 
   test('authorise and limits beside keys → both count', async () => {
