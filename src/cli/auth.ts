@@ -13,6 +13,9 @@ export interface Auth {
 }
 
 const FUNCTIONS = ['authenticate', 'authorise'] as const;
+const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
+/** The module of the service may be the same one; the others are what a CommonJS module has beside its own. */
+const BESIDE: readonly string[] = ['service', 'default', 'module.exports', '__esModule'];
 
 /**
  * What `--auth` and `--auth-keys` say. A module may leave `authenticate` to the keys, and say who may do what.
@@ -42,10 +45,25 @@ export async function authOf(options: Raw): Promise<Auth> {
 
 async function moduleAuth(path: string): Promise<Auth> {
   const module = await loadModule('auth', path);
+  refuseOthers(module, path);
   for (const name of FUNCTIONS) {
     if (module[name] === undefined || typeof module[name] === 'function') continue;
     throw usageError('auth', `names ${path}, whose \`${name}\` is no function`);
   }
   const { authenticate, authorise, limits } = module as Auth;
   return { authenticate, authorise, limits };
+}
+
+/** Whoever writes `authorize` means somebody to be refused, and nobody would be. */
+function refuseOthers(module: Readonly<Record<string, unknown>>, path: string): void {
+  const whole = module['default'];
+  const isRepeated =
+    whole === undefined ||
+    (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
+  const others = isRepeated
+    ? Object.keys(module).filter((name) => !EXPORTS.includes(name) && !BESIDE.includes(name))
+    : ['default'];
+  if (others.length === 0) return;
+  const problem = `which exports \`${others.join('`, `')}\`: it may export ${EXPORTS.join(', ')}, by these names`;
+  throw usageError('auth', `names ${path}, ${problem}`);
 }

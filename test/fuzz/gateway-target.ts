@@ -1,11 +1,10 @@
 /** The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store without memory of names. */
 import { createServer } from 'node:http';
-import { createGateway, type Gateway, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
+import { createGateway, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
-import type { TotalLoad } from '../../src/server/gateway/load.ts';
 import { serve } from '../../src/server/index.ts';
 import { CountingStore } from '../support/hostile/counting-store.ts';
-import { measured, rememberedBy } from './measure.ts';
+import { leftWith, measured, rememberedBy } from './measure.ts';
 import type { FromTarget, ToTarget } from './messages.ts';
 import { contract, service } from './service.ts';
 
@@ -17,7 +16,8 @@ const open = createGateway({ binding: store, limits });
 /** Lets in who says who he is, for as long as he says, and knows hooks that fail. */
 const closed = createGateway({
   binding: store,
-  limits,
+  // The honest ones are two, and the others more than there is room for: many a hello is refused.
+  limits: { ...limits, connectionsPerPrincipalMax: 2, operationsPerSecondPerPrincipalMax: 5_000 },
   authenticate: async (token) => {
     if (token === undefined || token === 'bad') throw new Error('who is that?');
     if (token === 'nobody') return undefined as never;
@@ -56,12 +56,6 @@ async function measure(): Promise<void> {
   }
   const executed = Object.fromEntries([...store.executed].filter(([mark]) => mark.startsWith('honest')));
   tell({ kind: 'measured', measure: await measured(connections, remembered), executed });
-}
-
-/** What connections that are gone have left with the store: no status tells it, but it slows down all who come later. */
-function leftWith(gateway: Gateway): Pick<TotalLoad, 'leftOperations' | 'leftBytes'> {
-  const { leftOperations, leftBytes } = (gateway as unknown as { readonly load: TotalLoad }).load;
-  return { leftOperations, leftBytes };
 }
 
 tell({

@@ -1,5 +1,7 @@
 /** What this process holds. Needs `--expose-gc`. */
-import type { GatewayStatus } from '../../src/server/gateway/gateway.ts';
+import type { Gateway, GatewayStatus } from '../../src/server/gateway/gateway.ts';
+import type { TotalLoad } from '../../src/server/gateway/load.ts';
+import type { Principals } from '../../src/server/gateway/principals.ts';
 import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
 
@@ -9,6 +11,16 @@ const MB = 2 ** 20;
 /** What a gateway knows of its clients. */
 export function rememberedBy({ clients, replies, replyBytes, inFlight }: GatewayStatus): Measure['remembered'] {
   return { clients, replies, replyBytes, inFlight };
+}
+
+/**
+ * What no status tells: what connections that are gone have left with the store, which slows down all who come later, and
+ * the principals that are counted, who would be let in no more.
+ */
+export function leftWith(gateway: Gateway): Measure['remembered'] {
+  const { load, principals } = gateway as unknown as { readonly load: TotalLoad; readonly principals: Principals };
+  const { leftOperations, leftBytes } = load;
+  return { leftOperations, leftBytes, principals: principals.size };
 }
 
 /** @param remembered none in a process without gateways */

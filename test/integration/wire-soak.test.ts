@@ -22,6 +22,17 @@ const UPDATES = 500;
 /** Nothing of what was acknowledged, which would be several times as much. */
 const STAYED_MB = 4;
 
+/** What a gateway knows of its clients once all have gone, and it owes them nothing. */
+const NOTHING = {
+  clients: 0,
+  replies: 0,
+  replyBytes: 0,
+  inFlight: 0,
+  leftOperations: 0,
+  leftBytes: 0,
+  principals: 0,
+};
+
 const CODECS = ['msgpack', 'json'] as const;
 
 function start(): Promise<Target> {
@@ -34,12 +45,15 @@ async function held(target: Target): Promise<Measure> {
   return measured.measure;
 }
 
-/** Who has left may still be noticed. */
-async function heldAlone(target: Target): Promise<Measure> {
+/** Who has left may still be noticed, and principals are forgotten in their time. */
+async function heldUntil(target: Target, isSettled: (now: Measure) => boolean): Promise<Measure> {
   let now = await held(target);
-  for (let i = 0; i < 500 && now.connections !== 0; i++) now = await held(target);
+  for (let i = 0; i < 500 && !isSettled(now); i++) now = await held(target);
   return now;
 }
+
+const isAlone = ({ connections }: Measure): boolean => connections === 0;
+const isForgotten = (now: Measure): boolean => isAlone(now) && now.remembered['principals'] === 0;
 
 const portOf = (target: Target): number => Number(new URL(target.urls['here'] as string).port);
 
@@ -65,7 +79,7 @@ test.each(CODECS)(
     await receive(AT_ONCE * 4);
     const before = await held(target);
     await receive(visited + VISITORS);
-    const after = await heldAlone(target);
+    const after = await heldUntil(target, isAlone);
     expect(after.memoryMb - before.memoryMb).toBeLessThan(SLACK_MB + (VISITORS * VISITOR_KB) / 1024);
     expect(after.connections).toBe(0);
   },
@@ -96,7 +110,32 @@ test.each(CODECS)(
     }
     for (const visitor of visitors) visitor.leave();
     // Nothing is kept of them: they need not be remembered at all.
-    expect((await heldAlone(target)).remembered).toEqual({ clients: 0, replies: 0, replyBytes: 0, inFlight: 0 });
+    expect((await heldUntil(target, isForgotten)).remembered).toEqual(NOTHING);
+  },
+  120_000,
+);
+
+test.each(CODECS)(
+  'wire: visitors for whom there is no room, %s → nothing is known of any of them once they have gone',
+  async (codec) => {
+    await using target = await start();
+    const port = portOf(target);
+    const inside = await SoakVisitor.enter(port, codec, 'inside', 'narrow');
+    await inside.write(1);
+    const alone = (await held(target)).remembered;
+    let refused = 0;
+    const knock = async (): Promise<void> => {
+      while (refused < VISITORS) {
+        expect(await SoakVisitor.refused(port, codec, `refused${refused++}`, 'narrow')).toEqual([]);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, knock));
+    const settled = await heldUntil(target, ({ connections }) => connections === 1);
+    expect([settled.connections, settled.remembered]).toEqual([1, alone]);
+    await inside.acknowledge();
+    inside.leave();
+    const empty = await heldUntil(target, isForgotten);
+    expect([empty.connections, empty.remembered]).toEqual([0, NOTHING]);
   },
   120_000,
 );

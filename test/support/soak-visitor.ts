@@ -18,13 +18,26 @@ export class SoakVisitor {
   }
 
   /** Comes in. */
-  static async enter(port: number, codec: CodecName, name: string): Promise<SoakVisitor> {
-    const peer = await RawPeer.connect(port);
-    peer.write(upgradeRequest({ path: '/here', port, subprotocol: SUBPROTOCOLS[codec] }));
-    await peer.until(() => peer.head.includes('\r\n\r\n'));
-    const visitor = new SoakVisitor(peer, codec, name);
+  static async enter(port: number, codec: CodecName, name: string, site = 'here'): Promise<SoakVisitor> {
+    const visitor = await SoakVisitor.#knock(port, codec, name, site);
     await visitor.#ask(helloRow({ client: name.padEnd(32, '-'), levels: LEVELS }));
     return visitor;
+  }
+
+  /** Greets where there is no room for it; fulfilled with what the server said before it closed. */
+  static async refused(port: number, codec: CodecName, name: string, site: string): Promise<readonly Row[]> {
+    const visitor = await SoakVisitor.#knock(port, codec, name, site);
+    visitor.#say(helloRow({ client: name.padEnd(32, '-'), levels: LEVELS }));
+    await visitor.#peer.until(() => visitor.#peer.opcodes.includes(OPCODE.close));
+    visitor.leave();
+    return visitor.#peer.rows;
+  }
+
+  static async #knock(port: number, codec: CodecName, name: string, site: string): Promise<SoakVisitor> {
+    const peer = await RawPeer.connect(port);
+    peer.write(upgradeRequest({ path: `/${site}`, port, subprotocol: SUBPROTOCOLS[codec] }));
+    await peer.until(() => peer.head.includes('\r\n\r\n'));
+    return new SoakVisitor(peer, codec, name);
   }
 
   async read(size: number): Promise<void> {

@@ -22,7 +22,7 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
   if (row[3] === 'update') refuseRepetition(row, guest);
   refuseOverload(row, guest);
   refuseLoad(frame, guest);
-  refuseRate(guest, frame.servedAt);
+  refuseRate(frame.servedAt, guest);
   if (Math.clz32(levels) < 32 - host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
@@ -95,21 +95,24 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
   throw new CorrectableError('UNKNOWN', message);
 }
 
+/** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
+function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
+  const [ownMs, sharedMs] = [rate.waitMs(nowMs), sharedRate.waitMs(nowMs)];
+  if (ownMs > 0 || sharedMs > 0) {
+    const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
+    throw overloaded(host, limit, Math.max(ownMs, sharedMs));
+  }
+  rate.take(nowMs);
+  sharedRate.take(nowMs);
+}
+
 function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
   const { operations, total } = load;
   if (operations >= host.limits.inFlightMax) throw overloaded(host, 'inFlightMax');
   const fullBy = total.fullBy(load, frame.addedBytes);
   if (fullBy !== undefined) throw overloaded(host, fullBy);
   // Whatever else is true, a connection may have one operation under way.
-  if (operations > 0 && total.isCrowded) throw crowded(host);
-}
-
-function refuseRate({ rate, sharedRate, host }: Guest, nowMs: number): void {
-  const [ownMs, sharedMs] = [rate.take(nowMs), sharedRate.take(nowMs)];
-  if (ownMs > 0 || sharedMs > 0) {
-    const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
-    throw overloaded(host, limit, Math.max(ownMs, sharedMs));
-  }
+  if (operations > 0 && load.isTooMuchInCrowd(frame.addedBytes)) throw crowded(host);
 }
 
 /** It is handed on, and kept while the operation is under way. */
@@ -135,7 +138,7 @@ function overloaded({ counters, limits }: GatewayHost, limit: Budget, retryAfter
 function crowded({ counters }: GatewayHost): CorrectableError {
   counters.overloaded++;
   const message =
-    'the store is busy with operations of clients that are gone; nothing was done: one at a time is taken';
+    'the store is busy with operations of clients that are gone; nothing was done: wait for an answer before the next one';
   return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }
 

@@ -58,6 +58,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   readonly #renewals: Renewals;
   #isOver = false;
   #isPaused = false;
+  /** What is kept of the client, from when this is its connection: also where it is not let in after all. */
+  #record: ClientRecord | undefined;
   /** The client, once it was let in. */
   #guest: Guest | undefined;
   /** The principal of which it is counted as a connection. */
@@ -318,6 +320,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
       return false;
     }
     this.attempt = attempt;
+    this.#record = record;
     this.#host.clients.came(record, this);
     older?.replaced();
     return true;
@@ -382,7 +385,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     this.#admissions.clear();
     this.#inbox.clear();
     this.#sender.clear();
-    const record = this.#guest?.record;
+    const record = this.#record;
     this.#running.forEach((submission) => {
       if (record?.find(submission.id) === submission) submission.detach();
       else submission.abandon();

@@ -7,6 +7,8 @@ import type { Gateway } from './gateway.ts';
 
 /** Requests for `/health`, pages and the like, beside the clients of the sites. */
 const OTHERS_MAX = 256;
+/** Of those, from one address: what a browser opens at a time, and as much again. */
+const OTHERS_PER_ADDRESS_MAX = 16;
 /** Of the descriptors of the process; the others are for files. */
 const SHARE_MAX = 0.75;
 
@@ -17,6 +19,15 @@ export function connectionsMaxOf(
 ): number {
   const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsMax, 0);
   return Math.max(1, Math.min(clientsMax + OTHERS_MAX, Math.floor(descriptorsMax * SHARE_MAX)));
+}
+
+/**
+ * From one address, as far as each site has a bound for that: its clients, and a part for requests. A bound of clients
+ * alone would leave the port to whoever connects and says nothing.
+ */
+export function connectionsPerAddressMaxOf(sites: Readonly<Record<string, Gateway>>): number {
+  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsPerAddressMax, 0);
+  return clientsMax + OTHERS_PER_ADDRESS_MAX;
 }
 
 /** Where the system does not say: no bound. */

@@ -252,6 +252,7 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   #forgetGone(): void {
+    this.principals.forgetIdle(systemClock.now());
     const forgotten = this.clients.forgetGone(systemClock.now() - this.limits.clientIdleMs);
     if (forgotten > 0) this.#forgot(forgotten);
   }

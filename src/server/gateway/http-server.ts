@@ -1,7 +1,9 @@
 /** The HTTP server under the gateways, and what every HTTP answer of theirs has in common. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isThenable } from '../../correctable/values.ts';
+import { Addresses } from './addresses.ts';
 import type { Logger } from './logger.ts';
 
 /** A client that takes longer to say what it wants holds a socket for nothing. */
@@ -26,15 +28,34 @@ const STATUS = {
 /** A status with which an upgrade is refused. */
 export type RefusalStatus = keyof typeof STATUS;
 
+/** How many connections a server takes. */
+export interface ConnectionBounds {
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+}
+
 /** A server whose connections cannot wait for ever, and of which there are so many at most. */
-export function createHttpServer(connectionsMax: number): Server {
+export function createHttpServer({ connectionsMax, connectionsPerAddressMax }: ConnectionBounds): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
   server.maxConnections = connectionsMax;
+  if (connectionsPerAddressMax !== Infinity) boundAddresses(server, connectionsPerAddressMax);
   return server;
+}
+
+/** Counts them from when they are there: what they want is known later, or never. */
+function boundAddresses(server: Server, connectionsPerAddressMax: number): void {
+  const addresses = new Addresses();
+  server.prependListener('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (addresses.connectionsFrom(address) >= connectionsPerAddressMax) return void socket.destroy();
+    addresses.enter(socket, address);
+    socket.once('close', () => addresses.leave(socket));
+    return undefined;
+  });
 }
 
 /** The path of a request, without its query; also where the whole address was given, as to a proxy. */

@@ -55,8 +55,9 @@ export interface GatewayLimits {
   /** Most connections of one principal; the newcomer is closed with 1013, and tries again. Default: no limit. */
   readonly connectionsPerPrincipalMax: number;
   /**
-   * Most connections from one address; the newcomer gets HTTP 503. Behind a proxy all have the address of that. Default:
-   * no limit.
+   * Most connections from one address; the newcomer gets HTTP 503. Behind a proxy all have the address of that. Where all
+   * sites of a port have it, so many and 16 more are taken there, whether they ask for a websocket or not. Default: no
+   * limit.
    */
   readonly connectionsPerAddressMax: number;
   /** Malformed rows or frames of one connection before it is closed. Default 8. */

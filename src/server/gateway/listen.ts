@@ -7,7 +7,7 @@ import { createHttpHandler } from './http.ts';
 import type { StoreMetric } from '../observability/metrics.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from './idle-poll.ts';
-import { connectionsMaxOf } from './connections-max.ts';
+import { connectionsMaxOf, connectionsPerAddressMaxOf } from './connections-max.ts';
 import { checkListenOptions } from './listen-checks.ts';
 import { guardedLogger, silentLogger, type Logger } from './logger.ts';
 import { Place } from './place.ts';
@@ -77,7 +77,12 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const { sites, server: given } = options;
   checkListenOptions(options);
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
-  const server = given ?? createHttpServer(connectionsMaxOf(sites));
+  const server =
+    given ??
+    createHttpServer({
+      connectionsMax: connectionsMaxOf(sites),
+      connectionsPerAddressMax: connectionsPerAddressMaxOf(sites),
+    });
   const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
   const handleHttp = createHttpHandler(sites, place, options.metrics);
   if (given === undefined) answerRequests(server, handleHttp, options);

@@ -5,8 +5,19 @@
 import { systemClock } from '../../correctable/clock.ts';
 import type { GatewayLimits } from './limits.ts';
 
-/** How much more than one connection all of those that are gone may have left with the store. */
+/** How much more than one connection all of those that are gone may have left with the store before it is crowded. */
 const LEFT_OVER = 4;
+/** Before it is full: beyond that, whoever leaves more has to see as much end. */
+const LEFT_FULL = 2 * LEFT_OVER;
+/** Which part of what a connection may have it keeps in a crowd: others that left much must not stop who is here. */
+const KEPT_PART = 1 / 16;
+
+/** How much a connection may have under way. */
+export interface Allowance {
+  readonly operations: number;
+  /** Of the frames that they came in. */
+  readonly bytes: number;
+}
 
 /** Which part of all is set aside, so that each connection has a share whatever the others have under way. */
 const SHARED_OUT = 1 / 4;
@@ -50,10 +61,25 @@ export class TotalLoad {
     return this.bytes > 0 && this.bytes + added > max ? 'inFlightBytesTotalMax' : undefined;
   }
 
-  /** Whether connections that are gone have left so much that those here should begin with no more than one at a time. */
+  /** Whether connections that are gone have left so much that those here should have no more than their part. */
   get isCrowded(): boolean {
+    return this.#hasLeft(LEFT_OVER);
+  }
+
+  /**
+   * What a connection may have in a crowd. Where so much is left that more must not come cheaply, that is as much as it
+   * has seen end, from one operation up to its part: who works here goes on, who comes only to leave more does not.
+   */
+  inCrowd(ended: Allowance): Allowance {
+    const operations = Math.max(1, this.#limits.inFlightMax * KEPT_PART);
+    const bytes = this.#limits.inFlightBytesMax * KEPT_PART;
+    if (!this.#hasLeft(LEFT_FULL)) return { operations, bytes };
+    return { operations: Math.min(operations, ended.operations), bytes: Math.min(bytes, ended.bytes) };
+  }
+
+  #hasLeft(times: number): boolean {
     const { inFlightMax, inFlightBytesMax } = this.#limits;
-    return this.leftOperations >= LEFT_OVER * inFlightMax || this.leftBytes >= LEFT_OVER * inFlightBytesMax;
+    return this.leftOperations >= times * inFlightMax || this.leftBytes >= times * inFlightBytesMax;
   }
 }
 
@@ -66,6 +92,8 @@ export class Load {
   principal: PrincipalLoad = new PrincipalLoad();
   #operations = 0;
   #bytes = 0;
+  /** What the store has done with while its client was here. */
+  readonly #ended = { operations: 0, bytes: 0 };
   #hasLeft = false;
 
   constructor(total: TotalLoad) {
@@ -88,6 +116,20 @@ export class Load {
     this.total.operations += operations;
     this.total.bytes += bytes;
     if (this.#hasLeft) this.#changeLeft(operations, bytes);
+  }
+
+  /** The store is done with so much of it. */
+  end(operations: number, bytes: number): void {
+    this.#ended.operations += operations;
+    this.#ended.bytes += bytes;
+    this.change(-operations, -bytes);
+  }
+
+  /** Whether the store has so much to do for those that are gone that one more must wait. */
+  isTooMuchInCrowd(addedBytes: number): boolean {
+    if (!this.total.isCrowded) return false;
+    const { operations, bytes } = this.total.inCrowd(this.#ended);
+    return this.#operations >= operations || this.#bytes + addedBytes > bytes;
   }
 
   /** The connection is gone. */
@@ -130,7 +172,7 @@ export class ReceivedFrame {
   }
 
   left(): void {
-    if (--this.#places === 0) this.#load?.change(0, -this.bytes);
+    if (--this.#places === 0) this.#load?.end(0, this.bytes);
   }
 }
 
@@ -157,7 +199,7 @@ export class Place {
   /** The store is done with it. */
   leave(): void {
     if (this.#load === undefined) return;
-    this.#load.change(-1, 0);
+    this.#load.end(1, 0);
     this.#load = undefined;
     this.#frame.left();
   }

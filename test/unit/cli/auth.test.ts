@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { CryptoKey } from 'jose';
+import type { CryptoKey, JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authOf } from '../../../src/cli/auth.ts';
 import type { Authenticate, Principal } from '../../../src/server/gateway/host.ts';
@@ -27,6 +27,12 @@ beforeAll(async () => {
     'export const authorise = () => false;\nexport const limits = { inFlightMax: 7 };\n',
   );
   await writeFile(join(folder, 'odd.mjs'), "export const authenticate = 'yes';\n");
+  const authenticate = "export const authenticate = () => ({ id: 'ann' });\n";
+  await writeFile(join(folder, 'american.mjs'), `${authenticate}export const authorize = () => false;\n`);
+  await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
+  await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorise: () => false };\n`);
+  await writeFile(join(folder, 'one.mjs'), `${authenticate}export default () => false;\n`);
+  await writeFile(join(folder, 'common.cjs'), "exports.authenticate = () => ({ id: 'ann' });\n");
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -34,11 +40,11 @@ interface Claims {
   readonly iss?: string;
   readonly aud?: string;
   readonly exp?: number;
-  readonly sub?: string;
+  readonly sub?: unknown;
 }
 
 const tokenOf = (claims: Claims, key: CryptoKey = signing): Promise<string> =>
-  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key);
+  new SignJWT({ ...claims } as JWTPayload).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key);
 
 async function ask(options: Readonly<Record<string, unknown>>, token: string): Promise<Principal> {
   const { authenticate } = await authOf({ authKeys: keys, ...options });
@@ -62,6 +68,23 @@ describe('signed tokens', () => {
       '',
     ];
     for (const token of tokens) await expect(ask({}, token)).rejects.not.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test.each([{ user: 'ann' }, null, 7, ['ann'], ''])('whose subject is %j, no name → refused', async (sub) => {
+    await expect(ask({}, await tokenOf({ sub, exp: EXPIRES_S }))).rejects.toThrow('"sub"');
+  });
+
+  test('signed by one of several keys without a name → found, whichever it is; by another one → refused', async () => {
+    const pairs = await Promise.all([1, 2, 3].map(() => generateKeyPair('ES256')));
+    const several = join(folder, 'several.json');
+    const set = await Promise.all(pairs.slice(0, 2).map(({ publicKey }) => exportJWK(publicKey)));
+    await writeFile(several, JSON.stringify({ keys: set }));
+    const tokens = pairs.map(({ privateKey }) =>
+      new SignJWT({ sub: 'ann', exp: EXPIRES_S }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey),
+    );
+    const [first, second, other] = (await Promise.all(tokens)) as [string, string, string];
+    for (const token of [first, second]) expect(await ask({ authKeys: several }, token)).toMatchObject({ id: 'ann' });
+    await expect(ask({ authKeys: several }, other)).rejects.toThrow('signature verification failed');
   });
 
   test('not signed at all, or by what everybody may read → refused', async () => {
@@ -89,6 +112,15 @@ describe('modules', () => {
     expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'user t' });
   });
 
+  test('a CommonJS module → its exports count, though it is exported as a whole as well', async () => {
+    const { authenticate } = await authOf({ auth: join(folder, 'common.cjs') });
+    expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'ann' });
+  });
+
+  test('the module of the service as well → the service is no mistake', async () => {
+    expect(await authOf({ auth: join(folder, 'both.mjs') })).toMatchObject({ authenticate: expect.any(Function) });
+  });
+
   test('authorise and limits beside keys → both count', async () => {
     const auth = await authOf({ auth: join(folder, 'may.mjs'), authKeys: keys });
     expect(auth).toMatchObject({ limits: { inFlightMax: 7 } });
@@ -105,6 +137,9 @@ describe('flags that cannot be', () => {
     [{ auth: 'auth.mjs', authKeys: 'keys.json' }, '--auth-keys checks tokens, and so does'],
     [{ auth: 'may.mjs' }, '--auth names a module that exports no `authenticate`'],
     [{ auth: 'odd.mjs' }, 'is no function'],
+    [{ auth: 'american.mjs' }, 'exports `authorize`: it may export authenticate, authorise, limits'],
+    [{ auth: 'whole.mjs' }, 'exports `default`: it may export authenticate'],
+    [{ auth: 'one.mjs' }, 'exports `default`: it may export authenticate'],
     [{ auth: 'none.mjs' }, 'there is no such file'],
     [{ authKeys: 'none.json' }, 'is no file with a JWK set'],
     [{ authKeys: 'auth.mjs' }, 'is no file with a JWK set'],

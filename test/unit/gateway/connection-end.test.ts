@@ -1,6 +1,6 @@
 /** What a connection leaves behind, and what one waits for whose server goes away. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openByHand, turn, type SocketByHand } from './socket-by-hand.ts';
+import { greetAt, openByHand, turn, type SocketByHand } from './socket-by-hand.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
 const UPDATE = ['put', 'update', 2, { key: 'x' }];
@@ -35,6 +35,50 @@ test('cut off because it takes nothing, and goes on taking nothing → the socke
   vi.advanceTimersByTime(200);
   expect(calls()).toEqual(['close 4429', 'terminate']);
   expect(gateway.status().connections).toBe(0);
+});
+
+describe('refused although its token is good, since its principal has as many connections as it may', () => {
+  const limits = { connectionsPerPrincipalMax: 1 };
+  const remembered = ({ gateway }: Awaited<ReturnType<typeof openByHand>>): object => {
+    const { connections, clients, replyBytes } = gateway.status();
+    return { connections, clients, replyBytes };
+  };
+
+  test('again and again, by other names → nothing is kept of those clients', async () => {
+    const opened = await openByHand({ limits });
+    const before = remembered(opened);
+    for (let n = 0; n < 5; n += 1) {
+      const socket = await greetAt(opened.gateway, { client: String(n).repeat(32) });
+      expect(socket.calls).toEqual(['close 1013']);
+      socket.events.closed();
+    }
+    expect(remembered(opened)).toEqual(before);
+    opened.socket.events.closed();
+    expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
+  });
+
+  test('a client that is owed a reply → is gone again, and forgotten in its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    const opened = await openByHand({ limits: { ...limits, clientIdleMs: 1_000 } });
+    opened.socket.say([1, 'submit', ...UPDATE]);
+    opened.socket.events.closed();
+    const other = await greetAt(opened.gateway, { client: 'b'.repeat(32) });
+    const refused = await greetAt(opened.gateway, { attempt: 2 });
+    expect(refused.calls).toEqual(['close 1013']);
+    refused.events.closed();
+    expect(remembered(opened)).toMatchObject({ connections: 1, clients: 2 });
+    vi.advanceTimersByTime(3_000);
+    expect(remembered(opened)).toMatchObject({ connections: 1, clients: 1 });
+    other.events.closed();
+    expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
+  });
+
+  test('a client whose older connection is there still → takes over: it is the same one of its principal', async () => {
+    const { gateway, socket } = await openByHand({ limits });
+    const newer = await greetAt(gateway, { attempt: 2 });
+    expect([socket.calls, newer.calls]).toEqual([['close 4409'], []]);
+    expect(newer.rows.map(([, kind]) => kind)).toEqual(['welcome']);
+  });
 });
 
 describe('the server goes away, and the client has seen that', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Authorise } from '../../../src/server/gateway/host.ts';
 import { RawClient, startGateway, StoreDouble, type RunningGateway } from '../../support/wire.ts';
+import { greetAt } from './socket-by-hand.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
 const UPDATE = ['put', 'update', 2, { key: 'x' }];
@@ -74,16 +75,65 @@ describe('operations under way', () => {
     expect(inFlight(server)).toBe(0);
   });
 
-  test('of clients that came and went → those who are here begin with one at a time', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: 2 } });
-    for (let visit = 1; visit <= 4; visit++) {
+  /** Clients that came, had each so many operations begun, and went. */
+  async function leaveBehind(server: RunningGateway, visits: number, each: number): Promise<void> {
+    for (let visit = 1; visit <= visits; visit++) {
       await using visitor = new RawClient(server.url);
-      await visitor.greet({ client: String(visit).repeat(32) });
-      visitor.send([1, 'submit', ...READ], [2, 'submit', ...READ]);
+      await visitor.greet({ client: String(visit).padEnd(32, 'v') });
+      visitor.send(...Array.from({ length: each }, (_, n) => [n + 1, 'submit', ...READ]));
       await ponged(visitor);
     }
     await expect.poll(() => server.gateway.status().connections).toBe(0);
-    expect(inFlight(server)).toBe(8);
+    expect(inFlight(server)).toBe(visits * each);
+  }
+
+  /** Submits operations in one frame, tells how many of them were refused, and has the store end the others. */
+  async function burst(server: RunningGateway, client: RawClient, from: number, count: number): Promise<number> {
+    const before = server.store.submitted.length;
+    client.send(...Array.from({ length: count }, (_, n) => [from + n, 'submit', ...READ]), [9999, 'ping']);
+    let refused = 0;
+    for (let row = await client.row(); row[1] !== 'pong'; row = await client.row()) {
+      expect(row.slice(1, 4)).toEqual([
+        'fail',
+        'OVERLOADED',
+        'the store is busy with operations of clients that are gone; nothing was done: wait for an answer before the next one',
+      ]);
+      refused += 1;
+    }
+    for (const { sink } of server.store.submitted.slice(before)) sink.update('v', 'strong');
+    for (let n = refused; n < count; n++) expect(await answer(client)).toBe('view');
+    return refused;
+  }
+
+  test('of clients that came and went → who is here keeps a part of what it may have, again and again', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 64 } });
+    await leaveBehind(server, 4, 64);
+    await using client = new RawClient(server.url);
+    await client.greet();
+    for (let round = 0; round < 3; round++) expect(await burst(server, client, 1 + round * 10, 4)).toBe(0);
+    expect(await burst(server, client, 100, 7)).toBe(3);
+  });
+
+  test('of many that came only to leave more → who is here may have as much as it has seen end, up to its part', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 64 } });
+    await leaveBehind(server, 4, 64);
+    // Each leaves no more than its part.
+    for (let n = 0; inFlight(server) < 8 * 64; n++) {
+      const visitor = await greetAt(server.gateway, { client: String(n).padEnd(32, 'w') });
+      visitor.say(...Array.from({ length: 4 }, (_, id) => [id + 1, 'submit', ...READ]));
+      visitor.events.closed();
+    }
+    await using client = new RawClient(server.url);
+    await client.greet();
+    const refused: number[] = [];
+    for (let round = 0; round < 4; round++) refused.push(await burst(server, client, 1 + round * 10, 8));
+    // One, one, two and four are begun.
+    expect(refused).toEqual([7, 7, 6, 4]);
+  });
+
+  test('of clients that came and went, the bounds are small → those who are here begin with one at a time', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: 2 } });
+    await leaveBehind(server, 4, 2);
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...READ], [2, 'submit', ...READ]);
@@ -125,6 +175,24 @@ describe('bytes of operations under way', () => {
       expect(await answer(client)).toBe('OVERLOADED');
       expect(inFlight(server)).toBe(2);
     }
+  });
+
+  test('much was left by others → who is here keeps a part of the bytes', async () => {
+    await using server = await startGateway({ limits: { inFlightBytesMax: 64_000 } });
+    for (let visit = 1; visit <= 5; visit++) {
+      await using visitor = new RawClient(server.url);
+      await visitor.greet({ client: String(visit).repeat(32) });
+      for (let id = 1; id <= 15; id++) visitor.send(large(id));
+      visitor.send([16, 'submit', 'put', 'update', 2, 'x'.repeat(3_000)]);
+      await ponged(visitor);
+    }
+    await expect.poll(() => server.gateway.status().connections).toBe(0);
+    await using client = new RawClient(server.url);
+    await client.greet();
+    for (const id of [1, 2, 3]) client.send([id, 'submit', ...READ]);
+    await ponged(client);
+    client.send(large(4));
+    expect(await answer(client)).toBe('OVERLOADED');
   });
 
   test('a frame counts until the last of its operations has ended', async () => {

@@ -1,10 +1,15 @@
 /** What a principal and an address may take up at a gateway, and how often a connection may renew its token. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Addresses } from '../../../src/server/gateway/addresses.ts';
 import type { PrincipalLoad } from '../../../src/server/gateway/load.ts';
 import { Principals } from '../../../src/server/gateway/principals.ts';
 import { Renewals } from '../../../src/server/gateway/renewals.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
+import { greetAt, openByHand, turn } from './socket-by-hand.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const bounds = { connectionsPerPrincipalMax: 2, operationsPerSecondPerPrincipalMax: 1 };
 
@@ -47,6 +52,38 @@ describe('principals', () => {
     principals.enter('b', 3000);
     expect(principals.size).toBe(1);
   });
+
+  test('less than one operation a second → remembered until there is a permit again, however often it comes back', () => {
+    const principals = new Principals({ ...bounds, operationsPerSecondPerPrincipalMax: 0.1 });
+    let granted = 0;
+    for (let nowMs = 0; nowMs < 10_000; nowMs += 1_200) {
+      if (principals.enter('a', nowMs)?.rate.take(nowMs) === 0) granted += 1;
+      principals.leave('a', nowMs);
+    }
+    expect(granted).toBe(1);
+    principals.forgetIdle(9_600 + 10_000);
+    expect(principals.size).toBe(0);
+  });
+
+  test('no bound of operations → forgotten at once, for there is nothing to remember', () => {
+    const principals = new Principals({ ...bounds, operationsPerSecondPerPrincipalMax: Infinity });
+    principals.enter('a', 0);
+    principals.leave('a', 0);
+    expect(principals.size).toBe(0);
+  });
+});
+
+test('what a connection asks for beyond its own rate → takes nothing from the others of its principal', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const limits = { operationsPerSecondMax: 2, operationsPerSecondPerPrincipalMax: 4 };
+  const { gateway, store, socket } = await openByHand({ limits });
+  store.answer = ({ sink }) => sink.update('v', 'strong');
+  const other = await greetAt(gateway, { client: 'b'.repeat(32) });
+  for (const each of [socket, other]) {
+    each.say(...Array.from({ length: 20 }, (_, n) => [n + 1, 'submit', 'get', 'read', 2, { key: 'x' }]));
+    await turn();
+    expect(each.rows.filter(([, kind]) => kind === 'view')).toHaveLength(2);
+  }
 });
 
 test('addresses: connections are counted by address, those without one are not', () => {

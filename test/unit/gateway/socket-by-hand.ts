@@ -70,9 +70,14 @@ export async function openByHand(
 ): Promise<{ readonly gateway: Gateway; readonly store: StoreDouble; readonly socket: SocketByHand }> {
   const store = new StoreDouble();
   const gateway = createGateway({ binding: store, ...options });
+  return { gateway, store, socket: await greetAt(gateway) };
+}
+
+/** One more connection, which has said hello. */
+export async function greetAt(gateway: Gateway, overrides: object = {}): Promise<SocketByHand> {
   const socket = new SocketByHand();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
-  socket.say([0, 'hello', RawClient.hello()]);
+  socket.say([0, 'hello', { ...RawClient.hello(), ...overrides }]);
   await turn();
-  return { gateway, store, socket };
+  return socket;
 }
