@@ -153,6 +153,14 @@ export const MUTANTS = [
     command: unit('redblue/chain.test.ts'),
   },
   {
+    name: 'a row that one stood on had removed is not brought in',
+    rule: 'redblue R10',
+    file: `${REDBLUE}/red-record.ts`,
+    line: 'after.length > 0 && state.laid.covers(table, key)',
+    replacement: 'after.length < 0 && state.laid.covers(table, key)',
+    command: unit('redblue/chain.test.ts'),
+  },
+  {
     name: 'what others have changed since is stood on',
     rule: 'redblue R11',
     file: `${REDBLUE}/chain.ts`,
