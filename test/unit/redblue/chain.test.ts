@@ -69,7 +69,7 @@ const service = defineService(contract, {
     look: (_, { tables }) => [...tables.doctors.by.duty({ equals: 'on' })],
     open: (args, { shadow }) => shadow.open(args, null),
     close: (args, { shadow }) => shadow.close(args, null),
-    rooms: (_, { tables }) => tables.rooms.keys(),
+    rooms: (_, { tables }) => [...tables.rooms.keys()],
     read: (args, { tables }) => tables.pages.row(args.key).text ?? '',
     tags: (args, { tables }) => [...tables.pages.row(args.key).tags],
   },
