@@ -513,4 +513,12 @@ export const REDBLUE_MUTANTS = [
     replacement: 'socket.send(frame);',
     command: unit('gateway/budgets.test.ts'),
   },
+  {
+    name: 'a row that one stood on had removed is not brought in',
+    rule: 'redblue R10',
+    file: `${REDBLUE}/red-record.ts`,
+    line: 'after.length > 0 && state.laid.covers(table, key)',
+    replacement: 'after.length < 0 && state.laid.covers(table, key)',
+    command: unit('redblue/chain.test.ts'),
+  },
 ];

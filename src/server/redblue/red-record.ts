@@ -20,7 +20,10 @@ export function recordOf(
   const acknowledged = request.submission.origin?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
-  const created = createdRows(effects, (table, key) => state.store.isThereByRed(table, key));
+  // What it stands on may have removed a row by then, which it brings in again.
+  const isLaid = (table: string, key: string): boolean => after.length > 0 && state.laid.covers(table, key);
+  const isThere = (table: string, key: string): boolean => state.store.isThereByRed(table, key) && !isLaid(table, key);
+  const created = createdRows(effects, isThere);
   const record: Draft = {
     kind: 'operation',
     id: request.id,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { defineContract } from '../../../src/protocol/contract.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
-import { register, set, table } from '../../../src/server/redblue/tables.ts';
+import { cell, register, set, table } from '../../../src/server/redblue/tables.ts';
 import { Sites } from './sites.ts';
 import type { Outcome } from './sites.ts';
 
@@ -23,6 +23,9 @@ const contract = defineContract('pages', {
   hire: { effect: 'update', args: key, result: z.null() },
   rest: { effect: 'update', args: key, result: z.boolean() },
   look: { effect: 'update', args: z.object({}), result: z.array(z.string()) },
+  open: { effect: 'update', args: text, result: z.null() },
+  close: { effect: 'update', args: key, result: z.null() },
+  rooms: { effect: 'update', args: z.object({}), result: z.array(z.string()) },
   read: { effect: 'read', args: key, result: z.string() },
   tags: { effect: 'read', args: key, result: z.array(z.string()) },
 });
@@ -37,9 +40,12 @@ interface Text extends Named {
 const service = defineService(contract, {
   tables: {
     pages: table({ text: register<string>(), tags: set<string>() }),
+    rooms: table({ guest: cell<string>() }, { removable: true }),
     doctors: table({ duty: register<string>(), note: register<string>() }, { indexes: ['duty'] }),
   },
-  shadowOperations: ({ pages, doctors }) => ({
+  shadowOperations: ({ pages, doctors, rooms }) => ({
+    open: red((a: Text) => [rooms.row(a.key).guest.assign(a.text)]),
+    close: red((a: Named) => [rooms.remove(a.key)]),
     write: red((a: Text) => [pages.row(a.key).text.write(a.text)]),
     put: blue((a: Text) => [pages.row(a.key).text.write(a.text)]),
     tag: red((a: Text) => [pages.row(a.key).tags.add(a.text)]),
@@ -61,6 +67,9 @@ const service = defineService(contract, {
     rest: (args, { tables, shadow }) =>
       tables.doctors.row(args.key).note === undefined && shadow.duty({ ...args, duty: 'off' }, true),
     look: (_, { tables }) => [...tables.doctors.by.duty({ equals: 'on' })],
+    open: (args, { shadow }) => shadow.open(args, null),
+    close: (args, { shadow }) => shadow.close(args, null),
+    rooms: (_, { tables }) => [...tables.rooms.keys()],
     read: (args, { tables }) => tables.pages.row(args.key).text ?? '',
     tags: (args, { tables }) => [...tables.pages.row(args.key).tags],
   },
@@ -154,6 +163,30 @@ describe('what a run stood on comes out otherwise', () => {
     expect(proposalsOf(sites, SITE)).toBe(2);
     sites.settle();
     expect(valuesOf([note, rest, look])).toEqual([null, false, ['ann', 'bob']]);
+  });
+
+  test('a row removed and brought in again by one on another → who scanned in between runs again', () => {
+    const sites = start({ attemptsMax: 3 });
+    const room = { key: 'r', text: 'ann' };
+    sites.submit(LEADER, { name: 'open', args: room });
+    sites.settle();
+    const close = sites.submit(SITE, { name: 'close', args: { key: 'r' } });
+    const open = sites.submit(SITE, { name: 'open', args: room });
+    expect(proposalsOf(sites, SITE)).toBe(2);
+    // The removal alone comes through at first: the scan has seen it, and stands behind the other.
+    const isSecond = ({ from, message }: Sites['sent'][number]): boolean =>
+      from === SITE &&
+      message.kind === 'log.propose' &&
+      message.record.kind === 'operation' &&
+      'after' in message.record;
+    do for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
+    while (sites.deliver((sent) => !isSecond(sent)));
+    const scan = sites.submit(OTHER, { name: 'rooms', args: {} });
+    const [held] = sites.sent.filter(isSecond);
+    expect(held).toBeDefined();
+    sites.deliver(isSecond);
+    sites.settle();
+    expect(valuesOf([close, open, scan])).toEqual([null, null, ['r']]);
   });
 
   test('nobody waits for it any more, and it has not left → those behind it run again without', () => {
