@@ -2,6 +2,7 @@
  * Lines that must not be broken unseen: each names the rule that it stands for (of docs/spec), and the command that fails
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
+import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
@@ -9,4 +10,4 @@ import { WIRE_MUTANTS } from './wire.mjs';
 /** @typedef {{ name: string, rule: string, file: string, line: string, replacement: string, command: string[] }} Mutant */
 
 /** @type {readonly Mutant[]} */
-export const MUTANTS = [...REDBLUE_MUTANTS, ...STORAGE_MUTANTS, ...WIRE_MUTANTS];
+export const MUTANTS = [...REDBLUE_MUTANTS, ...RED_REQUEST_MUTANTS, ...STORAGE_MUTANTS, ...WIRE_MUTANTS];

@@ -91,11 +91,7 @@ const THROWN_WINDOW_MS = 1000;
 /**
  * Tells of what generators throw by mistake, so many a second. The next one that is told says how many were left out.
  */
-export function generatorAlarm(
-  site: string,
-  onAlarm: OnAlarm,
-  elapsedMs = (): number => performance.now(),
-): OnThrown {
+export function generatorAlarm(site: string, onAlarm: OnAlarm, elapsedMs = (): number => performance.now()): OnThrown {
   let windowFromMs = -Infinity;
   let told = 0;
   let leftOut = 0;

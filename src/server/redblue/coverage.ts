@@ -1,21 +1,20 @@
 /** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
-import type { Submission } from './replica-port.ts';
 import { isCovered } from './vector.ts';
 import type { Vector } from './vector.ts';
 
-interface Waiting {
+interface Waiting<S> {
   readonly vector: Vector;
   readonly untilMs: number;
   readonly run: () => void;
   readonly late: () => void;
   /** Whose it is, where it is as if it had never come once nobody waits for it. */
-  readonly submission?: Submission;
+  readonly submission?: S;
 }
 
 /** Waiting for coverage, bounded in time. */
-export class Coverage {
+export class Coverage<S extends { readonly token: number }> {
   readonly #stable: () => Vector;
-  #waiting: Waiting[] = [];
+  #waiting: Waiting<S>[] = [];
 
   constructor(stable: () => Vector) {
     this.#stable = stable;
@@ -31,13 +30,13 @@ export class Coverage {
   }
 
   /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
-  when(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
+  when(vector: Vector | undefined, waiting: Omit<Waiting<S>, 'vector'>): void {
     if (vector === undefined || this.has(vector)) waiting.run();
     else this.#waiting.push({ vector, ...waiting });
   }
 
   /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
-  leave(token: number): Submission | undefined {
+  leave(token: number): S | undefined {
     return this.#take(({ submission }) => submission?.token === token)[0]?.submission;
   }
 
@@ -52,10 +51,10 @@ export class Coverage {
     for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
   }
 
-  #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
+  #take(isTaken: (waiting: Waiting<S>) => boolean): Waiting<S>[] {
     if (this.#waiting.length === 0) return this.#waiting;
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
+    const taken: Waiting<S>[] = [];
+    const left: Waiting<S>[] = [];
     for (const each of this.#waiting) (isTaken(each) ? taken : left).push(each);
     this.#waiting = left;
     return taken;

@@ -17,33 +17,36 @@ import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import { abandonedError, errorOf, expiredError, failureOf, leftError, redFullError, sessionBehindError } from './failure.ts';
+import {
+  abandonedError,
+  errorOf,
+  expiredError,
+  failureOf,
+  leftError,
+  redFullError,
+  sessionBehindError,
+} from './failure.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
-import { createdRows } from './read-set.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
 import { PacedRequests } from './paced.ts';
 import { ANSWER_CODEC } from './red-answers.ts';
+import { Previews } from './previews.ts';
 import { isLastOf, recordOf } from './red-record.ts';
-import { NO_EFFECTS, RedRequests, waitFor } from './red-requests.ts';
+import { RedRequests, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from './remembered.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
 import type { Answer } from './site-state.ts';
+import { StrongReads } from './strong-reads.ts';
 import { isCovered } from './vector.ts';
 
 interface Undurable {
   readonly record: RedOperation;
   /** The last own blue operation that the record depends on. */
   readonly sequence: number;
-}
-
-/** A strong read and the record that takes its place in the log. */
-interface StrongRead {
-  readonly submission: Submission;
-  readonly record: RedRecord;
 }
 
 interface GateItem {
@@ -82,10 +85,8 @@ export class RedPath {
   #delivered = 0;
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
-  /** Strong reads by the identifier of their marker. */
-  readonly #reads = new Map<OperationId, StrongRead>();
-  /** Those that nobody waits for any more, and whose markers are on their way into the log. */
-  readonly #leftReads = new Set<OperationId>();
+  readonly #reads = new StrongReads();
+  readonly #previews: Previews;
   /** Who asked last for operations that have ended in the log and are still behind the gate. */
   readonly #askers = new Map<OperationId, Submission>();
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
@@ -97,12 +98,13 @@ export class RedPath {
     const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
     this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
     this.#paced = new PacedRequests(service, sites.length);
+    this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
     this.#footings = new Footings(host.core, this.#chain, this.#contention);
   }
 
   get busy(): boolean {
-    return this.#requests.size > 0 || this.#reads.size > 0 || this.#gate.size > 0;
+    return this.#requests.size > 0 || this.#reads.awaited > 0 || this.#gate.size > 0;
   }
 
   /**
@@ -111,8 +113,8 @@ export class RedPath {
    */
   get isFull(): boolean {
     const { redInFlightMax = Infinity, windows } = this.#core.options;
-    const left = this.#requests.left + this.#leftReads.size;
-    const places = this.#requests.size + this.#reads.size + this.#leftReads.size;
+    const left = this.#requests.left + this.#reads.left;
+    const places = this.#requests.size + this.#reads.awaited + this.#reads.left;
     return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
   }
 
@@ -127,10 +129,8 @@ export class RedPath {
    * back at once, and is as if it had never come; what has been goes on.
    */
   abandon(id: OperationId, token: number): void {
-    const read = this.#reads.get(id);
+    const read = this.#reads.leave(id);
     if (read !== undefined) {
-      this.#reads.delete(id);
-      this.#leftReads.add(id);
       this.#core.emit({ kind: 'withdraw', record: read.record });
       return this.#host.answer(read.submission, 'strong', abandonedError());
     }
@@ -150,14 +150,14 @@ export class RedPath {
 
   /** The record has not left this site, and never will. */
   withdrawn({ id }: RedRecord): void {
-    this.#leftReads.delete(id);
+    this.#reads.end(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#drop(request);
   }
 
   /** Ends an operation of which nothing has been proposed: it is as if it had never come. */
   #drop(request: RedRequest): void {
-    this.#uncover(request);
+    this.#previews.takeOff(request);
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', abandonedError());
@@ -265,9 +265,7 @@ export class RedPath {
 
   /** A strong read: it takes a place in the red order and is executed there. */
   read(id: OperationId, submission: Submission): void {
-    const record: RedRecord = { kind: 'marker', id, site: this.#core.options.site };
-    this.#reads.set(id, { submission, record });
-    this.#propose(record);
+    this.#propose(this.#reads.begin(id, this.#core.options.site, submission));
   }
 
   /** Records taken from the red log, from its beginning. */
@@ -336,43 +334,9 @@ export class RedPath {
     request.run = runOf(this.#core, outcome);
     const writer = this.#requests.writerOf(request.run.reads, request);
     request.mayStand = writer !== undefined;
-    this.#preview(request, outcome);
+    this.#previews.give(request, outcome);
     if (writer !== undefined && writer.laid === undefined) waitFor(request, writer.followers);
     this.#letGo(request);
-  }
-
-  /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
-  #preview(request: RedRequest, stable: GeneratorOutcome): void {
-    const { state } = this.#core;
-    const { submission } = request;
-    try {
-      const outcome = state.runTentatively(submission, stable);
-      const { choice, reply } = outcome;
-      const effects = choice?.effects ?? [];
-      this.#expectWrites(request, effects);
-      request.previewed = effects;
-      const results = state.overlay.add(submission.token, effects);
-      const { operation } = submission;
-      const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
-      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
-    } catch (error) {
-      if (!isCorrectableError(error)) throw error;
-      this.#expectWrites(request, stable.choice?.effects ?? []);
-      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
-    }
-  }
-
-  /** The preview of a paced operation says what it cannot know of. */
-  #told(answer: Answer, request: RedRequest): Answer {
-    const elsewhere = this.#paced.elsewhereOf(request, this.#core.nowMs);
-    if (elsewhere === undefined || isCorrectableError(answer)) return answer;
-    return { ...answer, meta: { ...answer.meta, elsewhere } };
-  }
-
-  #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
-    const { overlay } = this.#core.state;
-    const created = createdRows(effects, (table, key) => overlay.has(table, key));
-    this.#requests.expectWrites(request, effects, created);
   }
 
   #letGo(request: RedRequest): void {
@@ -456,7 +420,7 @@ export class RedPath {
     if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
     const request = this.#requests.get(id);
     // Out of the overlays before it is in the store: its effects are never seen twice.
-    if (request !== undefined) this.#uncover(request);
+    if (request !== undefined) this.#previews.takeOff(request);
     if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) {
       this.#chain.settle(request);
       this.#footings.grow();
@@ -496,11 +460,8 @@ export class RedPath {
 
   #onMarker(id: OperationId): void {
     if (this.#order?.marker === id) this.#order.isThrough = true;
-    this.#leftReads.delete(id);
-    const read = this.#reads.get(id);
-    if (read === undefined) return;
-    this.#reads.delete(id);
-    this.answerRead(read.submission);
+    const submission = this.#reads.end(id);
+    if (submission !== undefined) this.answerRead(submission);
   }
 
   /** Executes a strong read on the stable snapshot. */
@@ -514,12 +475,6 @@ export class RedPath {
     });
   }
 
-  /** Takes the effects of a request off the overlay. */
-  #uncover(request: RedRequest): void {
-    this.#core.state.overlay.remove(request.submission.token, request.previewed);
-    request.previewed = NO_EFFECTS;
-  }
-
   /** @param site where the record comes from that ended it, if it was proposed by a site */
   protected end(id: OperationId, answer: Answer, site?: number): void {
     this.#answers.set(id, answer);
@@ -531,7 +486,7 @@ export class RedPath {
     this.#contention.end(id);
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    this.#uncover(request);
+    this.#previews.takeOff(request);
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, site === this.#core.options.site);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);

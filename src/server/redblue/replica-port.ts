@@ -139,7 +139,7 @@ export interface ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock;
-  readonly coverage: Coverage;
+  readonly coverage: Coverage<Submission>;
   /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
   readonly nowMs: number;
   /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */

@@ -64,7 +64,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly blue: BluePath;
   readonly red: RedPath;
   readonly updates: Updates;
-  readonly coverage: Coverage;
+  readonly coverage: Coverage<Submission>;
   readonly #floors: Floors;
   readonly #quarantine: Quarantine;
   /** The site at this start: whose operation one without a name is. */
@@ -276,7 +276,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return new RedPath(this);
   }
 
-  protected createCoverage(): Coverage {
+  protected createCoverage(): Coverage<Submission> {
     return new Coverage(() => this.state.stable);
   }
 

@@ -366,7 +366,7 @@ class ReplicaAlone extends Replica {
   }
 }
 
-class SessionlessCoverage extends Coverage {
+class SessionlessCoverage extends Coverage<Submission> {
   override has(): boolean {
     return true;
   }
@@ -456,7 +456,7 @@ export const BROKEN = {
   ),
   noSessions: withReplica(
     class extends Replica {
-      protected override createCoverage(): Coverage {
+      protected override createCoverage(): Coverage<Submission> {
         return new SessionlessCoverage(() => this.state.stable);
       }
     },

@@ -29,7 +29,9 @@ describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', (_,
 
   test('its rule → stands on its page', () => {
     const [page = '', rule] = mutant.rule.split(' ');
-    expect(textOf.get(page)).toMatch(rule === undefined ? /./ : new RegExp(`^(\\| ${rule} \\||${rule}\\. )|\`${rule}\``, 'm'));
+    expect(textOf.get(page)).toMatch(
+      rule === undefined ? /./ : new RegExp(`^(\\| ${rule} \\||${rule}\\. )|\`${rule}\``, 'm'),
+    );
   });
 
   test('its command → names files that there are', () => {

@@ -173,7 +173,10 @@ describe('asked for again and again', () => {
   test('more often than it may → the first are told that it goes on, the last ones by its end', () => {
     const sites = withoutLeader();
     const asked = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
-    expect(asked.map(({ code }) => code)).toEqual([...Array.from({ length: 6 }, () => 'UNKNOWN'), ...Array.from({ length: 4 })]);
+    expect(asked.map(({ code }) => code)).toEqual([
+      ...Array.from({ length: 6 }, () => 'UNKNOWN'),
+      ...Array.from({ length: 4 }),
+    ]);
     comeBack(sites);
     expect(asked.slice(6).map(({ value }) => value)).toEqual([null, null, null, null]);
     expect(sites.read(S, total)).toBe(-2);
@@ -248,7 +251,8 @@ describe('budget of what waits for the red order', () => {
     const wants = { tentative: false, causal: true, strong: true };
     const machine = sites.machines[S];
     machine?.submit({ token: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
-    for (const output of machine?.takeOutputs() ?? []) told.push('stage' in output ? [output.kind, output.stage] : output.kind);
+    for (const output of machine?.takeOutputs() ?? [])
+      told.push('stage' in output ? [output.kind, output.stage] : output.kind);
     expect(told[0]).toEqual(['failed', 'causal']);
   });
 

@@ -113,9 +113,9 @@ test('leader restarts without its first entries, what a follower said before com
   leader.tick(RESEND_AFTER_MS);
   leader.receive(1, { kind: 'log.appended', length: 3, committed: 3 }, 0);
   leader.tick(2 * RESEND_AFTER_MS);
-  const sent = leader.takeOutputs().flatMap((output) =>
-    output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : [],
-  );
+  const sent = leader
+    .takeOutputs()
+    .flatMap((output) => (output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : []));
   const told = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
   expect(new Set(told.map(String))).toEqual(new Set(['3,d']));
 });

@@ -24,7 +24,7 @@ class QueueState implements FieldState {
       get size(): number {
         return items.size;
       },
-       at: (index: number): unknown => handedOut(items.at(index)),
+      at: (index: number): unknown => handedOut(items.at(index)),
     });
   }
   get parts(): StateParts {

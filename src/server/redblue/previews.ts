@@ -1,0 +1,68 @@
+/** Guesses at the answers of red operations: what they would be if all that is in flight at their site came true. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { Effect } from './effect.ts';
+import type { GeneratorOutcome } from './generator-run.ts';
+import type { PacedRequests } from './paced.ts';
+import { createdRows } from './read-set.ts';
+import { NO_EFFECTS } from './red-requests.ts';
+import type { RedRequest, RedRequests } from './red-requests.ts';
+import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
+import type { Answer } from './site-state.ts';
+
+interface PreviewsHost {
+  readonly core: ReplicaCore;
+  answer(submission: Submission, stage: Stage, answer: Answer): void;
+}
+
+/** What is laid on the overlay of a site, and told of it. */
+export class Previews {
+  readonly #host: PreviewsHost;
+  readonly #requests: RedRequests;
+  readonly #paced: PacedRequests;
+
+  constructor(host: PreviewsHost, requests: RedRequests, paced: PacedRequests) {
+    this.#host = host;
+    this.#requests = requests;
+    this.#paced = paced;
+  }
+
+  /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
+  give(request: RedRequest, stable: GeneratorOutcome): void {
+    const { state } = this.#host.core;
+    const { submission } = request;
+    try {
+      const outcome = state.runTentatively(submission, stable);
+      const { choice, reply } = outcome;
+      const effects = choice?.effects ?? [];
+      this.#expectWrites(request, effects);
+      request.previewed = effects;
+      const results = state.overlay.add(submission.token, effects);
+      const { operation } = submission;
+      const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
+      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      this.#expectWrites(request, stable.choice?.effects ?? []);
+      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
+    }
+  }
+
+  /** Takes the effects of a request off the overlay. */
+  takeOff(request: RedRequest): void {
+    this.#host.core.state.overlay.remove(request.submission.token, request.previewed);
+    request.previewed = NO_EFFECTS;
+  }
+
+  /** The preview of a paced operation says what it cannot know of. */
+  #told(answer: Answer, request: RedRequest): Answer {
+    const elsewhere = this.#paced.elsewhereOf(request, this.#host.core.nowMs);
+    if (elsewhere === undefined || isCorrectableError(answer)) return answer;
+    return { ...answer, meta: { ...answer.meta, elsewhere } };
+  }
+
+  #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
+    const { overlay } = this.#host.core.state;
+    const created = createdRows(effects, (table, key) => overlay.has(table, key));
+    this.#requests.expectWrites(request, effects, created);
+  }
+}
