@@ -98,7 +98,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--origins', 'a.example'], 'not "a.example"'],
     [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
     [['serve', '--service', SERVICE, '--auth', 'nowhere.js'], '--auth names nowhere.js'],
-    [['serve', '--service', SERVICE, '--auth', SERVICE], 'exports no `authenticate`'],
+    [['serve', '--service', SERVICE, '--auth', SERVICE], 'it may export authenticate, authorise, limits'],
     [['serve', '--service', SERVICE, '--auth-keys', 'nowhere.json'], '--auth-keys names nowhere.json'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {

@@ -83,6 +83,8 @@ export class SequencedLog<R> implements Log<R> {
   /** Those that are beyond the window: they have no number yet, and may be taken back. */
   readonly #unsent = new Set<R>();
   #nextSequence = 1;
+  /** Larger than at any earlier start of this site that the log knows of. */
+  #epoch: number;
   #proposalsMoved = true;
   #proposedAtMs = 0;
   /** The first proposal was sent again: once it has arrived, those after it are. */
@@ -103,6 +105,7 @@ export class SequencedLog<R> implements Log<R> {
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
+    this.#epoch = this.#above(options.epoch);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
@@ -158,7 +161,7 @@ export class SequencedLog<R> implements Log<R> {
   propose(record: R, nowMs: number): void {
     if (this.#isLeader) {
       const sequence = this.#nextSequence++;
-      this.#store([{ origin: this.options.site, epoch: this.options.epoch, sequence, record }]);
+      this.#store([{ origin: this.options.site, epoch: this.#epoch, sequence, record }]);
       return;
     }
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
@@ -192,7 +195,7 @@ export class SequencedLog<R> implements Log<R> {
 
   /** Sends again what may have been lost. */
   tick(nowMs: number): void {
-    const { leader, epoch, resendAfterMs } = this.options;
+    const { leader, resendAfterMs } = this.options;
     this.#remindFollowers(nowMs);
     // Held entries of which it is not known that they count: the leader answers.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
@@ -202,23 +205,23 @@ export class SequencedLog<R> implements Log<R> {
     this.#proposedAtMs = nowMs;
     this.#isProbing = true;
     const { sequence, record } = this.#proposals.at(0) as Proposal<R>;
-    this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+    this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
   }
 
   #sendFirst(record: R): void {
-    const { leader, epoch } = this.options;
+    const { leader } = this.options;
     const sequence = this.#nextSequence++;
     this.#proposals.push({ sequence, record });
-    this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+    this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
   }
 
   /** Some proposals have arrived: sends those after them that were lost, and those that waited. */
   #sendLater(): void {
-    const { leader, epoch } = this.options;
+    const { leader } = this.options;
     if (this.#isProbing) {
       this.#isProbing = false;
       for (const { sequence, record } of this.#proposals.slice()) {
-        this.#send(leader, { kind: 'log.propose', epoch, sequence, record });
+        this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
       }
     }
     for (const record of this.#unsent) {
@@ -323,11 +326,33 @@ export class SequencedLog<R> implements Log<R> {
 
   #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
     note(this.#progress, origin, epoch, sequence + 1);
-    if (origin !== this.options.site || epoch !== this.options.epoch) return;
+    if (origin !== this.options.site) return;
+    if (epoch > this.#epoch) return this.#beginAbove(epoch);
+    if (epoch !== this.#epoch) return;
     // Seen in the leader's synced log: no need to ask again.
     while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
     this.#proposalsMoved = true;
     this.#sendLater();
+  }
+
+  /** The epoch to begin with: above all that this site has had, as its log shows. */
+  #above(given: number): number {
+    const { site, entries = [], saved } = this.options;
+    let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
+    for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
+    return Math.max(given, known + 1);
+  }
+
+  /**
+   * An earlier start of this site had that epoch, and the file that said so is gone: the leader takes nothing below it, so
+   * that nothing of what has been proposed here will ever count. It is proposed anew.
+   */
+  #beginAbove(epoch: number): void {
+    this.#epoch = epoch + 1;
+    this.#nextSequence = 1;
+    const records = this.#proposals.slice().map(({ record }) => record);
+    while (this.#proposals.size > 0) this.#proposals.shift();
+    for (const record of records) this.#sendFirst(record);
   }
 
   #sendNews(): void {

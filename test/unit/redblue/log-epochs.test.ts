@@ -27,3 +27,39 @@ test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2
   propose(2, 2, 'next');
   expect(deliveredBy(leader)).toEqual(['before', 'after', 'next']);
 });
+
+/** A site that has lost the file with its last number, and so begins with one that it has had. */
+const FOLLOWER = { site: 1, siteCount: 3, leader: 0, resendAfterMs: 10 };
+const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequence: number, record: string])[] =>
+  log.takeOutputs().flatMap((output) => {
+    if (output.kind !== 'send' || output.message.kind !== 'log.propose') return [];
+    const { epoch, sequence, record } = output.message;
+    return [[epoch, sequence, record] as const];
+  });
+
+test('a start with a number that its log shows it has had → above that', () => {
+  const entries = [{ origin: 1, epoch: 6, sequence: 1, record: 'before' }];
+  for (const known of [{ entries }, { saved: { delivered: 1, progress: [[1, 6, 2]] as const }, start: 1 }]) {
+    for (const epoch of [5, 6]) {
+      const log = new SequencedLog<string>({ ...FOLLOWER, epoch, ...known });
+      log.propose('a', 0);
+      expect(proposedBy(log)).toEqual([[7, 1, 'a']]);
+    }
+  }
+});
+
+test('a start with a number below one that the leader knows → proposes anew, once it hears of that', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: 5 });
+  log.propose('a', 0);
+  log.propose('b', 0);
+  expect(proposedBy(log)).toEqual([
+    [5, 1, 'a'],
+    [5, 2, 'b'],
+  ]);
+  const before = { origin: 1, epoch: 6, sequence: 1, record: 'before' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
+  expect(proposedBy(log)).toEqual([
+    [7, 1, 'a'],
+    [7, 2, 'b'],
+  ]);
+});
