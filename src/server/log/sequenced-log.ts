@@ -18,6 +18,8 @@ export interface SequencedLogOptions<R> {
   readonly leader: number;
   /** Larger than at any earlier start of this node: tells its new proposals from old ones. */
   readonly epoch: number;
+  /** Tells records from each other: an entry may be of an earlier start that had the same epoch. */
+  readonly nameOf?: ((record: R) => string) | undefined;
   /** What its log held at the start from position `start` (default 0) on, all synced. */
   readonly entries?: readonly LogEntry<R>[];
   readonly start?: number | undefined;
@@ -65,6 +67,8 @@ interface Progress {
   next: number;
 }
 
+/** More than there are starts of a site between two looks at the red log. */
+const EPOCH_STEP = 2 ** 20;
 /** Entries in one `log.append` at most. */
 const APPEND_MAX = 256;
 
@@ -324,11 +328,11 @@ export class SequencedLog<R> implements Log<R> {
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
-  #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
+  #noteProposal(entry: LogEntry<R>): void {
+    const { origin, epoch, sequence } = entry;
     note(this.#progress, origin, epoch, sequence + 1);
-    if (origin !== this.options.site) return;
-    if (epoch > this.#epoch) return this.#beginAbove(epoch);
-    if (epoch !== this.#epoch) return;
+    if (origin !== this.options.site || epoch < this.#epoch) return;
+    if (epoch > this.#epoch || this.#isOfEarlierStart(entry)) return this.#beginAbove(epoch);
     // Seen in the leader's synced log: no need to ask again.
     while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
     this.#proposalsMoved = true;
@@ -340,15 +344,23 @@ export class SequencedLog<R> implements Log<R> {
     const { site, entries = [], saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
     for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
-    return Math.max(given, known + 1);
+    return known < given ? given : known + EPOCH_STEP;
+  }
+
+  /** Whether an entry of the present epoch was not proposed by this start. */
+  #isOfEarlierStart({ sequence, record }: LogEntry<R>): boolean {
+    if (sequence >= this.#nextSequence) return true;
+    const { nameOf } = this.options;
+    const first = this.#proposals.at(0);
+    return first?.sequence === sequence && nameOf !== undefined && nameOf(first.record) !== nameOf(record);
   }
 
   /**
    * An earlier start of this site had that epoch, and the file that said so is gone: the leader takes nothing below it, so
-   * that nothing of what has been proposed here will ever count. It is proposed anew.
+   * that what has been proposed here may never count. It is proposed anew, above all numbers that may still come.
    */
   #beginAbove(epoch: number): void {
-    this.#epoch = epoch + 1;
+    this.#epoch = epoch + EPOCH_STEP;
     this.#nextSequence = 1;
     const records = this.#proposals.slice().map(({ record }) => record);
     while (this.#proposals.size > 0) this.#proposals.shift();

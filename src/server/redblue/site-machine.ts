@@ -82,6 +82,7 @@ export class SiteMachine {
       siteCount: sites.length,
       leader: redLeader,
       epoch,
+      nameOf: nameOfRecord,
       ...stored.red,
       saved: saved?.log,
       committed: this.replica.redProven,
@@ -244,4 +245,8 @@ function isLogMessage(message: SiteMessage): message is LogMessage<RedRecord> {
 function recordsOf(message: LogMessage<RedRecord>): RedRecord[] {
   if (message.kind === 'log.propose') return [message.record];
   return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
+}
+
+function nameOfRecord(record: RedRecord): string {
+  return `${record.kind} ${record.id} ${record.kind === 'operation' ? record.attempt : ''}`;
 }

@@ -29,6 +29,7 @@ test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2
 });
 
 /** A site that has lost the file with its last number, and so begins with one that it has had. */
+const STEP = 2 ** 20;
 const FOLLOWER = { site: 1, siteCount: 3, leader: 0, resendAfterMs: 10 };
 const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequence: number, record: string])[] =>
   log.takeOutputs().flatMap((output) => {
@@ -43,7 +44,7 @@ test('a start with a number that its log shows it has had → above that', () =>
     for (const epoch of [5, 6]) {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch, ...known });
       log.propose('a', 0);
-      expect(proposedBy(log)).toEqual([[7, 1, 'a']]);
+      expect(proposedBy(log)).toEqual([[6 + STEP, 1, 'a']]);
     }
   }
 });
@@ -59,7 +60,29 @@ test('a start with a number below one that the leader knows → proposes anew, o
   const before = { origin: 1, epoch: 6, sequence: 1, record: 'before' };
   log.receive(0, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
   expect(proposedBy(log)).toEqual([
-    [7, 1, 'a'],
-    [7, 2, 'b'],
+    [6 + STEP, 1, 'a'],
+    [6 + STEP, 2, 'b'],
   ]);
+});
+
+test.each([
+  ['that it has not come to', 3, ['a', 'b']],
+  ['of another record', 1, ['a', 'b']],
+])('a start with a number that it has had, an entry of that number %s → proposes anew', (_, sequence, records) => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: 6, nameOf: (record) => record });
+  for (const record of records) log.propose(record, 0);
+  log.takeOutputs();
+  const before = { origin: 1, epoch: 6, sequence, record: 'before' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
+  expect(proposedBy(log)).toEqual(records.map((record, at) => [6 + STEP, at + 1, record]));
+});
+
+test('its own entry → taken for what it is', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: 6, nameOf: (record) => record });
+  log.propose('a', 0);
+  log.takeOutputs();
+  const own = { origin: 1, epoch: 6, sequence: 1, record: 'a' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [own], committed: 0 }, 0);
+  log.propose('b', 0);
+  expect(proposedBy(log)).toEqual([[6, 2, 'b']]);
 });
