@@ -46,8 +46,6 @@ async function payloadOf(token: string, set: KeySet, requirements: JWTVerifyOpti
     return await verified(token, set, requirements);
   } catch (error) {
     if (!isOfUnknownKey(error, token) || set.reads === Infinity) throw error;
-    // Asked for on the way, as it is for a key by name that is missing.
-    if (set.reads > readsBefore) throw error;
     await set.reread();
     if (set.reads === readsBefore) {
       const message = 'The token is of a key that was not known when the keys were read, a moment ago; ask again.';

@@ -84,6 +84,7 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
 
 /** How much of what was thrown is told: clients choose much of it. */
 const TEXT_MAX = 500;
+const STACK_MAX = 4000;
 /** How many alarms of generators are told in a window: clients choose how often one throws. */
 const THROWN_MAX = 10;
 const THROWN_WINDOW_MS = 1000;
@@ -122,8 +123,8 @@ function thrownText(thrown: unknown): string {
   }
 }
 
-function shortText(text: string): string {
-  return text.length <= TEXT_MAX ? text : `${wellFormed(text.slice(0, TEXT_MAX))}… (${text.length} characters)`;
+function shortText(text: string, max = TEXT_MAX): string {
+  return text.length <= max ? text : `${wellFormed(text.slice(0, max))}… (${text.length} characters)`;
 }
 
 /** What a site's storage tells of. */
@@ -163,7 +164,7 @@ export function warn({ message, kind, cause }: SiteAlarm): void {
 
 function stackOf(thrown: unknown): string | undefined {
   try {
-    return thrown instanceof Error ? thrown.stack : undefined;
+    return thrown instanceof Error && thrown.stack !== undefined ? shortText(thrown.stack, STACK_MAX) : undefined;
   } catch {
     return undefined;
   }

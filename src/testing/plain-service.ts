@@ -20,7 +20,7 @@ import type { Answer } from '../server/redblue/site-state.ts';
 import type { Service } from '../server/redblue/service.ts';
 import { areChecked, invariantObserver } from '../server/invariant-alarm.ts';
 import type { InvariantObserver } from '../server/invariant-alarm.ts';
-import { generatorAlarm, warn } from '../server/site-alarm.ts';
+import { generatorAlarm, guardedAlarm, warn } from '../server/site-alarm.ts';
 import type { OnAlarm } from '../server/site-alarm.ts';
 import { VolatileStorage } from '../server/storage/volatile-storage.ts';
 
@@ -47,7 +47,8 @@ export interface PlainServiceOptions {
  * The service as a binding. State lives in memory and is gone with the process.
  *
  * @example
- * const client = createClient(plainService(bankService, { onAlarm: ({ message }) => expect.fail(message) }));
+ * const alarms: string[] = [];
+ * const client = createClient(plainService(bankService, { onAlarm: ({ message }) => alarms.push(message) }));
  */
 export function plainService(service: Service, options: PlainServiceOptions = {}): Binding<RedBlueLevels> {
   return new SiteBinding(SITE_NAME, new PlainSite(service, new VolatileStorage(Date.now()), options));
@@ -75,7 +76,8 @@ class PlainSite implements SubmissionPort {
   #operations = 0;
 
   constructor(service: Service, storage: SiteStorage, options: PlainServiceOptions) {
-    const { checkInvariants = areChecked(service), onAlarm = warn } = options;
+    const { checkInvariants = areChecked(service) } = options;
+    const onAlarm = guardedAlarm(options.onAlarm ?? warn);
     this.contract = service.contract;
     this.#storage = storage;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);

@@ -51,7 +51,7 @@ export function abandonedError(): CorrectableError {
 
 /** Whoever asked has gone, or asks anew, while others wait for the same operation. */
 export function leftError(): CorrectableError {
-  const message = 'It was given up here, or asked for again and again, while it waited for the red order: it goes on.';
+  const message = 'It was given up here, or asked for again and again. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
 }
 

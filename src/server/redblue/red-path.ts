@@ -160,8 +160,14 @@ export class RedPath {
     this.#previews.takeOff(request);
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
-    for (const asker of request.askers) this.#host.answer(asker, 'strong', abandonedError());
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', this.#goneError(asker));
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
+  }
+
+  /** Another site, or an earlier start of this one, may have begun what has a name. */
+  #goneError({ origin }: Submission): CorrectableError {
+    const isSure = origin === undefined || (origin.hop === 0 && this.#order?.isThrough === true);
+    return isSure ? abandonedError() : leftError();
   }
 
   /** Whether the operation is under way here, or has ended. */
@@ -250,10 +256,10 @@ export class RedPath {
     return this.#paced.wakeAtMs;
   }
 
-  /** The hand-over of a held operation is synced. */
-  release(id: OperationId): void {
+  /** The hand-over of the operation that was begun by this submission is synced; it may have been given up since. */
+  release(id: OperationId, token: number): void {
     const request = this.#requests.get(id);
-    if (request !== undefined) this.#letGo(request);
+    if (request?.submission.token === token) this.#letGo(request);
   }
 
   /** Ends an operation that cannot be executed, for all who ever ask for it. */

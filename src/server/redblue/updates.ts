@@ -184,7 +184,7 @@ export class Updates implements WalkHost {
     if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.walks.slots.settle(id, slot);
-      if (!isKnown) this.#host.red.release(id);
+      if (!isKnown) this.#host.red.release(id, submission.token);
     });
   }
 

@@ -127,14 +127,14 @@ describe('what is given up', () => {
     expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
   });
 
-  test('an update that two asked for, both gone → the last one hears that it ended, and it never takes effect', () => {
+  test('an update that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
     const sites = withoutLeader();
     const named = { id: 'c/1', home: S };
     const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
     sites.sync(S);
     sites.abandon(S);
     sites.abandon(S, sites.lastToken - 1);
-    expect(asked.map(({ code }) => code)).toEqual(['ABORTED', 'UNKNOWN']);
+    expect(asked.map(({ code }) => code)).toEqual(['UNKNOWN', 'UNKNOWN']);
     comeBack(sites);
     expect(sites.read(S, size)).toBe(0);
   });
@@ -165,6 +165,24 @@ describe('what waits for its session', () => {
     sites.settle();
     expect(sites.read(S, total)).toBe(0);
   });
+});
+
+test('a named update waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
+  const sites = new Sites(service);
+  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { after: [0, 0, 5e15, 0] });
+  sites.abandon(S);
+  expect(waiting.code).toBe('UNKNOWN');
+});
+
+test('a held update is given up and asked for again, then its hand-over is synced → its chain goes on', () => {
+  const sites = new Sites(service, 3, { attemptsMax: 5 });
+  sites.ask(S, take, { id: 'c/1', home: S });
+  sites.abandon(S);
+  const again = sites.ask(S, take, { id: 'c/1', home: S });
+  const behind = sites.submit(S, take);
+  sites.settle();
+  sites.pass(50);
+  expect([again.value, behind.value, sites.read(S, total)]).toEqual([null, null, -2]);
 });
 
 describe('asked for again and again', () => {
