@@ -55,6 +55,14 @@ export function leftError(): CorrectableError {
   return new CorrectableError('UNKNOWN', message);
 }
 
+/** Of what was dropped here another site, or an earlier start of this one, may have begun what has a name. */
+export function droppedError(
+  { origin }: { readonly origin?: { readonly hop: number } | undefined },
+  isAllKnown: boolean,
+): CorrectableError {
+  return origin === undefined || (origin.hop === 0 && isAllKnown) ? abandonedError() : leftError();
+}
+
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
 export function unacknowledgedError({ perClientMax, clientBytesMax }: ClientLimits): CorrectableError {
   const most = [

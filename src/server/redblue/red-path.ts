@@ -17,15 +17,8 @@ import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import {
-  abandonedError,
-  errorOf,
-  expiredError,
-  failureOf,
-  leftError,
-  redFullError,
-  sessionBehindError,
-} from './failure.ts';
+import { abandonedError, droppedError, errorOf, expiredError, failureOf } from './failure.ts';
+import { leftError, redFullError, sessionBehindError } from './failure.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
@@ -160,14 +153,9 @@ export class RedPath {
     this.#previews.takeOff(request);
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
-    for (const asker of request.askers) this.#host.answer(asker, 'strong', this.#goneError(asker));
+    const isAllKnown = this.#order?.isThrough === true;
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
-  }
-
-  /** Another site, or an earlier start of this one, may have begun what has a name. */
-  #goneError({ origin }: Submission): CorrectableError {
-    const isSure = origin === undefined || (origin.hop === 0 && this.#order?.isThrough === true);
-    return isSure ? abandonedError() : leftError();
   }
 
   /** Whether the operation is under way here, or has ended. */
