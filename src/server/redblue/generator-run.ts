@@ -160,10 +160,7 @@ export class GeneratorRunner {
 
   /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
   #told(thrown: unknown, operation: string): CorrectableError {
-    const told = toldOf(thrown);
-    // What a schema of the contract threw is not told either.
-    const kept: unknown = told === undefined ? thrown : (thrown as Error).cause;
-    if (kept !== undefined) this.#onThrown?.(`the generator of '${operation}'`, kept);
+    const told = toldOf(thrown, (kept) => this.#onThrown?.(`the generator of '${operation}'`, kept));
     if (told !== undefined) return told;
     const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
     return ownError('FINAL_FAILED', message, `generators.${operation}`);

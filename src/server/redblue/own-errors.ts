@@ -22,9 +22,14 @@ export function ownError(code: ErrorCode, message: string, field: string): Corre
   return own(new CorrectableError(code, message, { field }));
 }
 
-/** What may be told of something that was thrown: all of an error of ours, as it was made; of anything else nothing. */
-export function toldOf(thrown: unknown): CorrectableError | undefined {
+/**
+ * What may be told of something that was thrown: all of an error of ours, as it was made; of anything else nothing. The
+ * rest is for `keep`: also what a schema of the contract threw, as the cause of an error of ours.
+ */
+export function toldOf(thrown: unknown, keep: (kept: unknown) => void): CorrectableError | undefined {
   const known = words.get(thrown as object);
+  const kept: unknown = known === undefined ? thrown : (thrown as Error).cause;
+  if (kept !== undefined) keep(kept);
   return known && own(new CorrectableError(known.code, known.message, { field: known.field }));
 }
 

@@ -17,8 +17,16 @@ import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from './effect.ts';
-import { abandonedError, droppedError, errorOf, expiredError, failureOf } from './failure.ts';
-import { leftError, redFullError, sessionBehindError } from './failure.ts';
+import {
+  abandonedError,
+  droppedError,
+  errorOf,
+  expiredError,
+  failureOf,
+  leftError,
+  redFullError,
+  sessionBehindError,
+} from './failure.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { EXPIRED, IdTable } from './id-table.ts';

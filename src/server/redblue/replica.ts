@@ -8,7 +8,7 @@ import { BluePath } from './blue-path.ts';
 import type { Checkpoint, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
-import { abandonedError, leftError, redFullError } from './failure.ts';
+import { droppedError, redFullError } from './failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from './operation-id.ts';
 import { Quarantine } from './quarantine.ts';
@@ -207,7 +207,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const waiting = this.coverage.leave(token);
     if (waiting === undefined) this.red.abandon(this.idOf(token), token);
     // What has a name may have been begun elsewhere, or be asked for here by somebody else.
-    else this.answer(waiting, 'strong', waiting.origin === undefined ? abandonedError() : leftError());
+    else this.answer(waiting, 'strong', droppedError(waiting, false));
   }
 
   emit(output: ReplicaOutput): void {

@@ -152,9 +152,7 @@ export class SiteState {
       return portable(this.#service.checkResult(operation, makeReply(results, choice?.args)));
     } catch (error) {
       const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
-      const told = toldOf(error);
-      const kept: unknown = told === undefined ? error : (error as Error).cause;
-      if (kept !== undefined) this.#onThrown?.(who, kept);
+      const told = toldOf(error, (kept) => this.#onThrown?.(who, kept));
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
       return told ?? ownError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
     }

@@ -225,13 +225,18 @@ describe('what a run stood on comes out otherwise', () => {
   });
 });
 
+/** A blue write of the field, by a later time than that of what is proposed. */
+function putMeanwhile(sites: Sites): void {
+  sites.nowMs += 10;
+  sites.submit(SITE, { name: 'put', args: { key: 'p', text: 'x' } });
+  sites.sync(SITE);
+}
+
 describe('what lies under a run', () => {
   test('a blue write of the same field since → who reads it waits, and finds the later one of both', () => {
     const sites = start();
     const [first, second] = [sites.submit(SITE, append('a')), sites.submit(SITE, append('b'))];
-    sites.nowMs += 10;
-    sites.submit(SITE, { name: 'put', args: { key: 'p', text: 'x' } });
-    sites.sync(SITE);
+    putMeanwhile(sites);
     const third = sites.submit(SITE, append('c'));
     expect(proposalsOf(sites, SITE)).toBe(2);
     sites.settle();
@@ -242,9 +247,7 @@ describe('what lies under a run', () => {
   test('the same before anybody stood on it → the same', () => {
     const sites = start();
     const first = sites.submit(SITE, append('a'));
-    sites.nowMs += 10;
-    sites.submit(SITE, { name: 'put', args: { key: 'p', text: 'x' } });
-    sites.sync(SITE);
+    putMeanwhile(sites);
     const second = sites.submit(SITE, append('b'));
     expect(proposalsOf(sites, SITE)).toBe(1);
     sites.settle();
