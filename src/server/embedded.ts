@@ -10,6 +10,7 @@ import { checkEmbedded, invalid, KEY_BYTES_MIN } from './embedded-checks.ts';
 import { guardedRun } from './generator-guard.ts';
 import { areChecked, invariantObserver } from './invariant-alarm.ts';
 import { Link } from './link.ts';
+import type { SiteStorage } from './log/storage.ts';
 import type { GeneratorLimits } from './redblue/generator-budget.ts';
 import type { Remembered } from './redblue/remembered.ts';
 import type { GeneratorOptions } from './redblue/generator-run.ts';
@@ -21,8 +22,9 @@ import { SignedTokens } from './session-tokens.ts';
 import { RejectionCounter } from './rejections.ts';
 import type { Rejections } from './rejections.ts';
 import { clockObserver, clockSetAlarm, generatorAlarm, guardedAlarm, warn } from './site-alarm.ts';
-import type { SiteAlarm } from './site-alarm.ts';
+import type { OnAlarm, SiteAlarm } from './site-alarm.ts';
 import { SiteDriver } from './site-driver.ts';
+import { unusable } from './storage/lost-sites.ts';
 import { openStorage } from './storage/open-storage.ts';
 import { oneWayDelayMs } from './wan.ts';
 import type { Wan } from './wan.ts';
@@ -156,7 +158,12 @@ export function createEmbedded<const N extends string>(service: Service, options
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
   const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
-  for (const [site, siteStorage] of storage.sites.entries()) {
+  const close = async (): Promise<void> => {
+    for (const link of links.flat()) link?.close();
+    for (const driver of drivers) driver.close();
+    await storage.close();
+  };
+  const makeDriver = (site: number, siteStorage: SiteStorage): SiteDriver => {
     const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
     const { redInFlightMax = Math.ceil(inFlightMax / 2) } = options;
     const limits = {
@@ -179,22 +186,29 @@ export function createEmbedded<const N extends string>(service: Service, options
     };
     const onThrown = generatorAlarm(String(sites[site]), onAlarm);
     const generators = { ...generatorOptions(options.generators ?? {}), onThrown };
-    drivers.push(
-      new SiteDriver({
-        service,
-        site,
-        sites,
-        redLeader,
-        storage: siteStorage,
-        send,
-        tokens,
-        observer,
-        generators,
-        // One clock for all sites of the process: one of them tells.
-        clockSet: site === 0 ? clockSetAlarm(sites[0], onAlarm) : undefined,
-        ...limits,
-      }),
-    );
+    return new SiteDriver({
+      service,
+      site,
+      sites,
+      redLeader,
+      storage: siteStorage,
+      send,
+      tokens,
+      observer,
+      generators,
+      // One clock for all sites of the process: one of them tells.
+      clockSet: site === 0 ? clockSetAlarm(sites[0], onAlarm) : undefined,
+      ...limits,
+    });
+  };
+  try {
+    for (const [site, siteStorage] of storage.sites.entries()) {
+      drivers.push(takenUp(String(sites[site]), () => makeDriver(site, siteStorage), onAlarm));
+    }
+    storage.adopt();
+  } catch (error) {
+    void close();
+    throw error;
   }
   for (const driver of drivers) driver.start();
   const bindings = new Map<string, SiteBinding>();
@@ -209,12 +223,19 @@ export function createEmbedded<const N extends string>(service: Service, options
       if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
       return binding;
     },
-    close: async () => {
-      for (const link of links.flat()) link?.close();
-      for (const driver of drivers) driver.close();
-      await storage.close();
-    },
+    close,
   };
+}
+
+/** A site with what it has saved: that may not fit together, though its files passed all checks. */
+function takenUp(site: string, make: () => SiteDriver, onAlarm: OnAlarm): SiteDriver {
+  try {
+    return make();
+  } catch (error) {
+    const refusal = unusable(`what ${site} has saved does not fit together (${(error as Error).message})`);
+    onAlarm({ kind: 'data-damaged', site, message: refusal.message });
+    throw refusal;
+  }
 }
 
 function noSite(name: string, sites: readonly string[]): never {

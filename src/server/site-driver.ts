@@ -88,14 +88,6 @@ export class SiteDriver implements SubmissionPort {
       Date.now(),
     );
     this.#wallAheadMs = Date.now() - performance.now();
-    storage.attach(this.#machine, {
-      synced: (log, length) => {
-        if (this.#closed) return;
-        this.#machine.onSynced(log, length, performance.now(), Date.now());
-        this.#act();
-      },
-      failed: (error) => this.#stop(error),
-    });
   }
 
   get failure(): CorrectableError | undefined {
@@ -106,8 +98,19 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.remembered;
   }
 
-  /** Begins: what was under way when the site was stopped goes on. To be called once all sites can receive. */
+  /**
+   * Begins: what was under way when the site was stopped goes on. To be called once all sites can receive: before that
+   * nothing is changed.
+   */
   start(): void {
+    this.#options.storage.attach(this.#machine, {
+      synced: (log, length) => {
+        if (this.#closed) return;
+        this.#machine.onSynced(log, length, performance.now(), Date.now());
+        this.#act();
+      },
+      failed: (error) => this.#stop(error),
+    });
     this.#act();
   }
 

@@ -27,15 +27,17 @@ export interface DataFolder {
   readonly files: Files;
   /** Says whether the folder still is this process's alone. */
   readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
+  /** Authenticates session tokens: a new one where there is none. */
+  readonly clusterKey: Uint8Array;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
   /** The folder of a site, relative to `files`. */
   siteFolder(name: string): string;
   /**
    * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
-   * for whatever it was for before. Gives the key that authenticates session tokens.
+   * for whatever it was for before.
    */
-  adopt(): Uint8Array;
+  adopt(): void;
   /** Lets go of the folder once no file in it is being made or removed. */
   close(): Promise<void>;
 }
@@ -63,12 +65,11 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     const found = readManifest(files);
     if (found !== undefined) checkManifest(found, wanted, path);
     const key = readKey(files);
-    const adopt = (): Uint8Array => {
-      const clusterKey = key ?? randomBytes(KEY_BYTES);
+    const clusterKey = key ?? randomBytes(KEY_BYTES);
+    const adopt = (): void => {
       if (key === undefined) files.replace(KEY, clusterKey);
       const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
       if (!isSame) files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
-      return clusterKey;
     };
     const hasLostKey = key === undefined && found !== undefined;
     const close = async (): Promise<void> => {
@@ -78,7 +79,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
         lock.release();
       }
     };
-    return { files, lock, siteFolder, hasLostKey, adopt, close };
+    return { files, lock, siteFolder, clusterKey, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;

@@ -20,6 +20,8 @@ export interface DeploymentStorage {
   readonly clusterKey: Uint8Array | undefined;
   /** By site, in the order of the deployment. */
   readonly sites: readonly SiteStorage[];
+  /** Writes down what the storage is for, once it is known that all sites can start. */
+  adopt(): void;
   /** Closes all of them; what was appended is on the disk before that. */
   close(): Promise<void>;
 }
@@ -39,7 +41,8 @@ export function openStorage(dataDir: string | undefined, deployment: DurableDepl
 
 function volatile({ sites }: Deployment): DeploymentStorage {
   const epoch = Date.now();
-  return { clusterKey: undefined, sites: sites.map(() => new VolatileStorage(epoch)), close: async () => {} };
+  const storages = sites.map(() => new VolatileStorage(epoch));
+  return { clusterKey: undefined, sites: storages, adopt: () => {}, close: async () => {} };
 }
 
 function durable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
@@ -57,9 +60,11 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
     const mayBlock = deployment.sites.length === 1;
     const shared = { files, lock, timing: nodeTiming, packer: new EntryPacker(!mayBlock), mayBlock };
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
-    const clusterKey = folder.adopt();
-    if (folder.hasLostKey) deployment.onAlarm(lostKeyAlarm(deployment.redLeader));
-    return { clusterKey, sites, close };
+    const adopt = (): void => {
+      folder.adopt();
+      if (folder.hasLostKey) deployment.onAlarm(lostKeyAlarm(deployment.redLeader));
+    };
+    return { clusterKey: folder.clusterKey, sites, adopt, close };
   } catch (error) {
     void close();
     throw error;

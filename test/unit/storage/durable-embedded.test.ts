@@ -2,11 +2,13 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, enqueue, get, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded } from '../../../src/server/embedded.ts';
+import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
+import { openStorage } from '../../../src/server/storage/open-storage.ts';
 import { cellsService, notesService, valuesService } from './notes-service.ts';
 
 const SITES = ['irl', 'frk', 'vrg'] as const;
@@ -36,6 +38,17 @@ async function stop(embedded: Embedded<Site>): Promise<void> {
   await embedded.close();
   open = open.filter((each) => each !== embedded);
 }
+
+/** What there is in the folder, in bytes. */
+const everyFile = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'base64')]),
+  );
+
+const places = { local: 0, red: 0 };
+const nothingToSave = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
 
 describe('data folder', () => {
   test('restart → blue and red operations that were answered are there, at every site', async () => {
@@ -110,6 +123,28 @@ describe('data folder', () => {
   ])('%s → INVALID_ARGUMENT that names it', async (_, service, message) => {
     await stop(start());
     expect(() => start({}, service)).toThrow(message);
+  });
+
+  test('whole files that make no state → refused, told; nothing is changed, and the folder is not left locked', async () => {
+    await stop(start({}, valuesService()));
+    const deployment = { service: valuesService(), sites: SITES, redLeader: 'irl', onAlarm: () => {} };
+    const storage = openStorage(dataDir, deployment);
+    for (const site of storage.sites) {
+      site.attach(nothingToSave, { synced: () => {}, failed: () => {} });
+      if (site === storage.sites[1]) site.append('local', [{ kind: 'slot', id: 5 }]);
+    }
+    await storage.close();
+    const before = everyFile();
+    const alarms: string[] = [];
+    const onAlarm = ({ kind, site }: SiteAlarm): void => void alarms.push(`${kind} ${site}`);
+    const refused = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('what frk has saved') };
+    // One that would write down that there is a table more.
+    for (const service of [valuesService(), notesService()]) {
+      expect(() => start({ onAlarm }, service)).toThrow(expect.objectContaining(refused));
+      await vi.waitUntil(() => !readdirSync(dataDir).includes('lock'));
+    }
+    expect(alarms).toEqual(['data-damaged frk', 'data-damaged frk']);
+    expect(everyFile()).toEqual(before);
   });
 
   test('a table more → opens, and is part of the data from then on', async () => {
