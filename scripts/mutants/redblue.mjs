@@ -185,7 +185,7 @@ export const REDBLUE_MUTANTS = [
     file: `${REDBLUE}/blue-path.ts`,
     line: 'sequence: this.#stream(site).synced });',
     replacement: 'sequence: this.#stream(site).received });',
-    command: sim('loss', { syncMeanMs: 100, crashEveryMs: 300 }),
+    command: unit('redblue/resending.test.ts'),
   },
   {
     name: 'a site asks again whenever it hears of a gap',

@@ -44,7 +44,7 @@ export const STORAGE_MUTANTS = [
     file: `${STORAGE}/recovery.ts`,
     line: 'if (length > logs[log].length) {',
     replacement: 'if (length < 0) {',
-    command: unit('storage/open-storage.test.ts'),
+    command: unit('storage/damage.test.ts'),
   },
   {
     name: 'a commit counts whatever stands before it',

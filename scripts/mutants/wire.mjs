@@ -68,7 +68,7 @@ export const WIRE_MUTANTS = [
     file: `${GATEWAY}/admission.ts`,
     line: 'if (id <= record.acked) {',
     replacement: 'if (id < 0) {',
-    command: unit('gateway/client-table.test.ts'),
+    command: unit('gateway/admission.test.ts'),
   },
   {
     name: 'a principal may connect as often as it likes',
@@ -92,6 +92,6 @@ export const WIRE_MUTANTS = [
     file: `${GATEWAY}/submit.ts`,
     line: "if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');",
     replacement: '',
-    command: unit('gateway/hooks-undecided.test.ts'),
+    command: unit('gateway/admission.test.ts'),
   },
 ];

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { LogEntry, LogMessage } from '../../../src/server/log/log.ts';
 import { SequencedLog } from '../../../src/server/log/sequenced-log.ts';
 import { IncomingStream } from '../../../src/server/redblue/streams.ts';
+import { bank, bankService } from './services.ts';
+import { Sites } from './sites.ts';
 
 const SILENT_MS = 1000;
 const WINDOW = 10;
@@ -39,6 +41,20 @@ describe('an incoming stream', () => {
     stream.takeNext(0);
     expect(ask(stream, 5000)).toBe(false);
   });
+});
+
+test('an operation heard of again before it is synced → not confirmed: it is sent anew to a site that lost it', () => {
+  const sites = new Sites(bankService('blue'), 2);
+  sites.submit(0, bank.deposit({ account: 'a', amount: 5 }));
+  sites.sync(0);
+  const [first] = sites.sent;
+  sites.deliver();
+  sites.sent.push(first as (typeof sites.sent)[number]);
+  while (sites.deliver());
+  sites.crash(1);
+  sites.start(1);
+  sites.pass(100);
+  expect(sites.read(1, bank.balance({ account: 'a' }))).toBe(5);
 });
 
 describe('the red log', () => {

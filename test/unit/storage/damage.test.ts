@@ -135,6 +135,14 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(refusal(/local log ends at entry \d+, and the checkpoint was made at 60/));
   });
 
+  test('one lost between two others → no start, and the message says which entries are missing', () => {
+    const machine = new VirtualMachine(1, SIZES);
+    write(machine, machine.start(), 120);
+    machine.disk.crash();
+    machine.disk.remove(pathOf(machine.files('.log')[1]));
+    expect(() => machine.start()).toThrow(refusal(/entries \d+ to \d+ of the local log are missing before .*\.log/));
+  });
+
   test('one lost that the checkpoint contains and other sites need → no start', () => {
     const { machine } = fillFor(10);
     machine.disk.crash();

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { lockFolder } from '../../../src/server/storage/folder-lock.ts';
 import type { FolderLock, LockClock } from '../../../src/server/storage/folder-lock.ts';
 
@@ -92,8 +92,12 @@ describe('a lock from elsewhere', () => {
       if (polls === 59) fs.writeFileSync(path, other);
       else if (polls > 60) fs.utimesSync(path, new Date(polls), new Date(polls));
     };
+    const renamed = vi.spyOn(fs, 'renameSync');
     expect(() => take(clock)).toThrow('in use');
     expect(fs.readFileSync(path, 'utf8')).toBe(other);
+    // Not even for a moment: its owner may look just then.
+    expect(renamed).not.toHaveBeenCalled();
+    renamed.mockRestore();
   });
 });
 
