@@ -15,6 +15,7 @@ export type { AnyClient, Client, ClientOptions, CorrectableAt, InvokeOptions } f
 export { systemClock } from './correctable/clock.ts';
 export type { Clock, Timer } from './correctable/clock.ts';
 export type {
+  Awaitable,
   Callbacks,
   CorrectableState,
   LeaveOptions,
@@ -30,7 +31,17 @@ export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
 export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
 export { all } from './correctable/join.ts';
 export type { JoinedLevels, LevelsOf, ValuesOf } from './correctable/join.ts';
-export type { AtLeast, FinalLevel, Levels, Reach, Requested, Strongest, Subset, Weakest } from './correctable/level.ts';
+export type {
+  AtLeast,
+  Believed,
+  FinalLevel,
+  Levels,
+  Reach,
+  Requested,
+  Strongest,
+  Subset,
+  Weakest,
+} from './correctable/level.ts';
 export { Correctable, correctable } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';

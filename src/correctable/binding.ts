@@ -6,8 +6,6 @@ import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
-declare const byContract: unique symbol;
-
 /** What a binding may say about a view beside its value. */
 export interface ViewDetails {
   /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
@@ -119,8 +117,8 @@ export interface InvocationContext {
  */
 export interface Binding<L extends Levels = Levels, out C extends boolean = boolean> {
   readonly name: string;
-  /** Carries `C`; never present at run time. */
-  readonly [byContract]?: C;
+  /** Carries `C` for the types; never present at run time. */
+  readonly levelsByContract?: C;
   /**
    * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
    * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an

@@ -63,6 +63,9 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
   onCommit(effect: () => void | PromiseLike<void>): void;
 }
 
+/** A promise, and no Correctable: that has a level, which the type of whatever follows it must say. */
+export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
+
 /**
  * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
  * many consumers, one operation. `await` gives the final value.
@@ -94,17 +97,18 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * store.invoke(get('user:7:ads')).speculate((refs) => fetchAds(refs)).onFinal((ads) => deliver(ads));
    */
   speculate<U, G extends string = never>(
-    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+    run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
   /** The same views with `transform` applied to each value. */
   map<U>(transform: (value: T) => U): Correctable<U, L, F>;
   /**
    * Follows the Correctable, promise or value that `next` makes of each different view, level by level: no view, the
-   * final neither, has a stronger level than what it was made of.
+   * final neither, has a stronger level than what it was made of. A promise says nothing of a level: what an `async`
+   * function has awaited counts as if it were as strong as the view.
    */
   chain<U, G extends string = never>(
-    next: (value: T) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+    next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
   ): Correctable<U, L, F | G>;
   /**
    * One view, as early as the conditions allow.

@@ -2,6 +2,7 @@
 import type { Listener, ViewCallback } from './audience.ts';
 import { attach } from './audience.ts';
 import type {
+  Awaitable,
   Callbacks,
   Correctable,
   CorrectableState,
@@ -81,7 +82,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   speculate<U, G extends string = never>(
-    run: (value: T, scope: Speculation<T, L, F>) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+    run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
     return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
@@ -92,7 +93,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   chain<U, G extends string = never>(
-    next: (value: T) => U | PromiseLike<U> | Correctable<U, Levels, G>,
+    next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
   ): Correctable<U, L, F | G> {
     return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), passErrors: true }));
   }

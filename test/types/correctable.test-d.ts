@@ -124,6 +124,15 @@ test('speculate, chain: what is followed may be weaker → the final may have ei
   >;
   const causal = correctable<Date, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<Date, Three, 'causal'>;
   expectTypeOf(strong.chain(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
+  // Said outright, the type of the value says nothing of the level.
+  // @ts-expect-error: what is followed may be weaker
+  strong.chain<Date>(() => causal);
+  // @ts-expect-error: what is followed may be weaker
+  strong.speculate<Date>(() => causal);
+  expectTypeOf(strong.chain<Date, 'causal'>(() => causal)).toEqualTypeOf<
+    Correctable<Date, Three, 'causal' | 'strong'>
+  >();
+  expectTypeOf(strong.chain<string>(async () => 'x')).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
   expectTypeOf(strong.speculate(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
   expectTypeOf(strong.chain(async () => 'x')).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
   expectTypeOf(strong.chain(String)).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
