@@ -44,7 +44,9 @@ export interface PlainServiceOptions {
 }
 
 /**
- * The service as a binding. State lives in memory and is gone with the process.
+ * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
+ * but a read's at `causal` is final at `strong`: which level an operation reaches where there are several sites, an
+ * embedded deployment shows.
  *
  * @example
  * const alarms: string[] = [];
@@ -121,7 +123,7 @@ class PlainSite implements SubmissionPort {
     const input = { token: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
       const answer = this.#state.read(input);
-      if (wants.causal) tell(submitter, 'causal', answer);
+      if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
       if (wants.strong) tell(submitter, 'strong', answer);
       return;
     }
@@ -131,7 +133,7 @@ class PlainSite implements SubmissionPort {
     if (choice !== undefined) {
       this.#invariants?.applied({ id: origin?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
     }
-    const answer = refusal ?? this.#state.answerOf({ operation, choice, reply }, results);
+    const answer = refusal ?? this.#state.answerOfApplied({ operation, choice, reply }, results);
     if (origin !== undefined) {
       if (origin.acknowledged > 0) this.#answers.expire(clientOf(origin.id), origin.acknowledged);
       this.#answers.set(origin.id, answer);
@@ -162,7 +164,7 @@ class PlainSite implements SubmissionPort {
   }
 }
 
-function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer): void {
-  if (isCorrectableError(answer)) submitter.failed(answer, stage === 'causal' ? stage : undefined);
+function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer, isLast = stage === 'strong'): void {
+  if (isCorrectableError(answer)) submitter.failed(answer, isLast ? undefined : stage);
   else submitter.view(stage, answer, undefined);
 }

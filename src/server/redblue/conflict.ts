@@ -21,8 +21,7 @@ export function conflictError({ submission, attempt, cascades, conflict, run }: 
 function metBy(conflict: Conflict | undefined, run: Rejected['run']): string {
   switch (conflict?.reason) {
     case 'name':
-      // What is written without being read is certified too.
-      return `a red operation before it had changed what it ${run?.outcome.reads.names.has(conflict.name) === false ? 'writes' : 'reads'} (lastly ${nameOf(conflict.name)})`;
+      return `a red operation before it had changed what it ${useOf(conflict.name, run)} (lastly ${nameOf(conflict.name)})`;
     case 'range': {
       const { table, field } = conflict.range;
       return `a red operation before it had changed what it scans (lastly ${table}${field === undefined ? '' : ` by ${field}`})`;
@@ -33,6 +32,12 @@ function metBy(conflict: Conflict | undefined, run: Rejected['run']): string {
     case undefined:
       return 'red operations before it had changed what it reads or writes';
   }
+}
+
+/** What is written without being read is certified too. Of a run on what was not decided nothing is kept. */
+function useOf(name: string, run: Rejected['run']): string {
+  if (run === undefined) return 'reads or writes';
+  return run.outcome.reads.names.has(name) ? 'reads' : 'writes';
 }
 
 /** `events/e.free` of a field, `events/e` of a row. */

@@ -143,7 +143,10 @@ export class GeneratorRunner {
     this.#budget.begin(operation, !isRead);
     try {
       const context = this.#contextOf(input);
-      return this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
+      const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
+      // As if it had been thrown: it may be that of another operation.
+      if (returned instanceof Refusal) throw returned;
+      return returned;
     } catch (error) {
       if (error instanceof Refusal && this.#service.refusals.declares(operation, error)) return error;
       throw error;

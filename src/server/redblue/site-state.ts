@@ -140,11 +140,16 @@ export class SiteState {
     const { shadow, args, reply, refusal } = operation;
     if (refusal !== undefined) return errorOf(refusal);
     const choice = shadow === undefined ? undefined : { shadow, args };
-    const answer = this.answerOf({ operation: operation.operation, choice, reply }, results);
-    return isCorrectableError(answer) && effects.length > 0 ? takenError(answer) : answer;
+    return this.answerOfApplied({ operation: operation.operation, choice, reply }, results);
   }
 
-  /** The answer of a shadow operation whose effects gave `results`. */
+  /** The answer of a shadow operation whose effects are applied and gave `results`. */
+  answerOfApplied(answerable: Answerable, results: unknown[]): Answer {
+    const answer = this.answerOf(answerable, results);
+    return isCorrectableError(answer) && results.length > 0 ? takenError(answer) : answer;
+  }
+
+  /** The answer of a shadow operation whose effects gave `results`, if they are applied or not. */
   answerOf({ operation, choice, reply }: Answerable, results: unknown[]): Answer {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;

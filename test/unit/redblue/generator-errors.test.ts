@@ -25,6 +25,7 @@ const shop = defineContract('shop', {
   typedBlue: { ...update, colour: 'blue' },
   typedRed: { ...update, colour: 'red' },
   borrowed: update,
+  returned: update,
   reworded: update,
   getter: { ...read, result: z.unknown() },
   replied: update,
@@ -71,6 +72,8 @@ const service = defineService(shop, {
     borrowed: () => {
       throw lent;
     },
+    // An untyped program may.
+    returned: () => lent as null,
     reworded: (a, { shadow }) => {
       try {
         return shadow.add(a, null);
@@ -144,11 +147,14 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     },
   );
 
-  test('an error of the domain that another operation declares → like any other throw', async () => {
-    const { client } = start();
-    await failureOf(client, shop.typed({ n: 1 }));
-    expect(await failureOf(client, shop.borrowed({ n: 1 }))).toMatchObject({ code: 'FINAL_FAILED', domain: undefined });
-  });
+  test.each(['borrowed', 'returned'] as const)(
+    '%s: an error of the domain that another operation declares → like any other throw',
+    async (name) => {
+      const { client } = start();
+      await failureOf(client, shop.typed({ n: 1 }));
+      expect(await failureOf(client, shop[name]({ n: 1 }))).toMatchObject({ code: 'FINAL_FAILED', domain: undefined });
+    },
+  );
 
   test.each(['replied', 'repliedTyped'] as const)(
     '%s: the reply of its shadow operation throws → it is done, and nobody is told what was thrown',
@@ -156,6 +162,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       const { client, alarms } = start();
       const failure = await failureOf(client, shop[name]({ n: 1 }));
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
+      expect(failure.message).toContain('has taken effect');
       expect(wholeOf(failure)).not.toContain(SECRET);
       expect(alarms.some(({ kind, message }) => kind === 'generator-threw' && message.includes(SECRET))).toBe(true);
     },

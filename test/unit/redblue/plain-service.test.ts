@@ -76,6 +76,23 @@ describe('plain service', () => {
       expect(message).toMatch(/^Site plain: owe .* row 'ann' of people .*"nobody owes less than nothing"/);
   });
 
+  test('a read that is refused, asked at causal alone → its end is told', async () => {
+    const counts = defineContract('counts', { count: { effect: 'read', args: z.object({}), result: z.number() } });
+    const service = defineService(counts, {
+      tables: {},
+      shadowOperations: () => ({}),
+      generators: {
+        count: () => {
+          throw new Error('no');
+        },
+      },
+    });
+    const client = createClient(plainService(service, { onAlarm: () => {} }));
+    for (const levels of [['causal'], ['strong'], ['causal', 'strong']] as const) {
+      await expect(client.invoke(counts.count({}), { levels })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    }
+  });
+
   test('closed → UNAVAILABLE', async () => {
     const binding = plainService(bankService());
     await binding.close?.();
