@@ -2,6 +2,7 @@
 import type { Authenticate, Authorise } from '../server/gateway/host.ts';
 import type { GatewayLimits } from '../server/gateway/limits.ts';
 import { loadModule } from './load-module.ts';
+import { isService } from './load-service.ts';
 import { text, usageError, type Raw } from './options.ts';
 import { signedTokens } from './signed-tokens.ts';
 
@@ -56,7 +57,7 @@ async function moduleAuth(path: string): Promise<Auth> {
 
 /** Whoever writes `authorize` means somebody to be refused, and nobody would be. */
 function refuseOthers(module: Readonly<Record<string, unknown>>, path: string): void {
-  const whole = module['default'];
+  const whole = isService(module['default']) ? undefined : module['default'];
   const isRepeated =
     whole === undefined ||
     (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));

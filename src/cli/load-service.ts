@@ -14,6 +14,6 @@ export async function loadService(path: string): Promise<Service> {
   );
 }
 
-function isService(value: unknown): value is Service {
+export function isService(value: unknown): value is Service {
   return typeof value === 'object' && value !== null && 'generators' in value && 'contract' in value;
 }

@@ -30,6 +30,7 @@ beforeAll(async () => {
   const authenticate = "export const authenticate = () => ({ id: 'ann' });\n";
   await writeFile(join(folder, 'american.mjs'), `${authenticate}export const authorize = () => false;\n`);
   await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
+  await writeFile(join(folder, 'service.mjs'), `${authenticate}export default { generators: {}, contract: {} };\n`);
   await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorise: () => false };\n`);
   await writeFile(join(folder, 'one.mjs'), `${authenticate}export default () => false;\n`);
   await writeFile(join(folder, 'common.cjs'), "exports.authenticate = () => ({ id: 'ann' });\n");
@@ -118,7 +119,9 @@ describe('modules', () => {
   });
 
   test('the module of the service as well → the service is no mistake', async () => {
-    expect(await authOf({ auth: join(folder, 'both.mjs') })).toMatchObject({ authenticate: expect.any(Function) });
+    for (const name of ['both.mjs', 'service.mjs']) {
+      expect(await authOf({ auth: join(folder, name) })).toMatchObject({ authenticate: expect.any(Function) });
+    }
   });
 
   test('authorise and limits beside keys → both count', async () => {
