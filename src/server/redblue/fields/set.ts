@@ -1,6 +1,7 @@
 /**
  * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Elements are
- * strings or numbers.
+ * strings or numbers, and are read in one order, the same at all sites: numbers by size, then strings by their units.
+ * Additions come to each site in another one, and what a generator makes of it must not differ.
  */
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
@@ -19,7 +20,7 @@ class SetState implements FieldState {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
   }
   read(): ReadonlySet<unknown> {
-    return (this.#elements ??= readOnlySet(this.#tags.keys()));
+    return (this.#elements ??= readOnlySet([...this.#tags.keys()].toSorted(byElement)));
   }
   holds(element: unknown): boolean {
     return this.#tags.has(element);
@@ -69,6 +70,11 @@ function byOrigin(a: Origin, b: Origin): number {
   return a[0] - b[0] || a[1] - b[1];
 }
 
+function byElement(a: unknown, b: unknown): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  return (a as string) < (b as string) ? -1 : 1;
+}
+
 class PendingChanges extends PendingList {
   protected readonly initial: ReadonlySet<unknown> = readOnlySet();
   protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
@@ -78,7 +84,7 @@ class PendingChanges extends PendingList {
       if (effect.action === 'add') elements.add(effect.value);
       else elements.delete(effect.value);
     }
-    return readOnlySet(elements);
+    return readOnlySet([...elements].toSorted(byElement));
   }
 }
 

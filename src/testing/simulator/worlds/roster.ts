@@ -114,7 +114,7 @@ const service = defineService(contract, {
     // Who is not on duty may be dismissed by one site alone.
     dismiss: (args, { tables, shadow }) => {
       const { duty, shifts, skills } = tables.doctors.row(args.key);
-      const seen = [duty ?? 'none', String(shifts), ...[...skills].toSorted()];
+      const seen = [duty ?? 'none', String(shifts), ...skills];
       return duty === 'on' ? { done: false, seen } : shadow.dismiss(args, { done: true, seen });
     },
     open: (args, { random, shadow }) => shadow.open({ ...args, rank: Math.floor(random() * 5) }, null),
