@@ -127,8 +127,8 @@ export const REDBLUE_MUTANTS = [
     name: 'sessions are not waited for',
     rule: 'redblue S1',
     file: `${REDBLUE}/coverage.ts`,
-    line: 'if (vector === undefined || this.has(vector)) waiting.run();',
-    replacement: 'if (vector === undefined || this.has(vector) || true) waiting.run();',
+    line: 'if (vector === undefined || this.has(vector)) return waiting.run();',
+    replacement: 'if (vector === undefined || this.has(vector) || true) return waiting.run();',
     command: unit('redblue/exactly-once.test.ts'),
   },
   {

@@ -13,7 +13,7 @@ import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
 import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
-export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
+export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch' | 'start'> {
   readonly storage: SiteStorage;
   send(to: number, message: SiteMessage): void;
   /** How often a busy site looks for messages that were lost. */
@@ -28,6 +28,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 }
 
 const SEED_RANGE = 2 ** 32;
+/** A start is named by its epoch, and by chance: an earlier one may have begun with the same epoch, and its files be lost. */
+const CHANCE_RANGE = 2 ** 20;
 
 /** What all submissions of one turn have in common. */
 interface Turn {
@@ -82,7 +84,7 @@ export class SiteDriver implements SubmissionPort {
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
-      { ...options, epoch: storage.epoch },
+      { ...options, epoch: storage.epoch, start: startOf(storage.epoch) },
       storage.stored,
       performance.now(),
       Date.now(),
@@ -147,10 +149,18 @@ export class SiteDriver implements SubmissionPort {
   }
 
   endSubmissions(door: object): void {
+    const given: number[] = [];
+    this.#submitters.forEach((submitter, token) => {
+      if (submitter.door === door) given.push(token);
+    });
     this.#interrupt(
       { why: 'The client was closed before the operation ended' },
       (submitter) => submitter.door === door,
     );
+    if (this.#closed) return;
+    // What has not left the site gives its place back.
+    for (const token of given) this.#machine.abandon(token);
+    this.#act();
   }
 
   /** Ends the site; its storage is closed after it. */
@@ -300,6 +310,10 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
+}
+
+function startOf(epoch: number): number {
+  return (epoch % 2 ** 32) * CHANCE_RANGE + Math.floor(Math.random() * CHANCE_RANGE);
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

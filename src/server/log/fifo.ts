@@ -7,6 +7,7 @@
  */
 
 const LENGTH_MIN = 4;
+const KEEP_MIN = 64;
 /** Shorter arrays are kept when the list has become short. */
 const SHRINK_FROM = 1024;
 
@@ -16,6 +17,8 @@ export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
   #size = 0;
+  /** With so many elements `keep` looks at them again. */
+  #keptFrom = KEEP_MIN;
 
   constructor(items: Iterable<T> = []) {
     for (const item of items) this.push(item);
@@ -54,6 +57,16 @@ export class Fifo<T> {
     this.#size -= 1;
     if (this.#items.length > SHRINK_FROM && this.#size * 4 < this.#items.length) this.#resize(this.#items.length / 2);
     return item;
+  }
+
+  /** Drops the elements that are not wanted, once they may be most of them: looked at when there are twice as many. */
+  keep(isWanted: (item: T) => boolean): void {
+    if (this.#size < this.#keptFrom) return;
+    for (let left = this.#size; left > 0; left -= 1) {
+      const item = this.shift() as T;
+      if (isWanted(item)) this.push(item);
+    }
+    this.#keptFrom = Math.max(KEEP_MIN, 2 * this.#size);
   }
 
   /** The elements from `start` to before `end`, as an array. */

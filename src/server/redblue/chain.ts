@@ -162,6 +162,8 @@ export class Chain {
     laid.request.laid = undefined;
     if (this.#isShown) this.#overlay.remove(laid.request.submission.token, laid.effects);
     while (this.#laid.at(0)?.isGone === true) this.#laid.shift();
+    // The first may be with an absent leader, and many after it be given up.
+    this.#laid.keep(({ isGone }) => !isGone);
     if (this.isEmpty) this.#isShown = false;
   }
 

@@ -6,20 +6,36 @@ import type { Conflict } from './certifier.ts';
 import { SEPARATOR } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { OperationId } from './records.ts';
+import type { ReplicaCore } from './replica-port.ts';
 
 /** So many are remembered: who is not among them has a harder time. */
 const MET_MAX = 256;
+/** Who was not rejected again for so many times the time after which a message is sent again may have been given up. */
+const MET_FOR_RESENDS = 4;
+
+interface Met {
+  /** How the names of what it met begin. */
+  readonly prefix: string;
+  readonly untilMs: number;
+}
 
 /** A row, or a whole table, of which somebody elsewhere waits for a turn. */
 export class Contention {
-  /** By operation: how the names of what it met begin. */
-  readonly #met = new Map<OperationId, string>();
+  /** By operation, the one that was rejected last at the end. */
+  readonly #met = new Map<OperationId, Met>();
+  readonly #core: Pick<ReplicaCore, 'nowMs' | 'options'>;
+
+  constructor(core: Pick<ReplicaCore, 'nowMs' | 'options'>) {
+    this.#core = core;
+  }
 
   /** An operation of another site was rejected. */
   meet(id: OperationId, conflict: Conflict | undefined): void {
-    const met = metBy(conflict);
-    if (met === undefined) return;
-    this.#met.set(id, met);
+    const prefix = metBy(conflict);
+    if (prefix === undefined) return;
+    const { nowMs, options } = this.#core;
+    this.#met.delete(id);
+    this.#met.set(id, { prefix, untilMs: nowMs + MET_FOR_RESENDS * options.resendAfterMs });
     if (this.#met.size <= MET_MAX) return;
     const [oldest] = this.#met.keys();
     if (oldest !== undefined) this.#met.delete(oldest);
@@ -32,9 +48,12 @@ export class Contention {
 
   /** Whether somebody waits for something of this. */
   isAbout({ names, ranges }: ReadSet): boolean {
-    for (const met of this.#met.values()) {
-      for (const name of names) if (isWithin(name, met)) return true;
-      for (const { table } of ranges) if (isWithin(table, met) || isWithin(met, table)) return true;
+    for (const [id, { prefix, untilMs }] of this.#met) {
+      if (untilMs <= this.#core.nowMs) this.#met.delete(id);
+      else {
+        for (const name of names) if (isWithin(name, prefix)) return true;
+        for (const { table } of ranges) if (isWithin(table, prefix) || isWithin(prefix, table)) return true;
+      }
     }
     return false;
   }

@@ -1,6 +1,14 @@
 /** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
+import { Counts } from './counts.ts';
+import type { OperationId } from './records.ts';
 import { isCovered } from './vector.ts';
 import type { Vector } from './vector.ts';
+
+/** Who may wait. */
+interface Waiter {
+  readonly token: number;
+  readonly origin?: { readonly id: OperationId } | undefined;
+}
 
 interface Waiting<S> {
   readonly vector: Vector;
@@ -12,9 +20,11 @@ interface Waiting<S> {
 }
 
 /** Waiting for coverage, bounded in time. */
-export class Coverage<S extends { readonly token: number }> {
+export class Coverage<S extends Waiter> {
   readonly #stable: () => Vector;
   #waiting: Waiting<S>[] = [];
+  /** Of which operations those are. */
+  readonly #operations = new Counts();
 
   constructor(stable: () => Vector) {
     this.#stable = stable;
@@ -31,8 +41,14 @@ export class Coverage<S extends { readonly token: number }> {
 
   /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
   when(vector: Vector | undefined, waiting: Omit<Waiting<S>, 'vector'>): void {
-    if (vector === undefined || this.has(vector)) waiting.run();
-    else this.#waiting.push({ vector, ...waiting });
+    if (vector === undefined || this.has(vector)) return waiting.run();
+    this.#waiting.push({ vector, ...waiting });
+    this.#operations.add(waiting.submission?.origin?.id);
+  }
+
+  /** Whether somebody who asks for this operation waits. */
+  hasOf(id: OperationId): boolean {
+    return this.#operations.has(id);
   }
 
   /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
@@ -57,6 +73,7 @@ export class Coverage<S extends { readonly token: number }> {
     const left: Waiting<S>[] = [];
     for (const each of this.#waiting) (isTaken(each) ? taken : left).push(each);
     this.#waiting = left;
+    for (const { submission } of taken) this.#operations.take(submission?.origin?.id);
     return taken;
   }
 }

@@ -12,7 +12,7 @@ import { Fifo } from '../log/fifo.ts';
 import { WINDOWS } from '../log/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
-import type { Conflict, Decision } from './certifier.ts';
+import type { Conflict } from './certifier.ts';
 import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
@@ -29,6 +29,7 @@ import {
 } from './failure.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
+import { InTurn } from './in-turn.ts';
 import { EXPIRED, IdTable } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from './records.ts';
@@ -36,7 +37,8 @@ import { PacedRequests } from './paced.ts';
 import { ANSWER_CODEC } from './red-answers.ts';
 import { Previews } from './previews.ts';
 import { isLastOf, recordOf } from './red-record.ts';
-import { RedRequests, waitFor } from './red-requests.ts';
+import type { GateItem, SavedRedPath } from './red-gate.ts';
+import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from './remembered.ts';
 import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
@@ -48,19 +50,6 @@ interface Undurable {
   readonly record: RedOperation;
   /** The last own blue operation that the record depends on. */
   readonly sequence: number;
-}
-
-interface GateItem {
-  readonly record: RedRecord;
-  readonly decision: Decision;
-}
-
-/** The red path as it is saved, without its sections. */
-export interface SavedRedPath {
-  readonly delivered: number;
-  /** Records behind the gate, which the certifier has decided. */
-  readonly gate: readonly GateItem[];
-  readonly certifier: unknown;
 }
 
 /** What the red path needs from the rest of its replica. */
@@ -78,12 +67,16 @@ export class RedPath {
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #chain: Chain;
-  readonly #contention = new Contention();
+  readonly #contention: Contention;
   readonly #footings: Footings;
   readonly #paced: PacedRequests;
   readonly #gate = new Fifo<GateItem>();
   readonly #answers: IdTable<Answer>;
   #delivered = 0;
+  readonly #ready = new InTurn<RedRequest>((request) => {
+    // It may have ended meanwhile, by a record that another site proposed.
+    if (!request.isOver) this.#execute(request);
+  });
   /** Records that wait until their blue dependencies are durable elsewhere. */
   readonly #undurable = new Fifo<Undurable>();
   readonly #reads = new StrongReads();
@@ -101,6 +94,7 @@ export class RedPath {
     this.#paced = new PacedRequests(service, sites.length);
     this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
+    this.#contention = new Contention(host.core);
     this.#footings = new Footings(host.core, this.#chain, this.#contention);
   }
 
@@ -161,9 +155,11 @@ export class RedPath {
     this.#previews.takeOff(request);
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
-    const isAllKnown = this.#order?.isThrough === true;
+    // Another copy that waits here may still be executed.
+    const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
     for (const follower of this.#requests.end(request)) this.#letGo(follower);
+    this.#undurable.keep(({ record }) => this.#requests.get(record.id)?.record === record);
   }
 
   /** Whether the operation is under way here, or has ended. */
@@ -337,14 +333,13 @@ export class RedPath {
     const writer = this.#requests.writerOf(request.run.reads, request);
     request.mayStand = writer !== undefined;
     this.#previews.give(request, outcome);
-    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer.followers);
+    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer, 'followers');
     this.#letGo(request);
   }
 
   #letGo(request: RedRequest): void {
     request.holds -= 1;
-    // It may have ended meanwhile, by a record that another site proposed.
-    if (request.holds === 0 && this.#requests.get(request.id) === request) this.#execute(request);
+    if (request.holds === 0) this.#ready.add(request);
   }
 
   /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
@@ -353,14 +348,14 @@ export class RedPath {
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
       const { run, after, waitsFor } = this.#footings.of(request, request.run);
-      if (waitsFor !== undefined) return waitFor(request, waitsFor.heirs);
+      if (waitsFor !== undefined) return waitFor(request, waitsFor, 'heirs');
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);
     } catch (error) {
       return this.#giveUp(request, error);
     }
-    for (const follower of request.followers.splice(0)) this.#letGo(follower);
+    for (const follower of takeFollowers(request)) this.#letGo(follower);
   }
 
   #giveUp(request: RedRequest, error: unknown): void {

@@ -29,7 +29,7 @@ export function recordOf(
     id: request.id,
     site: options.site,
     attempt: request.attempt,
-    epoch: options.epoch,
+    epoch: options.start,
     snapshot: state.stable.slice(),
     operation: request.submission.operation,
     reads: [...names],
@@ -54,7 +54,7 @@ export function recordOf(
 export function isLastOf(
   { attempt }: RedRequest,
   operation: RedOperation,
-  { site, epoch }: ReplicaCore['options'],
+  { site, start }: ReplicaCore['options'],
 ): boolean {
-  return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
+  return operation.site === site && operation.epoch === start && operation.attempt === attempt;
 }

@@ -1,6 +1,7 @@
 /** The red operations of one site that are under way. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
+import { Fifo } from '../log/fifo.ts';
 import type { Conflict } from './certifier.ts';
 import type { Effect } from './effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
@@ -78,9 +79,11 @@ export interface RedRequest {
   /** How often it was rejected for what it stood on alone. */
   cascades: number;
   /** Later operations of this site that read what this one is expected to write: they wait until it is proposed. */
-  readonly followers: RedRequest[];
+  followers: Fifo<RedRequest> | undefined;
   /** Those that wait until it has ended. */
-  readonly heirs: RedRequest[];
+  heirs: Fifo<RedRequest> | undefined;
+  /** Nothing of it is under way any more. */
+  isOver: boolean;
   /** Why it cannot be executed again, once that is so. */
   failure?: CorrectableError;
 }
@@ -159,8 +162,9 @@ export class RedRequests {
       laid: undefined,
       mayStand: false,
       cascades: 0,
-      followers: [],
-      heirs: [],
+      followers: undefined,
+      heirs: undefined,
+      isOver: false,
     };
     this.#requests.set(submission.token, request);
     this.#tokenOf.set(id, submission.token);
@@ -188,6 +192,7 @@ export class RedRequests {
   /** Ends an operation; those that it gives may go on, in the order in which they came. */
   end(request: RedRequest): readonly RedRequest[] {
     const { token } = request.submission;
+    request.isOver = true;
     this.#requests.delete(token);
     this.#tokenOf.delete(request.id);
     if (request.askers.length === 0) this.#left -= 1;
@@ -195,12 +200,25 @@ export class RedRequests {
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
     }
-    return [...request.followers, ...request.heirs].toSorted((a, b) => a.submission.token - b.submission.token);
+    const { followers, heirs } = request;
+    if (followers === undefined && heirs === undefined) return [];
+    const freed = [...(followers?.slice() ?? []), ...(heirs?.slice() ?? [])];
+    return freed.toSorted((a, b) => a.submission.token - b.submission.token);
   }
 }
 
-/** Has a request wait until those who are among `waiting` may go on. */
-export function waitFor(request: RedRequest, waiting: RedRequest[]): void {
+/** Has a request wait for another one, among its followers or its heirs. */
+export function waitFor(request: RedRequest, other: RedRequest, as: 'followers' | 'heirs'): void {
+  const waiting = (other[as] ??= new Fifo());
+  // Who has been given up meanwhile is kept by nobody.
+  waiting.keep(({ isOver }) => !isOver);
   waiting.push(request);
   request.holds += 1;
+}
+
+/** Those who waited until a request was proposed. */
+export function takeFollowers(request: RedRequest): readonly RedRequest[] {
+  const followers = request.followers?.slice() ?? [];
+  request.followers = undefined;
+  return followers;
 }

@@ -107,8 +107,8 @@ export interface ReplicaOptions {
   /** Index of this site in `sites`. */
   readonly site: number;
   readonly sites: readonly string[];
-  /** Larger than at any earlier start of this replica. */
-  readonly epoch: number;
+  /** Names this start: no other one of this site has the same, whatever of its past was lost. */
+  readonly start: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
   /** Removals that the site applies between two floors (`floors.ts`). */
@@ -146,6 +146,8 @@ export interface ReplicaCore {
   readonly wallMs: number;
   /** Records of the red log that were delivered here, from its beginning. */
   readonly redDelivered: number;
+  /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
+  isWaitedFor(id: OperationId): boolean;
   emit(output: ReplicaOutput): void;
   /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
   acceptsStamp(peer: number, stamp: number): boolean;

@@ -22,7 +22,8 @@ import type {
   SlotMessage,
 } from './records.ts';
 import { RedPath } from './red-path.ts';
-import type { RedPathHost, SavedRedPath } from './red-path.ts';
+import type { SavedRedPath } from './red-gate.ts';
+import type { RedPathHost } from './red-path.ts';
 import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
 import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
@@ -84,7 +85,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    this.name = `${String(options.sites[options.site])}-${options.epoch.toString(36)}`;
+    this.name = `${String(options.sites[options.site])}-${options.start.toString(36)}`;
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.state = this.createState();
@@ -204,10 +205,15 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   /** Nobody waits any more for what was submitted under this token. */
   abandon(token: number): void {
-    const waiting = this.coverage.leave(token);
+    const waiting = this.coverage.leave(token) ?? this.walks.leave(token);
     if (waiting === undefined) this.red.abandon(this.idOf(token), token);
     // What has a name may have been begun elsewhere, or be asked for here by somebody else.
     else this.answer(waiting, 'strong', droppedError(waiting, false));
+  }
+
+  /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
+  isWaitedFor(id: OperationId): boolean {
+    return this.coverage.hasOf(id) || this.walks.hasOf(id);
   }
 
   emit(output: ReplicaOutput): void {

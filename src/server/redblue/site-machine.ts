@@ -53,6 +53,8 @@ export type SiteOutput =
 export interface SiteOptions extends ReplicaOptions {
   /** Index of the site that sequences the red log. */
   readonly redLeader: number;
+  /** Larger than at any earlier start of this site that its files tell of. */
+  readonly epoch: number;
 }
 
 const EMPTY = { start: 0, entries: [] } as const;

@@ -86,7 +86,7 @@ export class Updates implements WalkHost {
       const refusal = red.refusalOf(operation);
       // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
       if (refusal === undefined || (origin !== undefined && !red.isFull)) return false;
-      const isSure = origin === undefined || this.#cannotHaveBegun(origin);
+      const isSure = origin === undefined || (this.#cannotHaveBegun(origin) && !this.core.isWaitedFor(origin.id));
       this.answerCommitted(submission, isSure ? refusal : mayHaveBegunError());
       return true;
     };

@@ -4,7 +4,9 @@
  * A slot in another site's log is asked for there; if it is open, the asking claims it for this site.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { errorOf, expiredError, unacknowledgedError } from './failure.ts';
+import { NumberedTable } from '../../protocol/numbered-table.ts';
+import { Counts } from './counts.ts';
+import { errorOf, expiredError, mayHaveBegunError, unacknowledgedError } from './failure.ts';
 import { EXPIRED } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from './records.ts';
@@ -43,6 +45,9 @@ export class Walks {
   readonly slots: Slots;
   readonly #host: WalkHost;
   readonly #asking = new Map<string, Walk[]>();
+  /** Those that wait, by the token of their submission, and of which operations they are. */
+  readonly #waiting = new NumberedTable<Walk>();
+  readonly #operations = new Counts();
 
   constructor(host: WalkHost, slots: Slots = new Slots(host.core.options.remembers?.endings)) {
     this.#host = host;
@@ -59,7 +64,10 @@ export class Walks {
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
     if (isNew && this.slots.isFullFor(clientOf(id))) {
-      return this.#host.answerCommitted(submission, unacknowledgedError(this.slots.limits));
+      // An earlier copy may be about to begin.
+      const isAlone = !this.#host.core.isWaitedFor(id);
+      const refusal = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveBegunError();
+      return this.#host.answerCommitted(submission, refusal);
     }
     this.step({ submission, origin, site: origin.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
   }
@@ -71,14 +79,32 @@ export class Walks {
     if (slot === undefined) this.#host.executeIn(walk);
     else if (slot === EXPIRED) this.#fail(walk, expiredError());
     else if (slot.isSettled) this.#follow(walk, slot.decision);
-    else this.slots.whenSettled(slot, () => this.step(walk));
+    else this.#stepOnceSettled(walk, slot);
+  }
+
+  /** Nobody waits any more for what was submitted under this token: gives it where its walk waits here. */
+  leave(token: number): Submission | undefined {
+    const walk = this.#waiting.get(token);
+    if (walk === undefined) return undefined;
+    this.#goOn(walk);
+    const key = keyOf(walk.origin.id, walk.origin.hop);
+    this.#keepAsking(
+      key,
+      (this.#asking.get(key) ?? []).filter((each) => each !== walk),
+    );
+    return walk.submission;
+  }
+
+  /** Whether a walk of this operation waits here. */
+  hasOf(id: OperationId): boolean {
+    return this.#operations.has(id);
   }
 
   /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
   store(walk: Walk, decision: SlotDecision): void {
     const { id } = walk.origin;
     const slot = this.slots.decide(id, walk.hop, decision);
-    this.slots.whenSettled(slot, () => this.step(walk));
+    this.#stepOnceSettled(walk, slot);
     this.#append(id, walk.hop, slot);
   }
 
@@ -92,11 +118,12 @@ export class Walks {
     const { nowMs, options } = this.#host.core;
     for (const [key, walks] of this.#asking) {
       const left = walks.filter(({ sinceMs }) => nowMs - sinceMs < options.reachTimeoutMs);
-      if (left.length > 0) this.#asking.set(key, left);
-      else this.#asking.delete(key);
+      this.#keepAsking(key, left);
       for (const walk of walks) {
-        if (!left.includes(walk)) this.#fail(walk, this.#unknownError(walk));
-        else if (nowMs - walk.askedAtMs >= options.resendAfterMs) this.#ask(walk);
+        if (!left.includes(walk)) {
+          this.#goOn(walk);
+          this.#fail(walk, this.#unknownError(walk));
+        } else if (nowMs - walk.askedAtMs >= options.resendAfterMs) this.#ask(walk);
       }
     }
   }
@@ -108,8 +135,34 @@ export class Walks {
     this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
   }
 
+  #wait(walk: Walk): void {
+    this.#waiting.set(walk.submission.token, walk);
+    this.#operations.add(walk.origin.id);
+  }
+
+  /** The walk waits no longer; says whether it did. */
+  #goOn({ submission: { token }, origin: { id } }: Walk): boolean {
+    if (this.#waiting.get(token) === undefined) return false;
+    this.#waiting.delete(token);
+    this.#operations.take(id);
+    return true;
+  }
+
+  #stepOnceSettled(walk: Walk, slot: Slot): void {
+    this.#wait(walk);
+    this.slots.whenSettled(slot, () => {
+      if (this.#goOn(walk)) this.step(walk);
+    });
+  }
+
+  #keepAsking(key: string, walks: Walk[]): void {
+    if (walks.length > 0) this.#asking.set(key, walks);
+    else this.#asking.delete(key);
+  }
+
   #askAt(walk: Walk): void {
     const key = keyOf(walk.origin.id, walk.origin.hop);
+    this.#wait(walk);
     walk.sinceMs = this.#host.core.nowMs;
     this.#asking.set(key, [...(this.#asking.get(key) ?? []), walk]);
     this.#ask(walk);
@@ -140,10 +193,12 @@ export class Walks {
     const key = keyOf(id, by);
     const walks = this.#asking.get(key) ?? [];
     const isAnswered = (walk: Walk): boolean => walk.site === from && walk.hop === hop;
-    const left = walks.filter((walk) => !isAnswered(walk));
-    if (left.length > 0) this.#asking.set(key, left);
-    else this.#asking.delete(key);
+    this.#keepAsking(
+      key,
+      walks.filter((walk) => !isAnswered(walk)),
+    );
     for (const walk of walks.filter(isAnswered)) {
+      this.#goOn(walk);
       if (decision === undefined) this.#fail(walk, expiredError());
       else this.#follow(walk, decision);
     }

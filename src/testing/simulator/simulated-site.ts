@@ -39,7 +39,7 @@ export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: n
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'epoch' | 'observer'>;
+  readonly site: Omit<SiteOptions, 'epoch' | 'start' | 'observer'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -97,6 +97,9 @@ export class SimulatedSite {
   /** Inputs that wait for the end of a pause; absent when there is none. */
   #paused: (() => void)[] | undefined;
 
+  /** How often it has started, whatever its disk remembers of that. */
+  #starts = 0;
+
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
     this.start();
@@ -120,7 +123,8 @@ export class SimulatedSite {
     this.#tornWrites = disk.tornWrites;
     const storage = this.#open(() => new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes }));
     this.#storage = storage;
-    const options = { ...site, epoch: storage.epoch, observer };
+    this.#starts += 1;
+    const options = { ...site, epoch: storage.epoch, start: this.#starts, observer };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(

@@ -213,7 +213,7 @@ export class Simulation {
     const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
       const machine = make(options, ...found);
-      const name = `${options.sites[site]}-${options.epoch.toString(36)}`;
+      const name = `${options.sites[site]}-${options.start.toString(36)}`;
       observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
       return machine;
     };

@@ -36,7 +36,10 @@ export class Sites {
   readonly #given: Partial<SiteOptions>;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
-  readonly #outcomes = new Map<number, Outcome>();
+  /** By site, start and token, which are counted from 1 at each start. */
+  readonly #outcomes = new Map<string, Outcome>();
+  readonly #tokens: number[];
+  readonly #starts: number[];
   #token = 0;
   #epoch = 0;
 
@@ -47,6 +50,8 @@ export class Sites {
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
     this.machines = this.aheadMs.map(() => undefined);
+    this.#tokens = this.aheadMs.map(() => 0);
+    this.#starts = this.aheadMs.map(() => 0);
     for (const site of this.aheadMs.keys()) this.start(site);
   }
 
@@ -57,12 +62,15 @@ export class Sites {
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
     this.#epoch += 1;
+    this.#tokens[site] = 0;
+    this.#starts[site] = this.#epoch;
     const options = {
       service: this.#service,
       site,
       sites,
       redLeader: 0,
       epoch: this.#epoch,
+      start: this.#epoch,
       observer,
       ...LIMITS,
       ...this.#given,
@@ -82,9 +90,10 @@ export class Sites {
 
   /** Submits at a site; the outcome is filled in when there is one. */
   submit(site: number, operation: { name: string; args: unknown }, given: Partial<Submission> = {}): Outcome {
-    this.#token += 1;
+    this.#token = (this.#tokens[site] ?? 0) + 1;
+    this.#tokens[site] = this.#token;
     const outcome: Outcome = {};
-    this.#outcomes.set(this.#token, outcome);
+    this.#outcomes.set(this.#keyOf(site, this.#token), outcome);
     const isRead = this.#service.contract.operations[operation.name]?.effect === 'read';
     const wants = { tentative: false, causal: isRead, strong: !isRead };
     const submittedAtMs = this.#clockOf(site);
@@ -161,6 +170,10 @@ export class Sites {
     }
   }
 
+  #keyOf(site: number, token: number): string {
+    return `${site} ${String(this.#starts[site])} ${token}`;
+  }
+
   #clockOf(site: number): number {
     return this.nowMs + (this.aheadMs[site] ?? 0);
   }
@@ -171,11 +184,11 @@ export class Sites {
         this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
       else if (output.kind === 'view') {
-        const outcome = this.#outcomes.get(output.token);
+        const outcome = this.#outcomes.get(this.#keyOf(site, output.token));
         if (output.last && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
       } else if (output.stage === undefined)
-        Object.assign(this.#outcomes.get(output.token) ?? {}, { code: output.error.code });
+        Object.assign(this.#outcomes.get(this.#keyOf(site, output.token)) ?? {}, { code: output.error.code });
     }
   }
 }
