@@ -11,6 +11,15 @@ export interface DequeueArgs {
   readonly queue: string;
 }
 
+/** What counts as the same result. */
+export interface DequeueOptions {
+  /**
+   * Whether all items are alike to whoever takes one, as seats of one price: then a view confirms another when both have
+   * an item or neither has, and what was begun for the item that was guessed goes on. Default false.
+   */
+  readonly anyItem?: boolean;
+}
+
 export interface PeekArgs {
   readonly queue: string;
 }
@@ -35,7 +44,7 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 /**
  * Takes the first item of `queue`: `null` where it is empty. The views carry `meta.remaining`, the number of items left
  * after this one, and preliminary ones, of stores that know, `meta.elsewhere`, for `safeThreshold`. A preliminary view
- * guesses the item, so two results count as equal when both or neither are `null`.
+ * guesses the item: another one in the end is a correction, unless `anyItem` says that one is as good as the other.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
@@ -43,9 +52,13 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
  *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view),
  * });
  */
-export function dequeue<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
+export function dequeue<T = unknown>(
+  queue: string,
+  { anyItem = false }: DequeueOptions = {},
+): Operation<QueueItem<T> | null> {
   const args: DequeueArgs = { queue: requireName(queue, 'queue') };
-  return { name: 'dequeue', args, effect: 'update', key: queue, equals: bothOrNeither };
+  const operation = { name: 'dequeue', args, effect: 'update', key: queue } as const;
+  return anyItem ? { ...operation, equals: bothOrNeither } : operation;
 }
 
 /**

@@ -18,8 +18,7 @@ type KeyArgs = typeof keyArgs;
 
 /**
  * `enqueue`, `dequeue` and `peek`. The result of a `dequeue` is `{ item }`, or `null` from an empty queue; how many
- * items it left is view metadata, `remaining`. Two results of it mean the same when both or neither are `null`: which
- * item a preliminary names is a guess.
+ * items it left is view metadata, `remaining`. Which item a preliminary names is a guess, which the final may correct.
  *
  * @example
  * const tickets = defineContract('tickets', { ...queueOperations });
@@ -35,13 +34,7 @@ export const queueOperations: {
     result: z.void(),
     key: ({ queue }) => queue,
   }),
-  dequeue: operation({
-    effect: 'update',
-    args: queueArgs,
-    result: takenItem,
-    key: ({ queue }) => queue,
-    equals: (a, b) => (a === null) === (b === null),
-  }),
+  dequeue: operation({ effect: 'update', args: queueArgs, result: takenItem, key: ({ queue }) => queue }),
   peek: operation({ effect: 'read', args: queueArgs, result: takenItem, key: ({ queue }) => queue }),
 };
 

@@ -233,11 +233,45 @@ test('C7: an equal value that did travel → confirms, and the old reference sta
 
 test('C7: equal only to the operation → confirms, but the value of the final stands', async () => {
   const binding = scriptedBinding(LEVELS);
-  const taken = createClient(binding).invoke(dequeue<number>('q'));
+  const taken = createClient(binding).invoke(dequeue<number>('q', { anyItem: true }));
   const call = await binding.next();
   call.view({ item: 1 }, 'weak');
   call.view({ item: 2 }, 'strong');
   expect(taken.latest).toMatchObject({ confirms: true, value: { item: 2 } });
+});
+
+test('C7: another item of a queue than the one guessed → a correction, and what was begun for it is undone', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const inputs: unknown[] = [];
+  const taken = createClient(binding).invoke(dequeue<number>('q'));
+  const done = taken.speculate((value) => void inputs.push(value?.item));
+  const call = await binding.next();
+  call.view({ item: 1 }, 'weak');
+  call.view({ item: 2 }, 'strong');
+  await done;
+  expect(taken.latest).toMatchObject({ confirms: false, value: { item: 2 } });
+  expect(inputs).toEqual([1, 2]);
+});
+
+test('C3, C7: what the application is asked throws → counts as no, and goes to onUncaught', async () => {
+  const uncaught: unknown[] = [];
+  const throwing = (what: string) => (): never => {
+    throw new Error(what);
+  };
+  const { c, sink } = manual<object>({
+    isOlder: throwing('isOlder'),
+    onUncaught: (error) => void uncaught.push((error as Error).message),
+  });
+  const evil = {
+    get field(): never {
+      return throwing('getter')();
+    },
+  };
+  sink.update(evil, 'weak', { version: 1 });
+  sink.update({ field: 1 }, 'causal', { version: 2 });
+  sink.update({ field: 1 }, 'strong', { version: 3 });
+  expect(await c).toEqual({ field: 1 });
+  expect(uncaught).toEqual(['isOlder', 'getter', 'isOlder']);
 });
 
 test('C7: equals → asked once per view that follows another', () => {

@@ -26,8 +26,9 @@ test('getMany: the list changes afterwards → the operation does not', () => {
   expect(getMany([])).not.toHaveProperty('key');
 });
 
-test('dequeue: equals → both or neither null', () => {
-  const equals = dequeue('q').equals as (a: unknown, b: unknown) => boolean;
+test('dequeue of any item: equals → both or neither null; of the one that comes: by its content', () => {
+  expect(dequeue('q')).not.toHaveProperty('equals');
+  const equals = dequeue('q', { anyItem: true }).equals as (a: unknown, b: unknown) => boolean;
   expect(equals({ item: 1 }, { item: 2 })).toBe(true);
   expect(equals(null, null)).toBe(true);
   expect(equals({ item: 1 }, null)).toBe(false);
