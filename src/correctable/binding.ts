@@ -92,6 +92,8 @@ export interface InvocationContext {
    * `undefined` for no deadline.
    */
   readonly deadlineAt: number | undefined;
+  /** Of levels with a time limit of their own: each aborted once that has passed. */
+  readonly levelSignals?: Readonly<Record<string, AbortSignal>> | undefined;
   /** The session made by this binding's `openSession`, if the operation was invoked in one. */
   readonly session: BindingSession | undefined;
   /** Trace context to hand on, for example a W3C `traceparent`. */

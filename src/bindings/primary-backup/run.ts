@@ -4,6 +4,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isAnswer, noAnswer } from './answer.ts';
+import { follow } from '../../correctable/signals.ts';
 import { TierCall, type Tier } from './tier.ts';
 
 /** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
@@ -26,6 +27,8 @@ type Outcome = 'answered' | 'failed' | 'skipped';
 
 export class Run {
   readonly #options: RunOptions;
+  /** Calls of tiers that have not answered. */
+  readonly #calls = new Set<TierCall>();
   #stopped = false;
 
   constructor(options: RunOptions) {
@@ -36,7 +39,7 @@ export class Run {
     return this.#options.operation.effect === 'update';
   }
 
-  /** Resolves when every tier that was asked has answered or failed. Never rejects: failures go to the sink. */
+  /** Resolves when the operation has ended; weaker tiers may not have. Never rejects: failures go to the sink. */
   async toEnd(): Promise<void> {
     if (this.isUpdate) await this.#fromStrongest();
     else await this.#read();
@@ -47,6 +50,7 @@ export class Run {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#options.sink.fail(error);
+    this.#abortCalls();
   }
 
   /** Only the strongest tier executes an update: its answer is final, whatever weaker level was asked for. */
@@ -59,11 +63,11 @@ export class Run {
     const { requested, mode } = this.#options;
     const weaker = requested.slice(0, -1);
     if (mode === 'parallel') {
-      await Promise.all([...weaker.map((level) => this.#ask(level)), this.#decide()]);
-      return;
+      for (const level of weaker) void this.#ask(level);
+      return this.#decide();
     }
     for (const level of weaker) {
-      await this.#ask(level);
+      await this.#askUntilLate(level);
       if (this.#isUnwanted()) return;
     }
     await this.#decide();
@@ -74,16 +78,39 @@ export class Run {
     const { all, requested } = this.#options;
     const from = all.indexOf(requested[requested.length - 1] as string);
     for (const level of all.slice(from)) {
-      if ((await this.#ask(level)) !== 'skipped' || this.#isUnwanted()) return;
+      if ((await this.#ask(level)) !== 'skipped' || this.#isUnwanted()) return this.#abortCalls();
     }
     this.#failUnanswered();
+    this.#abortCalls();
+  }
+
+  /** The tiers that have not answered are wanted no more. */
+  #abortCalls(): void {
+    for (const call of this.#calls) call.abort();
+  }
+
+  /** Goes on to the next tier once the time limit of the level has passed: the client counts it as failed. */
+  async #askUntilLate(level: string): Promise<void> {
+    const late = this.#options.context.levelSignals?.[level];
+    const asked = this.#ask(level);
+    if (late === undefined) await asked;
+    else
+      await new Promise<void>((resolve) => {
+        const unfollow = follow(late, () => resolve());
+        void asked.then(() => {
+          unfollow();
+          resolve();
+        });
+      });
   }
 
   async #ask(level: string): Promise<Outcome> {
     const { operation, context, tiers, sink } = this.#options;
     const tier = tiers[level] as Tier;
+    const call = new TierCall(level, operation, context);
+    this.#calls.add(call);
     try {
-      const result = await tier(operation, new TierCall(level, operation, context));
+      const result = await tier(operation, call);
       if (result === noAnswer) return 'skipped';
       if (!this.#stopped) {
         if (isAnswer(result)) sink.update(result.value, level, result.details);
@@ -93,6 +120,9 @@ export class Run {
     } catch (error) {
       if (!this.#stopped) this.#fail(error, level);
       return 'failed';
+    } finally {
+      this.#calls.delete(call);
+      call.leave();
     }
   }
 

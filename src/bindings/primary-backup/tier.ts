@@ -1,14 +1,16 @@
 /** A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016, Listing 7). */
 import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { follow } from '../../correctable/signals.ts';
 
 /** The circumstances of one call of a tier. */
 export interface TierContext {
   /** The level that the tier answers for. */
   readonly level: string;
   /**
-   * Hand it to the driver or `fetch`: aborted when nobody wants the answer any more. That of an update never aborts,
-   * since an update that was submitted runs to its end.
+   * Hand it to the driver or `fetch`: aborted when nobody wants the answer any more: the operation has ended, by the answer
+   * of a stronger tier too, the time limit of the level has passed, or the client is closed. That of an update never
+   * aborts, since an update that was submitted runs to its end.
    */
   readonly signal: AbortSignal;
   /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
@@ -28,7 +30,9 @@ export class TierCall implements TierContext {
   readonly level: string;
   readonly #isUpdate: boolean;
   readonly #invocation: InvocationContext;
-  #never: AbortSignal | undefined;
+  #controller: AbortController | undefined;
+  #isUnwanted = false;
+  readonly #unfollow: (() => void)[] = [];
 
   constructor(level: string, operation: Operation, invocation: InvocationContext) {
     this.level = level;
@@ -37,8 +41,32 @@ export class TierCall implements TierContext {
   }
 
   get signal(): AbortSignal {
-    // One signal per update and not one for all: a driver's listener on a signal that never aborts would never go away.
-    return this.#isUpdate ? (this.#never ??= new AbortController().signal) : this.#invocation.signal;
+    // One signal a call and not one for all: a driver's listener on a signal that never aborts would never go away.
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (!this.#isUpdate) this.#followAll(this.#controller);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Nobody wants the answer any more. */
+  abort(): void {
+    this.#isUnwanted = true;
+    if (!this.#isUpdate) this.#controller?.abort();
+    this.leave();
+  }
+
+  /** The tier has answered or failed: its signal says nothing more. */
+  leave(): void {
+    for (const unfollow of this.#unfollow.splice(0)) unfollow();
+  }
+
+  #followAll(controller: AbortController): void {
+    if (this.#isUnwanted) return controller.abort();
+    for (const signal of [this.#invocation.signal, this.#invocation.levelSignals?.[this.level]]) {
+      if (signal?.aborted) controller.abort(signal.reason);
+      else if (signal !== undefined) this.#unfollow.push(follow(signal, (reason) => controller.abort(reason)));
+    }
   }
 
   get deadlineAt(): number | undefined {

@@ -5,6 +5,7 @@ import { createClient } from '../../../../src/correctable/client.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
 import type { Levels } from '../../../../src/correctable/level.ts';
 import { get, put } from '../../../../src/operations/index.ts';
+import { virtualClock } from '../../../../src/testing/index.ts';
 
 const LEVELS = ['cache', 'backup', 'primary'] as const;
 
@@ -99,6 +100,64 @@ describe('primary-backup: reads', () => {
     expect(await seen(store.invoke(get('x'), { levels: ['cache', 'primary'] }))).toEqual(['cache=c', 'primary=p!']);
     expect(await seen(store.invokeWeak(get('x')))).toEqual(['cache=c!']);
     expect(backup).not.toHaveBeenCalled();
+  });
+
+  /** A tier that hangs, and how often it was asked and told that nobody waits. */
+  function hanging(): { tier: Tier; counts: { asked: number; aborted: number } } {
+    const counts = { asked: 0, aborted: 0 };
+    const tier: Tier = (_operation, { signal }) => {
+      counts.asked += 1;
+      signal.addEventListener('abort', () => (counts.aborted += 1), { once: true });
+      return new Promise(() => {});
+    };
+    return { tier, counts };
+  }
+
+  test('signal: a stronger tier has answered → a weaker one that hangs is told', async () => {
+    const { tier, counts } = hanging();
+    const store = createClient(
+      primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: async () => 'fine' } }),
+    );
+    for (let n = 0; n < 5; n += 1) expect(await store.invoke(get('x'))).toBe('fine');
+    expect(counts).toEqual({ asked: 5, aborted: 5 });
+    await store.close();
+  });
+
+  test.each(['parallel', 'sequential'] as const)(
+    '%s: the time limit of a level passes → its tier is told',
+    async (mode) => {
+      const { tier, counts } = hanging();
+      const clock = virtualClock();
+      const origin = deferred<string>();
+      const tiers = { cache: tier, origin: () => origin.promise };
+      const store = createClient(primaryBackup({ levels: ['cache', 'origin'], mode, tiers }), { clock });
+      const read = store.invoke(get('x'), { levelTimeoutsMs: { cache: 20 } });
+      await clock.advance(19);
+      expect(counts).toEqual({ asked: 1, aborted: 0 });
+      await clock.advance(1);
+      expect(counts).toEqual({ asked: 1, aborted: 1 });
+      origin.resolve('fine');
+      expect(await read).toBe('fine');
+    },
+  );
+
+  test('signal: the client is closed → tiers that hang are told', async () => {
+    const { tier, counts } = hanging();
+    const store = createClient(primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: tier } }));
+    const code = store.invoke(get('x')).catch((error: unknown) => (error as { code: string }).code);
+    await store.close();
+    expect(await code).toBe('UNAVAILABLE');
+    expect(counts).toEqual({ asked: 2, aborted: 2 });
+  });
+
+  test('signal: all have answered → nothing is left on the signal of the invocation', async () => {
+    const added: string[] = [];
+    const tier: Tier = (_operation, { signal }) => void added.push(String(signal.aborted));
+    const store = createClient(primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: tier } }));
+    const controller = new AbortController();
+    await store.invoke(get('x'), { signal: controller.signal });
+    controller.abort();
+    expect(added).toEqual(['false', 'false']);
   });
 
   test('signal: the operation is cancelled → the tiers are told', async () => {
