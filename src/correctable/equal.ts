@@ -2,6 +2,8 @@
 
 /** Deeper than this, pairs under comparison are remembered, so that cycles end. */
 const UNTRACKED_DEPTH_MAX = 64;
+/** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
+const DEPTH_MAX = 256;
 
 type Pairs = Map<object, object>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
@@ -14,8 +16,22 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
-  return equal(a, b, 0, undefined);
+  // Another comparison may be under way: this one may be asked for by what that one reads.
+  const from = later.length;
+  try {
+    let isEqual = equal(a, b, 0, undefined);
+    let pairs: Pairs | undefined;
+    while (isEqual && later.length > from) {
+      isEqual = equal(...later.pop()!, UNTRACKED_DEPTH_MAX + 1, (pairs ??= new Map()));
+    }
+    return isEqual;
+  } finally {
+    later.length = from;
+  }
 }
+
+/** Pairs that lie too deep to be compared at once. */
+const later: [object, object][] = [];
 
 function equal(a: unknown, b: unknown, depth: number, known: Pairs | undefined): boolean {
   if (Object.is(a, b)) return true;
@@ -23,6 +39,7 @@ function equal(a: unknown, b: unknown, depth: number, known: Pairs | undefined):
   let pairs = known;
   if (depth > UNTRACKED_DEPTH_MAX) {
     if (pairs?.get(a) === b) return true;
+    if (depth > DEPTH_MAX) return later.push([a, b]) > 0;
     pairs = (pairs ?? new Map<object, object>()).set(a, b);
   }
   if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, pairs);
@@ -65,21 +82,38 @@ function equalBuiltIns(a: object, b: object, depth: number, pairs: Pairs | undef
   return bytes !== undefined && equalArrays(bytes, bytesOf(b)!, depth, pairs);
 }
 
+type Entry = readonly [key: unknown, value: unknown];
+
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
 function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pairs | undefined): boolean {
   if (a.size !== b.size) return false;
-  const strangers = [...b.entries()].filter(([key]) => !a.has(key));
+  const strangers = new Map<string, Entry[]>();
+  const alikeOf = (key: unknown): Entry[] => {
+    const sketch = sketchOf(key);
+    const alike = strangers.get(sketch) ?? [];
+    strangers.set(sketch, alike);
+    return alike;
+  };
+  for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(entry);
   for (const entry of a.entries()) {
     const [key, value] = entry;
     if (b.has(key)) {
       if (b instanceof Map && !equal(value, b.get(key), depth, pairs)) return false;
     } else {
-      const at = strangers.findIndex((other) => equal(entry, other, depth, pairs));
+      const alike = alikeOf(key);
+      const at = alike.findIndex((other) => equal(entry, other, depth, pairs));
       if (at < 0) return false;
-      strangers.splice(at, 1);
+      alike.splice(at, 1);
     }
   }
   return true;
+}
+
+/** The same for all that are equal, and another for most that are not: without it each is compared with each. */
+function sketchOf(key: unknown): string {
+  if (typeof key !== 'object' || !key || ArrayBuffer.isView(key)) return '';
+  const items = Object.entries(key).map(([name, item]) => name + (typeof item === 'object' ? '' : String(item)));
+  return items.sort().join();
 }
 
 function bytesOf(value: object): Uint8Array | undefined {
