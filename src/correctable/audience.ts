@@ -98,6 +98,11 @@ export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
   extras.emptySeats = 0;
 }
 
+/** Whether anybody listens. */
+export function hasAudience<T>({ onUpdate, onFinal, onError, seats }: Audience<T>): boolean {
+  return Boolean(onUpdate ?? onFinal ?? onError ?? seats?.some(({ isEmpty }) => !isEmpty));
+}
+
 /** Tells `onView` every view, the final included; `onError` sees to the failure. */
 export function listenToAll<T>(audience: Audience<T>, onView: ViewCallback<T>, onError: ErrorCallback): Seat<T> {
   audience.observed = true;
@@ -139,8 +144,27 @@ function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
 
 function tell<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {
   const run = audience.extras?.runInContext;
-  if (run) run(() => call(audience, listener, view));
+  if (run) callIn(run, audience, listener, view);
   else call(audience, listener, view);
+}
+
+/** What the application's context does wrong costs nobody a view. */
+function callIn<T>(
+  run: (callback: () => void) => void,
+  audience: Audience<T>,
+  listener: Listener<T>,
+  view: AnyView<T> | undefined,
+): void {
+  let isTold = false;
+  try {
+    run(() => {
+      isTold = true;
+      call(audience, listener, view);
+    });
+  } catch (error) {
+    audience.environment.uncaught(error);
+  }
+  if (!isTold) call(audience, listener, view);
 }
 
 function call<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {

@@ -46,7 +46,7 @@ export interface InvokeOptions<K extends string = string> {
 export type CorrectableAt<T, L extends Levels, S extends readonly string[], R extends Reach = Reach> = Correctable<
   T,
   Requested<L, S>,
-  FinalLevel<L, Requested<L, S>, R>
+  FinalLevel<L, S, R>
 >;
 
 /** Invokes operations on one store; `C` as in `Binding`. */
@@ -211,10 +211,14 @@ type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
 /** Counts each level that is late as failed; the strongest one fails the operation. */
 function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]: number | undefined }): void {
   const { ladder, environment } = source;
+  const signals: Record<string, AbortSignal> = (source.levelSignals = {});
   for (const [level, limitMs] of Object.entries(limitsMs)) {
     const rank = requireLevel(ladder, level, 'levelTimeoutsMs');
     if (limitMs === undefined || requireTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity) continue;
+    const late = new AbortController();
+    signals[level] = late.signal;
     const onTime = (): void => {
+      late.abort();
       if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
       const error = outcome(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
       source.fail(error, level);

@@ -59,7 +59,10 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
   readonly signal: AbortSignal;
   /** Registers what undoes a side effect of the run; run in reverse order when the run is aborted. */
   onAbort(undo: () => void | PromiseLike<void>): void;
-  /** Registers an effect for when the input is confirmed and the run has resolved; run in order before the final. */
+  /**
+   * Registers an effect for when the input is confirmed and the run has resolved; run in order before the final. Where the
+   * first fails, the run is undone. Registered after the final, it is run at once; after an undo, never.
+   */
   onCommit(effect: () => void | PromiseLike<void>): void;
 }
 
@@ -106,9 +109,13 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * Follows the Correctable, promise or value that `next` makes of each different view, level by level: no view, the
    * final neither, has a stronger level than what it was made of. A promise says nothing of a level: what an `async`
    * function has awaited counts as if it were as strong as the view.
+   *
+   * `next` runs on preliminary views too, and again where the final differs. So an update that it submits needs `abort`,
+   * which undoes it where its input was wrong: without one the chain closes with `UNKNOWN`, for it may have taken effect.
    */
   chain<U, G extends string = never>(
     next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
   /**
    * One view, as early as the conditions allow.

@@ -1,8 +1,8 @@
 /** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
 import type { ErrorCallback, ViewCallback } from './audience.ts';
-import { leave, listenToAll } from './audience.ts';
+import { hasAudience, leave, listenToAll } from './audience.ts';
 import { addPart } from './effects.ts';
-import { failWith, ofWhole, onClose, Source } from './source.ts';
+import { cancel, failWith, ofWhole, onClose, Source } from './source.ts';
 
 const REFINING = { refining: true } as const;
 
@@ -25,5 +25,9 @@ export function observe<T, U>(
 ): void {
   addPart(derived, source);
   const seat = listenToAll(source, onView, onError);
-  onClose(derived, () => leave(source, seat));
+  onClose(derived, () => {
+    leave(source, seat);
+    const error = derived.extras?.givenUpFor;
+    if (error && !hasAudience(source)) cancel(source, error.cause);
+  });
 }

@@ -94,8 +94,9 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
 
   chain<U, G extends string = never>(
     next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
-    return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), passErrors: true }));
+    return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), abort, passErrors: true }));
   }
 
   settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>> {

@@ -40,10 +40,19 @@ export type FinalLevel<L extends Levels, S extends readonly string[], R extends 
     ? L[number]
     : [R['levels'] & L[number]] extends [never]
       ? L[number]
-      : [R['levels'] & AtLeast<L, Strongest<S>>] extends [never]
+      : [R['levels'] & WantedLevel<L, S>] extends [never]
         ? R['levels'] & L[number]
-        : R['levels'] & AtLeast<L, Strongest<S>>
+        : R['levels'] & WantedLevel<L, S>
   : never;
+
+/** The strongest of the levels `S` or above: of those that are chosen at run time, the weakest that may have been. */
+type WantedLevel<L extends Levels, S extends readonly string[]> = S extends unknown
+  ? true extends { [I in keyof S]: IsUnion<S[I]> }[number]
+    ? AtLeast<L, S[number]>
+    : AtLeast<L, Strongest<Requested<L, S>>>
+  : never;
+
+type IsUnion<K, All = K> = K extends unknown ? ([All] extends [K] ? false : true) : never;
 
 /** The union of level `K` of `L` and every level stronger than it. */
 export type AtLeast<L extends readonly string[], K extends string> = string extends L[number]

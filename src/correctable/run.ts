@@ -37,8 +37,8 @@ export class Run<T, U> implements Scope<T> {
   /** The last preview of the result that was told. */
   toldValue: U | undefined;
   toldLevel: string | undefined;
-  /** Nothing is undone once the effects of the confirmed run have begun. */
-  phase: 'running' | 'committing' | 'undone' = 'running';
+  /** Nothing is undone once an effect of the confirmed run is done. */
+  phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
   undos: Effect[] | undefined;
   effects: Effect[] | undefined;
   /** Ends the listening to the Correctable that the run gave. */
@@ -64,27 +64,51 @@ export class Run<T, U> implements Scope<T> {
     return (undo) => {
       if (this.phase !== 'undone') (this.undos ??= []).push(undo);
       // Too late for the undoing: undone at once, since nothing else would.
-      else inOrder([undo]).catch((error: unknown) => this.#environment.uncaught(error));
+      else this.#atOnce(undo);
     };
   }
 
   get onCommit(): (effect: Effect) => void {
     return (effect) => {
-      (this.effects ??= []).push(effect);
+      // Too late for the final: done at once. Of what was undone nothing is done.
+      if (this.phase === 'committed') this.#atOnce(effect);
+      else (this.effects ??= []).push(effect);
     };
   }
 
-  /** Aborts the signal, undoes in reverse order, then calls `abort`. */
+  /** Does what is to be done before the final. Where the first effect fails, nothing is done, and the run is undone. */
+  async commit(abort: Abort<T, U> | undefined): Promise<void> {
+    let done = 0;
+    try {
+      for (; done < (this.effects?.length ?? 0); done++) await this.effects![done]!();
+    } catch (error) {
+      if (done === 0) await this.undo(abort).catch((second: unknown) => this.#environment.uncaught(second));
+      throw error;
+    }
+    this.phase = 'committed';
+  }
+
+  /**
+   * Aborts the signal, undoes in reverse order, then calls `abort`: each of them whatever becomes of the others. Fails
+   * with the first failure; those after it are uncaught.
+   */
   async undo(abort: Abort<T, U> | undefined): Promise<void> {
     this.phase = 'undone';
     this.stop?.();
     this.#controller?.abort();
-    await inOrder(this.undos?.reverse());
-    await abort?.(this.view.value, this.outcome?.value);
+    const failures: unknown[] = [];
+    for (const undo of [...(this.undos?.reverse() ?? []), () => abort?.(this.view.value, this.outcome?.value)]) {
+      try {
+        await undo();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    for (const error of failures.splice(1)) this.#environment.uncaught(error);
+    for (const error of failures) throw error;
   }
-}
 
-/** Runs the effects one after the other. */
-export async function inOrder(effects: readonly Effect[] = []): Promise<void> {
-  for (const effect of effects) await effect();
+  #atOnce(effect: Effect): void {
+    (async () => effect())().catch((error: unknown) => this.#environment.uncaught(error));
+  }
 }

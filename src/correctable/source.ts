@@ -33,6 +33,8 @@ export interface SourceOptions<T> {
 /** What few operations need, so that the others do not pay for it. */
 interface Extras extends AudienceExtras, PartExtras {
   controller?: AbortController;
+  /** Why nobody waits any more, where the operation was given up: what the signal says. */
+  givenUpFor?: CorrectableError;
   /** Values that the binding gave, by number, for later confirmations (C7). */
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
@@ -75,6 +77,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
   declare trace: unknown;
+  declare levelSignals: Readonly<Record<string, AbortSignal>> | undefined;
   /** There where the binding says. */
   declare whereabouts: Whereabouts | undefined;
 
@@ -124,23 +127,24 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const extras = extrasOf(this);
     if (!extras.controller) {
       extras.controller = new AbortController();
-      if (extras.error) extras.controller.abort(extras.error);
+      if (extras.givenUpFor) extras.controller.abort(extras.givenUpFor);
     }
     return extras.controller.signal;
   }
 
   private receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
     const { latest, ladder, environment, version: newest } = this;
-    const { equals, isOlder = isOlderBySize } = this.options;
+    const { equals } = this.options;
     const version = details?.version;
     const meta = details?.meta;
     const rank = rankOf(ladder, level);
     const final = rank >= (details?.final ? 0 : ladder.strongest);
-    const older = version !== undefined && newest !== undefined && isOlder(version, newest);
+    const older = version !== undefined && newest !== undefined && isOlder(this, version, newest);
     const reason = final ? undefined : reasonToDrop(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
-    const shared = confirms && (!equals || structurallyEqual(value, latest.value)) ? latest.value : value;
+    const shared =
+      confirms && (!equals || ask(environment, structurallyEqual, value, latest.value)) ? latest.value : value;
     const view = draft(shared, level, final, seq, confirms, environment.wallAt()) as Draft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
@@ -169,13 +173,17 @@ export function close<T>(source: Source<T>, code: ErrorCode, message: string, de
 }
 
 function closeWith<T>(source: Source<T>, error: CorrectableError): void {
+  if (source.state === 'updating') extrasOf(source).givenUpFor = error;
   failWith(source, error);
   abandon(source, error);
 }
 
 /** Tells the binding that nobody waits any more. */
-export function abandon<T>({ state, extras }: Source<T>, error: CorrectableError): void {
-  if (state === 'error') extras?.controller?.abort(error);
+export function abandon<T>(source: Source<T>, error: CorrectableError): void {
+  if (source.state !== 'error') return;
+  const extras = extrasOf(source);
+  extras.givenUpFor ??= error;
+  extras.controller?.abort(error);
 }
 
 export function failWith<T>(source: Source<T>, error: CorrectableError): void {
@@ -229,7 +237,7 @@ function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
   }
 }
 
-const CAVEAT = '; the update may take effect all the same';
+export const CAVEAT = '; the update may take effect all the same';
 const UNSEEN_CAVEAT = '; a step of it may take effect all the same';
 
 /** The failure of one part, as it is true of the whole: who is told to ask again must not do another part twice. */
@@ -252,7 +260,8 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
   if (!list) deadlines.set(limitMs, (list = new DeadlineList(clock, () => deadlines.delete(limitMs))));
-  source.dueAt = source.environment.tickAt() + limitMs;
+  // Not the tick's: the stretch of code that asks may have run for long.
+  source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
 }
@@ -284,10 +293,17 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
 }
 
 export function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
-  if (Object.is(a, b)) return true;
-  if (!equals) return structurallyEqual(a, b);
+  return Object.is(a, b) || ask(environment, equals ?? structurallyEqual, a, b);
+}
+
+function isOlder<T>({ options, environment }: Source<T>, version: unknown, than: unknown): boolean {
+  return ask(environment, options.isOlder ?? isOlderBySize, version, than);
+}
+
+/** What the application is asked and fails to say counts as no. */
+function ask<V>(environment: Environment, question: (a: V, b: V) => boolean, a: V, b: V): boolean {
   try {
-    return equals(a, b);
+    return question(a, b);
   } catch (error) {
     environment.uncaught(error);
     return false;
@@ -343,7 +359,8 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
   const own = isCorrectableError(error) ? error : undefined;
   if (own && !source.latest && !source.extras?.levelErrors) return own;
   const message = own?.message ?? `The ${level ?? 'final'} view failed; see cause`;
-  return withFacts(source, own?.code ?? 'FINAL_FAILED', message, { level, ...own, cause: error });
+  const details = { ...own, level: own?.level ?? level, cause: error };
+  return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }
 
 function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {

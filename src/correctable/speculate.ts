@@ -4,14 +4,14 @@
  */
 import { leave, listenToAll } from './audience.ts';
 import { derive, observe } from './derive.ts';
-import { addPart, doneDespite, NOTHING, UNSEEN, UPDATE } from './effects.ts';
+import { addPart, doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Ladder } from './ladder.ts';
 import { rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
-import { inOrder, Run } from './run.ts';
+import { Run } from './run.ts';
 import type { Source } from './source.ts';
-import { close, extrasOf, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
+import { CAVEAT, close, extrasOf, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
 import type { AnyView } from './view.ts';
@@ -23,6 +23,9 @@ export interface SpeculateOptions<T, U> {
   /** Whether an error of the function is the result's error as it is (`chain`) or `SPECULATION_FAILED`. */
   readonly passErrors?: boolean | undefined;
 }
+
+/** What nobody undoes when the final differs would stay done. */
+const NEEDS_UNDO = 'chain: an update on a preliminary view needs an undo';
 
 /** A speculation under way. */
 interface Speculation<T, U> extends SpeculateOptions<T, U> {
@@ -89,7 +92,7 @@ function onClosed<T, U>(speculation: Speculation<T, U>): void {
 }
 
 function begin<T, U>(speculation: Speculation<T, U>): void {
-  const { result, waiting: view } = speculation;
+  const { result, waiting: view, abort, passErrors } = speculation;
   speculation.waiting = undefined;
   if (!view || result.state !== 'updating') return;
   const run = (speculation.live = new Run<T, U>(view, result.environment));
@@ -104,6 +107,8 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);
+      if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
+        return close(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
       const seat = listenToAll(inner, (_value, view) => end(view), fail);
       run.stop = () => leave(inner, seat);
     } else if (isThenable(given)) {
@@ -142,7 +147,7 @@ function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
 
 /** Says what is known of the live run's result, at the level that its input supports. */
 function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
-  const { result } = speculation;
+  const { result, abort } = speculation;
   const { input, outcome, effects } = run;
   if (!outcome || result.state !== 'updating') return;
   const value = outcome.value!;
@@ -151,11 +156,14 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   } else if (input.final && outcome.final) {
     const level = result.ladder.all[supportedRank(result.ladder, input, outcome)]!;
     const finish = (): void => void result.update(value, level, { final: true });
-    run.phase = 'committing';
     if (effects) {
+      run.phase = 'committing';
       result.done = UPDATE;
-      inOrder(effects).then(finish, (error: unknown) => fail(speculation, error));
-    } else finish();
+      run.commit(abort).then(finish, (error: unknown) => fail(speculation, error));
+    } else {
+      run.phase = 'committed';
+      finish();
+    }
   } else {
     const level = previewLevel(result.ladder, input, outcome);
     if (level === undefined || (level === run.toldLevel && Object.is(value, run.toldValue))) return;

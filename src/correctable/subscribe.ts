@@ -36,7 +36,7 @@ export function subscribe<T>(
 ): Subscription {
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
   if (target.error) source.observed = true;
-  let closed = signal?.aborted === true;
+  let closed = false;
   const stop = listenUntil(signal, source, {
     onUpdate: (_value, view) => target.next?.(view),
     onFinal(_value, view) {
@@ -54,7 +54,7 @@ export function subscribe<T>(
   });
   return {
     get closed() {
-      return closed;
+      return closed || signal?.aborted === true;
     },
     unsubscribe() {
       closed = true;

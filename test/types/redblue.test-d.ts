@@ -155,6 +155,17 @@ describe('service types', () => {
     expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'tentative' | 'strong'>();
   });
 
+  test('levels: chosen at run time → the final may have the weakest of them', () => {
+    const client = createClient(redblue(ledger, { url: 'ws://localhost/irl' }));
+    type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
+    const read = (level: 'causal' | 'strong') => client.invoke(ledger.total({}), { levels: [level] });
+    expectTypeOf<Final<ReturnType<typeof read>>>().toEqualTypeOf<'causal' | 'strong'>();
+    const either = (isFast: boolean) => client.invoke(ledger.total({}), { levels: isFast ? ['causal'] : ['strong'] });
+    expectTypeOf<Final<ReturnType<typeof either>>>().toEqualTypeOf<'causal' | 'strong'>();
+    const both = client.invoke(ledger.total({}), { levels: ['causal', 'strong'] });
+    expectTypeOf<Final<typeof both>>().toEqualTypeOf<'strong'>();
+  });
+
   test('colours: a generator is offered what the contract leaves to its operation, and no more', () => {
     const colours = defineContract('colours', {
       blueOne: { effect: 'update', colour: 'blue', args: z.object({}), result: z.boolean() },

@@ -339,3 +339,31 @@ test('C5: then twice → one memoised promise, the executor once', async () => {
   expect(await c).toBe(1);
   expect(executor).toHaveBeenCalledOnce();
 });
+
+test('C4: the context of the invocation throws, before or after it runs the callback → told once, and goes on', async () => {
+  const uncaught: unknown[] = [];
+  const binding = scriptedBinding(LEVELS);
+  const contexts = [
+    (callback: () => void) => {
+      callback();
+      throw new Error('span closed');
+    },
+    () => {
+      throw new Error('no span');
+    },
+  ];
+  for (const context of contexts) {
+    const onUncaught = (error: unknown): void => void uncaught.push((error as Error).message);
+    const client = createClient(binding, { captureContext: () => context, onUncaught });
+    const read = client.invoke(get('k'));
+    const seen: unknown[] = [];
+    read.subscribe(({ value }) => void seen.push(value));
+    const call = binding.calls.at(-1)!;
+    call.view(1, 'weak');
+    call.view(2, 'strong');
+    expect(await read).toBe(2);
+    expect(seen).toEqual([1, 2]);
+  }
+  expect(uncaught.slice(0, 2)).toEqual(['span closed', 'span closed']);
+  expect(uncaught.at(-1)).toBe('no span');
+});

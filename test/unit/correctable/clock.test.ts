@@ -42,6 +42,19 @@ for (const byMs of [-HOUR_MS, HOUR_MS]) {
   });
 }
 
+test('C1: a stretch of code runs for long before it invokes → the limit counts from the call', () => {
+  let now = 1000;
+  const clock = { now: () => now, setTimer: () => ({ cancel: () => {} }) };
+  const binding = scriptedBinding(['weak', 'strong']);
+  const client = createClient(binding, { clock });
+  const reads = [0, 90].map((passedMs) => {
+    now += passedMs;
+    return client.invoke(get('k'), { timeoutMs: 100 });
+  });
+  expect(binding.calls.map(({ context }) => context.deadlineAt)).toEqual([1100, 1190]);
+  for (const read of reads) read.onError(() => {}).cancel();
+});
+
 test('C1: now → whole milliseconds that never go back', () => {
   const before = systemClock.now();
   setWallClock(-HOUR_MS);

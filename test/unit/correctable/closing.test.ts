@@ -1,6 +1,6 @@
 /** C1 closing, C6 failures, C14 errors. */
 import { expect, test, vi } from 'vitest';
-import { correctable, createClient, isCorrectableError } from '../../../src/index.ts';
+import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
@@ -224,4 +224,11 @@ test('C14: a call that is refused → leaves no deadline and no listener behind'
   const unhandled = await unhandledDuring(() => clock.runAll());
   expect(unhandled).toEqual([]);
   expect(binding.calls).toEqual([]);
+});
+
+test('C6: a level fails with a typed error after a view → the error keeps its code, and names the level', async () => {
+  const { c, sink } = manual();
+  sink.update(1, 'weak');
+  sink.fail(new CorrectableError('UNAVAILABLE', 'away'), 'strong');
+  expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', level: 'strong' });
 });

@@ -32,6 +32,72 @@ test('C10: a read is cancelled → ABORTED with the reason, its signal aborts, l
   expect(read.latest).toBeUndefined();
 });
 
+test('C10: all that is made of a read is cancelled → so is the read; as long as somebody else listens, it goes on', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const read = client.invoke(get('k'));
+  const [one, other] = [read.map(String), read.map(Number)];
+  one.cancel('left');
+  expect(await codeOf(one)).toBe('ABORTED');
+  expect(read.state).toBe('updating');
+  other.cancel('left too');
+  expect(read.state).toBe('error');
+  expect((await binding.next()).context.signal.aborted).toBe(true);
+  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'left too' });
+});
+
+test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
+  'C10: what is made of a read is cancelled, and %s waits for it → it goes on',
+  async (how) => {
+    const binding = scriptedBinding(LEVELS);
+    const read = createClient(binding).invoke<unknown>({ ...get('k') });
+    const told: unknown[] = [];
+    if (how === 'onFinal') read.onFinal((value) => told.push(value));
+    else if (how === 'subscribe') read.subscribe({ next: ({ value }) => void told.push(value) });
+    else void (how === 'await' ? read : read.settle().then(({ value }) => value)).then((value) => told.push(value));
+    const made = read.map(String);
+    made.cancel();
+    await codeOf(made);
+    (await binding.next()).view('there', 'strong');
+    await settled();
+    expect(told).toEqual(['there']);
+  },
+);
+
+test('C10: a view of what is made of a read is enough, and the rest is given up → the read ends', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const early = createClient(binding)
+    .invoke(get('k'))
+    .map(String)
+    .settle({ when: () => true, rest: 'abort' });
+  const call = await binding.next();
+  const { signal } = call.context;
+  call.view(1, 'weak');
+  expect((await early).value).toBe('1');
+  expect(signal.aborted).toBe(true);
+});
+
+test('C10: the binding fails by itself → its signal does not say that nobody waits, whenever it is asked for', async () => {
+  for (const isAskedBefore of [true, false]) {
+    const binding = scriptedBinding(LEVELS);
+    const code = codeOf(createClient(binding).invoke(get('k')));
+    const call = await binding.next();
+    if (isAskedBefore) expect(call.context.signal.aborted).toBe(false);
+    call.fail(new Error('disk'));
+    expect(await code).toBe('FINAL_FAILED');
+    expect(call.context.signal.aborted).toBe(false);
+  }
+});
+
+test('C4: the signal of a subscription aborts → it is closed', () => {
+  const { c } = manual();
+  const controller = new AbortController();
+  const subscription = c.subscribe(() => {}, { signal: controller.signal });
+  expect(subscription.closed).toBe(false);
+  controller.abort();
+  expect(subscription.closed).toBe(true);
+});
+
 test('C10: an update is cancelled under way → UNKNOWN, never "not done"', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1));

@@ -237,8 +237,9 @@ test('C8d: the source is cancelled → the same, with ABORTED', async () => {
   expect(abort).toHaveBeenCalledOnce();
 });
 
-test('C8d: the result is cancelled → the run is undone, the source goes on', async () => {
+test('C8d: the result is cancelled → the run is undone, a source that others listen to goes on', async () => {
   const { c, sink } = manual<number>();
+  c.onFinal(() => {});
   const abort = vi.fn();
   const result = c.speculate((value) => value, abort);
   sink.update(1, 'weak');
@@ -247,6 +248,67 @@ test('C8d: the result is cancelled → the run is undone, the source goes on', a
   expect(abort).toHaveBeenCalledOnce();
   sink.update(1, 'strong');
   expect(await c).toBe(1);
+});
+
+test('C8c: one undo fails → the others are done all the same, then ABORT_HANDLER_FAILED with the first failure', async () => {
+  const uncaught: unknown[] = [];
+  const { c, sink } = manual<number>({ onUncaught: (error) => void uncaught.push(error) });
+  const log: string[] = [];
+  const failing = (name: string) => (): void => {
+    log.push(name);
+    throw new Error(name);
+  };
+  const result = c.speculate((value, { onAbort }) => {
+    onAbort(() => void log.push('release the seat'));
+    onAbort(failing('mail'));
+    return value;
+  }, failing('abort'));
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  const error: unknown = await result.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'ABORT_HANDLER_FAILED', cause: { message: 'mail' } });
+  expect(log).toEqual(['mail', 'release the seat', 'abort']);
+  expect(uncaught).toEqual([expect.objectContaining({ message: 'abort' })]);
+});
+
+test.each([
+  ['the first', 0, ['undone']],
+  ['the second', 1, ['first']],
+])('C8f: %s effect of onCommit fails → SPECULATION_FAILED; undone where nothing is done', async (_, at, expected) => {
+  const { c, sink } = manual<number>();
+  const log: string[] = [];
+  const result = c.speculate((value, { onAbort, onCommit }) => {
+    onAbort(() => void log.push('undone'));
+    for (const name of ['first', 'second']) {
+      onCommit(() => {
+        if (name === ['first', 'second'][at]) throw new Error(name);
+        log.push(name);
+      });
+    }
+    return value;
+  });
+  sink.update(1, 'strong');
+  expect(await codeOf(result)).toBe('SPECULATION_FAILED');
+  expect(log).toEqual(expected);
+});
+
+test('C8f: an effect is registered after the final → done at once; of a run that was undone → never', async () => {
+  const uncaught: unknown[] = [];
+  const { c, sink } = manual<number>({ onUncaught: (error) => void uncaught.push(error) });
+  const log: string[] = [];
+  const late: ((name: string) => void)[] = [];
+  const result = c.speculate((value, { onCommit }) => {
+    late.push((name) => onCommit(() => void log.push(`${name} of ${value}`)));
+    if (value === 2) late.push(() => onCommit(() => Promise.reject(new Error('charge'))));
+    return value;
+  });
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  await result;
+  for (const register of late) register('charged');
+  await settled();
+  expect(log).toEqual(['charged of 2']);
+  expect(uncaught).toEqual([expect.objectContaining({ message: 'charge' })]);
 });
 
 test('C8e: a run fails on wrong input → never surfaced', async () => {

@@ -1,5 +1,5 @@
 /** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -111,7 +111,7 @@ describe('a step of a confirmed input', () => {
 
 test('an update on an input that was refuted was executed, that on the next one was not → UNKNOWN', async () => {
   const { read, binding, client } = setUp();
-  const error = errorOf(read.chain((value) => client.invoke(put('k', value))));
+  const error = errorOf(read.chain((value) => client.invoke(put('k', value)), vi.fn()));
   await settled();
   binding.calls[1]!.view(undefined, 'strong');
   binding.calls[0]!.view(2, 'strong');
@@ -120,9 +120,23 @@ test('an update on an input that was refuted was executed, that on the next one 
   expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
 });
 
+test('chain to an update on a preliminary view, without what undoes it → UNKNOWN that says so; on the final → fine', async () => {
+  const { read, binding, client } = setUp();
+  const order = read.chain((value) => client.invoke(put('k', value)));
+  const late = client.invoke(get('other'));
+  const final = late.chain((value) => client.invoke(put('k', value)));
+  const error = errorOf(order);
+  await settled();
+  binding.calls.find(({ operation }) => operation.key === 'other')!.view(7, 'strong');
+  await settled();
+  expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+  binding.calls.at(-1)!.view(undefined, 'strong');
+  expect(await final).toBeUndefined();
+});
+
 test('no update was executed, neither on the refuted input nor on the next one → retryable', async () => {
   const { read, binding, client } = setUp();
-  const error = errorOf(read.chain((value) => client.invoke(put('k', value))));
+  const error = errorOf(read.chain((value) => client.invoke(put('k', value)), vi.fn()));
   await settled();
   binding.calls[1]!.fail(awayError);
   binding.calls[0]!.view(2, 'strong');
