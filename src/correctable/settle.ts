@@ -18,18 +18,19 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
   return new Promise((resolve, reject) => {
     if (withinMs !== undefined && !(withinMs >= 0)) throw invalidArgument('withinMs', 'give milliseconds, 0 or more');
     let isLate = false;
-    const stop = (): void => {
+    /** A later failure is nobody's error, whether there was a view or none in time. */
+    const leaveEarly = (): void => {
+      if (source.state === 'updating') extrasOf(source).answeredEarly = true;
       timer?.cancel();
       leave(source, seat);
     };
     const take = (view: AnyView<T>): void => {
-      if (source.state === 'updating') extrasOf(source).answeredEarly = true;
-      stop();
+      leaveEarly();
       resolve(view);
       if (rest === 'abort') cancel(source, 'settled early');
     };
     const giveUp = (error: unknown): void => {
-      stop();
+      leaveEarly();
       reject(error);
     };
     const seat = listenToAll(
