@@ -4,15 +4,15 @@ import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { isOlder } from '../../correctable/values.ts';
+import { isOlder, isThenable } from '../../correctable/values.ts';
 import { CommittedViews, copy, type GivenView, type Subject } from './committed-views.ts';
-import { principalOf, viewId } from './identity.ts';
+import { isViewId, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
 import { Persistence } from './persistence.ts';
 import { CacheSession } from './session.ts';
-import type { CacheEntry } from './store.ts';
+import { isEntry, type CacheEntry } from './store.ts';
 
 type WithCache<L extends Levels> = readonly ['cache', ...L];
 
@@ -171,7 +171,12 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       },
     });
     const innerContext = subject.session === undefined ? context : new InnerContext(context, subject.session.inner);
-    return this.#inner.submitOperation(subject.operation, asked, observing, innerContext);
+    const work: unknown = this.#inner.submitOperation(subject.operation, asked, observing, innerContext);
+    if (!isThenable(work)) return;
+    work.then(
+      () => observing.end(),
+      (error: unknown) => observing.fail(error),
+    );
   }
 
   #onUpdateView(subject: Subject, view: GivenView): void {
@@ -201,9 +206,14 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async #load(persistence: Persistence): Promise<void> {
-    const entries = [...(await persistence.load())].sort(([, a], [, b]) => a.cachedAt - b.cachedAt);
+    const entries: [id: string, entry: CacheEntry][] = [];
+    for (const [id, entry] of await persistence.load()) {
+      if (isViewId(id) && isEntry(entry)) entries.push([id, entry]);
+      else persistence.dropDamaged(id);
+    }
     this.#isRestoring = true;
-    for (const [id, entry] of entries) this.#views.restore(id, entry);
+    for (const [id, entry] of entries.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt))
+      this.#views.restore(id, entry);
     this.#isRestoring = false;
     this.#loading = undefined;
   }

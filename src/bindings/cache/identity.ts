@@ -13,6 +13,16 @@ export function viewId(principal: string, operation: Operation): string | undefi
   return args === undefined ? undefined : JSON.stringify([principal, operation.name, args]);
 }
 
+/** Whether a text was made by `viewId`, as far as its parts are concerned. */
+export function isViewId(id: string): boolean {
+  try {
+    const parts = JSON.parse(id) as unknown;
+    return Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'string');
+  } catch {
+    return false;
+  }
+}
+
 /** The principal that a view id belongs to. */
 export function principalOf(id: string): string {
   return (JSON.parse(id) as [string])[0];

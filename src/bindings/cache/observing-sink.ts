@@ -68,6 +68,12 @@ export class ObservingSink implements Sink {
     else if (level === undefined || this.#rankOf(level) > this.#finalRank) sink.fail(explain(error));
   }
 
+  /** The store's work has ended: without a final view there will be none. */
+  end(): void {
+    if (!this.#isClosed)
+      this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended without a final view'));
+  }
+
   /** Decides whether a view is handed on, and takes note when it is the final one. */
   #wants(level: string, { final }: ViewDetails): boolean {
     if (this.#isClosed) return false;

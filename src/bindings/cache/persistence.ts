@@ -22,6 +22,12 @@ export class Persistence {
     }
   }
 
+  /** One entry costs that one alone: somebody else may have written it, or another version. */
+  dropDamaged(id: string): void {
+    this.#onError(new Error('cache: dropped an entry of its store that is no view'));
+    this.change(id, undefined);
+  }
+
   change(id: string, entry: CacheEntry | undefined): void {
     this.#pending.set(id, entry);
     this.#writing ??= this.#writeAll();

@@ -13,6 +13,16 @@ export interface CacheEntry {
   readonly touches: readonly string[] | undefined;
 }
 
+/** Whether what a store gives is an entry. */
+export function isEntry(found: unknown): found is CacheEntry {
+  if (typeof found !== 'object' || found === null) return false;
+  const { level, cachedAt, touches, meta } = found as Partial<Record<keyof CacheEntry, unknown>>;
+  const areTouches =
+    touches === undefined || (Array.isArray(touches) && touches.every((key) => typeof key === 'string'));
+  const isMeta = meta === undefined || (typeof meta === 'object' && meta !== null);
+  return typeof level === 'string' && Number.isFinite(cachedAt) && areTouches && isMeta;
+}
+
 /** A change to apply: an entry to put in the place of what was there, or `undefined` to remove it. */
 export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
 

@@ -228,3 +228,40 @@ describe('cache: a store that fails', () => {
     await again.close();
   });
 });
+
+test('cache: an entry of its store is no view → dropped and told, the others are there', async () => {
+  const store = mapStore();
+  const before = open({ store });
+  await before.fill('whole', 1);
+  await before.client.close();
+  const [[id, entry] = expect.fail('nothing was kept')] = [...(await store.load())];
+  const idOf = (key: string): string => id.replaceAll('whole', key);
+  const damaged = [
+    undefined,
+    7,
+    null,
+    {},
+    { ...entry, level: 5 },
+    { ...entry, touches: 5 },
+    { ...entry, cachedAt: 'now' },
+  ];
+  const load = async (): Promise<Iterable<readonly [string, typeof entry]>> =>
+    new Map<string, unknown>([
+      ...damaged.map((each, at) => [idOf(`damaged ${at}`), each] as const),
+      ['no id of a view', entry],
+      [id, entry],
+    ]) as Map<string, typeof entry>;
+  const errors: unknown[] = [];
+  const written: (readonly [string, unknown])[] = [];
+  const write: CacheStore['write'] = async (changes) => void written.push(...changes);
+  const after = open({ store: { ...store, load, write }, onError: (error) => void errors.push(error) });
+  await after.binding.ready();
+  expect((await after.client.invokeWeak(get('whole')).settle()).value).toBe(1);
+  const read = after.client.invokeStrong(get('damaged 3'));
+  after.store.last.sink.update('from the store', 'strong');
+  expect(await read).toBe('from the store');
+  await after.binding.clear({ principal: '' });
+  await after.client.close();
+  expect(errors).toHaveLength(damaged.length + 1);
+  expect(written.filter(([, change]) => change === undefined).length).toBeGreaterThan(damaged.length);
+});

@@ -275,3 +275,36 @@ describe('cache: principals', () => {
     expect(await cachedValue(shop.client, get('inbox'))).toBe('miss');
   });
 });
+
+describe('cache: a store whose work is a promise', () => {
+  /** A store that does what it is told to, as an asynchronous binding does. */
+  class AsyncStore extends StoreBehind {
+    readonly #work: () => Promise<void>;
+    constructor(work: () => Promise<void>) {
+      super();
+      this.#work = work;
+    }
+    override submitOperation(...given: Parameters<StoreBehind['submitOperation']>): Promise<void> {
+      super.submitOperation(...given);
+      return this.#work();
+    }
+  }
+  const fails = (): Promise<void> => Promise.reject(new Error('ECONNREFUSED'));
+
+  test.each([
+    ['asked with the cache', undefined],
+    ['asked because the cache has nothing', 'fetch'],
+  ] as const)(
+    '%s: it rejects → the read fails with that; it ends without a final view → told so',
+    async (_, onMiss) => {
+      for (const [work, expected] of [
+        [fails, { code: 'FINAL_FAILED', cause: { message: 'ECONNREFUSED' } }],
+        [() => Promise.resolve(), { code: 'CLOSED_WITHOUT_FINAL' }],
+      ] as const) {
+        const client = createClient(cached(new AsyncStore(work), onMiss && { onMiss }));
+        const read = onMiss === undefined ? client.invoke(get('x')) : client.invokeWeak(get('x'));
+        expect(await read.catch((error: unknown) => error)).toMatchObject(expected);
+      }
+    },
+  );
+});
