@@ -17,6 +17,7 @@ export type { Clock, Timer } from './correctable/clock.ts';
 export type {
   Awaitable,
   Callbacks,
+  Correctable,
   CorrectableState,
   LeaveOptions,
   SettleOptions,
@@ -42,7 +43,7 @@ export type {
   Subset,
   Weakest,
 } from './correctable/level.ts';
-export { Correctable, correctable } from './correctable/make.ts';
+export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
 export type { Session, SessionOptions } from './correctable/session.ts';

@@ -42,7 +42,7 @@ export function all<const P extends readonly Part[]>(parts: P): Correctable<Valu
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
 
 function refusePart(at: number): never {
-  throw invalidArgument(`parts[${at}]`, 'wrap others with Correctable.of or from');
+  throw invalidArgument(`parts[${at}]`, 'wrap others with correctableOf or correctableFrom');
 }
 
 function join(sources: readonly Source<unknown>[]): Source<unknown[]> {

@@ -1,6 +1,6 @@
 /** Making Correctables without a store: what `new Promise(executor)` is to a promise (C13). */
 import type { Sink } from './binding.ts';
-import type { Correctable as CorrectableInterface } from './correctable.ts';
+import type { Correctable } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
 import { invalidArgument } from './errors.ts';
@@ -10,8 +10,6 @@ import { declareLevels, sameNames } from './ladder.ts';
 import type { Levels } from './level.ts';
 import { follow } from './signals.ts';
 import { cancel, closeAfter, limit, onClose, Source } from './source.ts';
-
-export type Correctable<T, L extends Levels = Levels, F extends string = L[number]> = CorrectableInterface<T, L, F>;
 
 /**
  * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
@@ -48,7 +46,7 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   levels: L,
   executor: Executor<T, L>,
   options: CorrectableOptions<T> = NO_OPTIONS,
-): CorrectableInterface<T, L> {
+): Correctable<T, L> {
   const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
   if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
@@ -100,19 +98,27 @@ export type OneLevel = readonly ['final'];
 
 const ONE_LEVEL: OneLevel = ['final'];
 
-/** Correctables made from what is known already. */
-export const Correctable: {
-  /** A closed Correctable of one final view. */
-  of<T>(value: T): CorrectableInterface<T, OneLevel>;
-  /** A Correctable that closes as `promise` does; its rejection is the `cause` of the error. */
-  from<T>(promise: PromiseLike<T>): CorrectableInterface<T, OneLevel>;
-} = {
-  of: (value) => correctable(ONE_LEVEL, (sink) => void sink.update(value, 'final')),
-  from: (promise) =>
-    correctable(ONE_LEVEL, (sink) => {
-      promise.then(
-        (value) => sink.update(value, 'final'),
-        (error: unknown) => sink.fail(error, 'final'),
-      );
-    }),
-};
+/**
+ * A closed Correctable of one final view.
+ *
+ * @example
+ * const known = correctableOf({ seats: 12 });
+ */
+export function correctableOf<T>(value: T): Correctable<T, OneLevel> {
+  return correctable(ONE_LEVEL, (sink) => void sink.update(value, 'final'));
+}
+
+/**
+ * A Correctable that closes as `promise` does; its rejection is the `cause` of the error.
+ *
+ * @example
+ * const page = correctableFrom(fetch('/page').then((response) => response.text()));
+ */
+export function correctableFrom<T>(promise: PromiseLike<T>): Correctable<T, OneLevel> {
+  return correctable(ONE_LEVEL, (sink) => {
+    promise.then(
+      (value) => sink.update(value, 'final'),
+      (error: unknown) => sink.fail(error, 'final'),
+    );
+  });
+}

@@ -17,7 +17,7 @@ import type {
   View,
   Weakest,
 } from '../../src/index.ts';
-import { all, boxed, correctable, Correctable as Make, createClient } from '../../src/index.ts';
+import { all, boxed, correctable, correctableFrom, correctableOf, createClient } from '../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
@@ -146,8 +146,8 @@ test('correctable: levels from the tuple, values from the type argument; sinks t
   });
   expectTypeOf(c).toEqualTypeOf<Correctable<unknown, readonly ['quoted', 'charged']>>();
   expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<number | undefined>();
-  expectTypeOf(Make.of(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
-  expectTypeOf(Make.from(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
+  expectTypeOf(correctableOf(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
+  expectTypeOf(correctableFrom(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
 });
 
 test('all: values as a tuple; the levels of one binding, or the two of a join', () => {

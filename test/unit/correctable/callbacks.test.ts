@@ -1,6 +1,6 @@
 /** C4 callbacks, C5 promise. */
 import { expect, test, vi } from 'vitest';
-import { correctable, Correctable, createClient } from '../../../src/index.ts';
+import { correctable, correctableOf, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
@@ -321,7 +321,7 @@ test('C5: then on a failure → 2.2.7.4 the reason passes through, finally too',
 });
 
 test('C5: absorbed by Promise.all, race, resolve and async return → the final value', async () => {
-  const one = Correctable.of(1);
+  const one = correctableOf(1);
   const { c, sink } = manual<number>();
   setTimeout(() => sink.update(2, 'strong'), 0);
   expect(await Promise.all([one, c])).toEqual([1, 2]);

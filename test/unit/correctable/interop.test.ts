@@ -1,7 +1,15 @@
 /** C12 interop, C13 making. */
 import { from } from 'rxjs';
 import { expect, test, vi } from 'vitest';
-import { boxed, correctable, Correctable, createClient, getSnapshot } from '../../../src/index.ts';
+import {
+  boxed,
+  correctable,
+  type Correctable,
+  correctableFrom,
+  correctableOf,
+  createClient,
+  getSnapshot,
+} from '../../../src/index.ts';
 import type { Boxed, Sink } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
@@ -32,7 +40,7 @@ test('C12: for await on a failure → the views, then the error once', async () 
 
 test('C12: for await after the end → the final once', async () => {
   const seen: number[] = [];
-  for await (const { value } of Correctable.of(4)) seen.push(value);
+  for await (const { value } of correctableOf(4)) seen.push(value);
   expect(seen).toEqual([4]);
 });
 
@@ -214,10 +222,10 @@ test('C13: levels that are none → INVALID_ARGUMENT', () => {
 });
 
 test('C13: of and from → one final view; the rejection is the cause', async () => {
-  expect(await Correctable.of(1)).toBe(1);
-  expect(await Correctable.from(Promise.resolve(2))).toBe(2);
+  expect(await correctableOf(1)).toBe(1);
+  expect(await correctableFrom(Promise.resolve(2))).toBe(2);
   const cause = new Error('no');
-  expect(await Correctable.from(Promise.reject(cause)).catch((error: unknown) => error)).toMatchObject({ cause });
-  expect(await codeOf(Correctable.of(Promise.resolve(1)))).toBe('INVALID_VALUE');
+  expect(await correctableFrom(Promise.reject(cause)).catch((error: unknown) => error)).toMatchObject({ cause });
+  expect(await codeOf(correctableOf(Promise.resolve(1)))).toBe('INVALID_VALUE');
   await settled();
 });

@@ -1,6 +1,6 @@
 /** C11 joining. */
 import { expect, test, vi } from 'vitest';
-import { all, Correctable, createClient } from '../../../src/index.ts';
+import { all, correctableOf, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import type { Manual } from './support.ts';
@@ -63,7 +63,7 @@ test('C11: chain → follows the next Correctable level by level', () => {
 
 test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => Correctable.of('x') as never));
+  const lines = record(outer.c.chain(() => correctableOf('x') as never));
   outer.sink.update(1, 'weak');
   await settled();
   outer.sink.update(1, 'strong');
@@ -72,7 +72,7 @@ test('C11: chain to a Correctable of another binding → preliminary until both 
 
 test('C11: chain to a Correctable that has closed, of another binding → the level of the input', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => Correctable.of('x') as never));
+  const lines = record(outer.c.chain(() => correctableOf('x') as never));
   outer.sink.update(1, 'causal');
   await settled();
   outer.sink.update(1, 'strong');

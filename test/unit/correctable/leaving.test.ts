@@ -1,6 +1,6 @@
 /** C10 leaving. */
 import { expect, test, vi } from 'vitest';
-import { Correctable, createClient } from '../../../src/index.ts';
+import { correctableOf, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
@@ -206,7 +206,7 @@ test('C10: callbacks with a signal on a closed Correctable → told once, no lis
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const onFinal = vi.fn();
-  Correctable.of(1).setCallbacks({ onFinal }, { signal });
+  correctableOf(1).setCallbacks({ onFinal }, { signal });
   await settled();
   expect(onFinal).toHaveBeenCalledOnce();
   expect(listeners()).toBe(0);

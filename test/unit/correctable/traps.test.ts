@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { from } from 'rxjs';
 import { describe, expect, test, vi } from 'vitest';
-import { boxed, Correctable, correctable, createClient, getSnapshot } from '../../../src/index.ts';
+import { boxed, correctable, correctableOf, createClient, getSnapshot } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, manual, record, settled, unhandledDuring } from './support.ts';
@@ -40,7 +40,7 @@ describe('trap: a thenable runs twice, or is absorbed', () => {
   });
 
   test('subclassing promise makes copies without views → it is no Promise, and then gives a plain one', () => {
-    const c = Correctable.of(1);
+    const c = correctableOf(1);
     expect(c).not.toBeInstanceOf(Promise);
     expect(c.then(() => 2).constructor).toBe(Promise);
   });
@@ -69,7 +69,7 @@ test('trap: a race keeps its losers alive → a waiter that leaves early leaves 
 
 test('trap: what once ran is kept for ever → steps on 5,000 refined inputs leave nothing behind', async () => {
   const { c, sink } = manual<number>({ refining: true });
-  const chained = c.chain((n) => Correctable.of(Array.from({ length: 1000 }, () => n)));
+  const chained = c.chain((n) => correctableOf(Array.from({ length: 1000 }, () => n)));
   setFlagsFromString('--expose-gc');
   const heldBytes = (): number => {
     runInNewContext('gc()');
