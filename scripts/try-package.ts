@@ -1,10 +1,11 @@
 /**
  * `npm run try:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an empty project, and there
  * runs the README's example as pasted: under each Node version (fetched as the npm package `node`), and bundled in a
- * headless browser. Also type-checks it strictly against the packed declarations.
+ * headless browser. Also type-checks it strictly against the packed declarations, and emits declarations of what an
+ * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.4,5.9,latest`).
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,12 @@ import { launchChromium } from '../test/support/chromium.ts';
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({ options: { nodes: { type: 'string', default: '20,22,24' } } });
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '20,22,24' },
+    typescripts: { type: 'string', default: '5.4,5.9,latest' },
+  },
+});
 const project = await mkdtemp(join(tmpdir(), 'correctables-try-'));
 
 try {
@@ -31,6 +37,7 @@ try {
   }
   await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(printed);
   console.log('ok  types: the example compiles strictly against the packed declarations');
+  for (const version of values.typescripts.split(',')) await emitDeclarations(version);
   compare('browser bundle', await runInBrowser(), expected);
 } finally {
   await rm(project, { recursive: true, force: true });
@@ -66,6 +73,30 @@ async function installNode(version: string): Promise<string> {
   const name = `node-${version}`;
   await execute('npm', ['install', '--no-audit', '--no-fund', `${name}@npm:node@${version}`], { cwd: project });
   return name;
+}
+
+/** As an application does that publishes what it makes of this package. */
+async function emitDeclarations(version: string): Promise<void> {
+  const name = `typescript-${version}`;
+  const packages = [`${name}@npm:typescript@${version}`, '@types/node@20', 'rxjs'];
+  await execute('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: project });
+  await copyFile(join(root, 'scripts/try-package/exported.ts'), join(project, 'exported.mts'));
+  const compilerOptions = {
+    target: 'ES2022',
+    module: 'NodeNext',
+    strict: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: 'declarations',
+    skipLibCheck: false,
+    lib: ['ES2022', 'ESNext.Disposable', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
+    types: ['node'],
+  };
+  await writeFile(join(project, 'tsconfig.emit.json'), JSON.stringify({ compilerOptions, files: ['exported.mts'] }));
+  const compiler = join(project, 'node_modules', name, 'bin', 'tsc');
+  const { stdout } = await execute(process.execPath, [compiler, '--version'], { cwd: project });
+  await execute(process.execPath, [compiler, '-p', 'tsconfig.emit.json'], { cwd: project }).catch(printed);
+  console.log(`ok  TypeScript ${stdout.trim().replace('Version ', '')}: emits declarations, libraries checked`);
 }
 
 async function bundle(options: { entry: string; outfile: string; packages: 'external' | 'bundle' }): Promise<void> {

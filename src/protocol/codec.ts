@@ -2,14 +2,17 @@
 import { CorrectableError } from '../correctable/errors.ts';
 
 /** A frame or value in its encoded form. */
-export type Encoded = string | Uint8Array<ArrayBuffer>;
+export type Encoded = string | Bytes;
+
+/** Bytes that no other thread shares: TypeScript says so since 5.7, and before has no word for it. */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** A row in its encoded form: in binary, where it stands, which costs less to say than a view of it to make. */
 export type EncodedRow = string | Span;
 
 /** Bytes that stand in a block of memory among others. */
 export interface Span {
-  readonly block: Uint8Array<ArrayBuffer>;
+  readonly block: Bytes;
   readonly start: number;
   readonly length: number;
 }

@@ -1,5 +1,6 @@
 /** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
 import { CorrectableError } from '../correctable/errors.ts';
+import type { Encoded } from '../protocol/codec.ts';
 
 /** A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never` stands for. */
 export interface WebSocketLike {
@@ -8,7 +9,7 @@ export interface WebSocketLike {
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;
   onerror: ((event: never) => void) | null;
-  send(data: string | Uint8Array<ArrayBuffer>): void;
+  send(data: Encoded): void;
   close(code?: number, reason?: string): void;
 }
 
