@@ -151,7 +151,7 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
     levels: readonly L[number][],
     sink: Sink<T, L[number]>,
     context: InvocationContext,
-  ): void;
+  ): void | PromiseLike<void>;
   /**
    * Whether `version` is older than `than`. Absent: numbers, bigints and dates compare by size, and anything else counts
    * as not comparable, thus never as older.

@@ -33,12 +33,13 @@ export function translated<L extends Levels>(binding: Binding<L>, translations: 
       }
       const { first, operation: own, result } = translate(operation.args);
       const views = result === undefined ? sink : resultSink(sink, result as (value: unknown) => never);
-      const submit = (): void => binding.submitOperation(own, levels, views as Sink<unknown, L[number]>, context);
-      if (first === undefined) submit();
-      else
-        carriedOut(binding, first, context)
-          .then(submit)
-          .catch((error: unknown) => sink.fail(error));
+      const submit = (): void | PromiseLike<void> =>
+        binding.submitOperation(own, levels, views as Sink<unknown, L[number]>, context);
+      if (first === undefined) return submit();
+      carriedOut(binding, first, context)
+        .then(submit)
+        .catch((error: unknown) => sink.fail(error));
+      return undefined;
     },
     close: () => binding.close(),
   };

@@ -2,10 +2,11 @@
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
+import type { Binding } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, peek, put } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, seen, setUp } from './set-up.ts';
-import { StoreBehind } from './store-behind.ts';
+import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
 describe('cache: levels', () => {
   test("adds level 'cache' below those of the store, in the types too", () => {
@@ -277,18 +278,16 @@ describe('cache: principals', () => {
 });
 
 describe('cache: a store whose work is a promise', () => {
-  /** A store that does what it is told to, as an asynchronous binding does. */
-  class AsyncStore extends StoreBehind {
-    readonly #work: () => Promise<void>;
-    constructor(work: () => Promise<void>) {
-      super();
-      this.#work = work;
-    }
-    override submitOperation(...given: Parameters<StoreBehind['submitOperation']>): Promise<void> {
-      super.submitOperation(...given);
-      return this.#work();
-    }
-  }
+  const asyncStore = (work: () => Promise<void>): Binding<StoreLevels> => {
+    const store = new StoreBehind();
+    return {
+      name: 'async',
+      consistencyLevels: () => store.consistencyLevels(),
+      supports: () => true,
+      submitOperation: work,
+      close: () => store.close(),
+    };
+  };
   const fails = (): Promise<void> => Promise.reject(new Error('ECONNREFUSED'));
 
   test.each([
@@ -301,7 +300,7 @@ describe('cache: a store whose work is a promise', () => {
         [fails, { code: 'FINAL_FAILED', cause: { message: 'ECONNREFUSED' } }],
         [() => Promise.resolve(), { code: 'CLOSED_WITHOUT_FINAL' }],
       ] as const) {
-        const client = createClient(cached(new AsyncStore(work), onMiss && { onMiss }));
+        const client = createClient(cached(asyncStore(work), onMiss && { onMiss }));
         const read = onMiss === undefined ? client.invoke(get('x')) : client.invokeWeak(get('x'));
         expect(await read.catch((error: unknown) => error)).toMatchObject(expected);
       }
