@@ -16,15 +16,32 @@ export interface WebSocketLike {
 /** A WebSocket class. */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
-/** The class given, or the one of the platform. Throws `UNSUPPORTED` where there is none. */
+interface Platform {
+  readonly WebSocket?: unknown;
+  readonly process?: {
+    getBuiltinModule?(name: 'node:module'): { createRequire(from: string): (name: string) => unknown } | undefined;
+  };
+}
+
+/** The class given, or the one of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED` where there is none. */
 export function webSocketClass(given: WebSocketConstructor | undefined): WebSocketConstructor {
-  const found = given ?? (globalThis as { WebSocket?: unknown }).WebSocket;
+  const found = given ?? (globalThis as Platform).WebSocket ?? webSocketOfNode();
   if (typeof found === 'function') return found as WebSocketConstructor;
   throw new CorrectableError(
     'UNSUPPORTED',
     "this platform has no WebSocket: pass one, for example `import { WebSocket } from 'ws'` and `{ WebSocket }`",
     { field: 'WebSocket' },
   );
+}
+
+/** By Node's own means, so that bundles for browsers have nothing of it. */
+function webSocketOfNode(): unknown {
+  try {
+    const { process } = globalThis as Platform;
+    return process?.getBuiltinModule?.('node:module')?.createRequire(import.meta.url)('ws');
+  } catch {
+    return undefined;
+  }
 }
 
 /** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */

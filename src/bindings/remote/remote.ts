@@ -35,8 +35,7 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work.
  * @example
- * import { WebSocket } from 'ws'; // Node 20 has none of its own
- * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/irl', levels: ['weak', 'strong'], WebSocket }));
+ * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/irl', levels: ['weak', 'strong'] }));
  * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {

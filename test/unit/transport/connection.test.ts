@@ -1,5 +1,5 @@
 /** The connection's shell, with sockets and time driven by hand. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 import { neverReconnect } from '../../../src/transport/backoff.ts';
 import { connect } from '../../../src/transport/connection.ts';
@@ -489,17 +489,18 @@ describe('connection: options', () => {
     expect(() => start({ heartbeatMs: -1 })).toThrow(expected);
   });
 
-  test('no WebSocket on the platform → UNSUPPORTED that says how to pass one', () => {
-    const message = expect.stringContaining("from 'ws'") as string;
-    const original = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket');
-    Object.defineProperty(globalThis, 'WebSocket', { value: undefined, configurable: true, writable: true });
-    try {
-      expect(() => connect({ url: 'ws://server.test/' }, { levels: LEVELS })).toThrow(
-        expect.objectContaining({ code: 'UNSUPPORTED', message }) as Error,
-      );
-    } finally {
-      if (original === undefined) delete (globalThis as { WebSocket?: unknown }).WebSocket;
-      else Object.defineProperty(globalThis, 'WebSocket', original);
+  test.each([
+    ['Node, which has `ws`', undefined],
+    ['one that is not Node', () => vi.stubGlobal('process', undefined)],
+  ])('no WebSocket on the platform, %s → that one, or UNSUPPORTED that says how to pass one', (_, leave) => {
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('WebSocket', undefined);
+    leave?.();
+    const open = (): { close(): unknown } => connect({ url: 'ws://127.0.0.1:1/' }, { levels: LEVELS });
+    if (leave === undefined) void open().close();
+    else {
+      const message = expect.stringContaining("from 'ws'") as string;
+      expect(open).toThrow(expect.objectContaining({ code: 'UNSUPPORTED', message }) as Error);
     }
   });
 
