@@ -29,6 +29,9 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 
 const SEED_RANGE = 2 ** 32;
 
+/** Looking at a signal costs more than most of a read: one that is answered within this time is told to whoever is there. */
+const LOOK_AFTER_MS = 20;
+
 /** What all submissions of one turn have in common. */
 interface Turn {
   /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
@@ -58,6 +61,8 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
+  /** What takes the listener away again from the signal of a submission, by its token: of those that were under way long. */
+  readonly #unlisten = new Map<number, () => void>();
   /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
   #wallAheadMs: number;
   #nextToken = 1;
@@ -122,15 +127,16 @@ export class SiteDriver implements SubmissionPort {
       return;
     }
     const token = this.#nextToken++;
-    this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
     const { nowMs, wallMs: submittedAtMs } = turn;
+    submitter.submittedAtMs = nowMs;
+    this.#submitters.set(token, submitter);
     try {
       this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
-      this.#submitters.delete(token);
+      this.#forget(token);
       submitter.failed(error, undefined);
     }
   }
@@ -211,7 +217,7 @@ export class SiteDriver implements SubmissionPort {
   #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): void {
     this.#submitters.forEach((submitter, token) => {
       if (!ends(submitter)) return;
-      this.#submitters.delete(token);
+      this.#forget(token);
       submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     });
   }
@@ -231,7 +237,7 @@ export class SiteDriver implements SubmissionPort {
       case 'store':
         return this.#append(output.log, output.entries);
       case 'view':
-        return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply, output.seen);
+        return this.#tell(output);
       case 'failed':
         return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
     }
@@ -245,8 +251,22 @@ export class SiteDriver implements SubmissionPort {
 
   #submitterOf(token: number, isLast: boolean): Submitter | undefined {
     const submitter = this.#submitters.get(token);
-    if (isLast) this.#submitters.delete(token);
+    if (isLast) this.#forget(token);
     return submitter;
+  }
+
+  #forget(token: number): void {
+    this.#submitters.delete(token);
+    if (this.#unlisten.size === 0) return;
+    this.#unlisten.get(token)?.();
+    this.#unlisten.delete(token);
+  }
+
+  /** A read that took its time is told to nobody who has left. */
+  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>): void {
+    const submitter = this.#submitterOf(token, last);
+    if (submitter === undefined || isLetGo(submitter)) return;
+    submitter.view(stage, reply, seen);
   }
 
   /** Somebody waits for a moment that no message tells. */
@@ -275,10 +295,16 @@ export class SiteDriver implements SubmissionPort {
       if (token < this.#watchedBefore) return;
       const { signal } = submitter;
       if (signal.aborted) this.#machine.abandon(token);
-      else signal.addEventListener('abort', () => this.#abandon(token), { once: true });
+      else this.#listen(signal, token);
     });
     this.#watchedBefore = this.#tickedAtToken;
     this.#tickedAtToken = this.#nextToken;
+  }
+
+  #listen(signal: AbortSignal, token: number): void {
+    const abandon = (): void => this.#abandon(token);
+    signal.addEventListener('abort', abandon, { once: true });
+    this.#unlisten.set(token, () => signal.removeEventListener('abort', abandon));
   }
 
   #abandon(token: number): void {
@@ -300,6 +326,11 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
+}
+
+function isLetGo(submitter: Submitter): boolean {
+  const { effect, submittedAtMs = 0 } = submitter;
+  return effect === 'read' && performance.now() - submittedAtMs > LOOK_AFTER_MS && submitter.signal.aborted;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {
