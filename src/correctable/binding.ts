@@ -83,8 +83,9 @@ export interface Whereabouts {
 /** The circumstances of one submission. */
 export interface InvocationContext {
   /**
-   * Aborted when nobody wants the views any more (cancelled, timed out, disposed). An update that was submitted runs to
-   * its end all the same. Made on first use: a binding that never looks at it costs nothing.
+   * Aborted when nobody wants the views any more (cancelled, timed out, disposed). A read that takes its time is told no
+   * more then; an update that was submitted runs to its end all the same. Made on first use: a read that is answered
+   * without a look at it costs no signal. Listeners are to be taken away when the operation has closed.
    */
   readonly signal: AbortSignal;
   /**

@@ -31,6 +31,9 @@ const SEED_RANGE = 2 ** 32;
 /** A start is named by its epoch, and by chance: an earlier one may have begun with the same epoch, and its files be lost. */
 const CHANCE_RANGE = 2 ** 20;
 
+/** Looking at a signal costs more than most of a read: one that is answered within this time is told to whoever is there. */
+const LOOK_AFTER_MS = 20;
+
 /** What all submissions of one turn have in common. */
 interface Turn {
   /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
@@ -60,6 +63,8 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
+  /** What takes the listener away again from the signal of a submission, by its token: of those that were under way long. */
+  readonly #unlisten = new Map<number, () => void>();
   /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
   #wallAheadMs: number;
   #nextToken = 1;
@@ -124,15 +129,16 @@ export class SiteDriver implements SubmissionPort {
       return;
     }
     const token = this.#nextToken++;
-    this.#submitters.set(token, submitter);
     const { operation, args, origin, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
     const { nowMs, wallMs: submittedAtMs } = turn;
+    submitter.submittedAtMs = nowMs;
+    this.#submitters.set(token, submitter);
     try {
       this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
-      this.#submitters.delete(token);
+      this.#forget(token);
       submitter.failed(error, undefined);
     }
   }
@@ -221,7 +227,7 @@ export class SiteDriver implements SubmissionPort {
   #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): void {
     this.#submitters.forEach((submitter, token) => {
       if (!ends(submitter)) return;
-      this.#submitters.delete(token);
+      this.#forget(token);
       submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     });
   }
@@ -241,7 +247,7 @@ export class SiteDriver implements SubmissionPort {
       case 'store':
         return this.#append(output.log, output.entries);
       case 'view':
-        return this.#submitterOf(output.token, output.last)?.view(output.stage, output.reply, output.seen);
+        return this.#tell(output);
       case 'failed':
         return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
     }
@@ -255,8 +261,22 @@ export class SiteDriver implements SubmissionPort {
 
   #submitterOf(token: number, isLast: boolean): Submitter | undefined {
     const submitter = this.#submitters.get(token);
-    if (isLast) this.#submitters.delete(token);
+    if (isLast) this.#forget(token);
     return submitter;
+  }
+
+  #forget(token: number): void {
+    this.#submitters.delete(token);
+    if (this.#unlisten.size === 0) return;
+    this.#unlisten.get(token)?.();
+    this.#unlisten.delete(token);
+  }
+
+  /** A read that took its time is told to nobody who has left. */
+  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>): void {
+    const submitter = this.#submitterOf(token, last);
+    if (submitter === undefined || isLetGo(submitter)) return;
+    submitter.view(stage, reply, seen);
   }
 
   /** Somebody waits for a moment that no message tells. */
@@ -285,10 +305,16 @@ export class SiteDriver implements SubmissionPort {
       if (token < this.#watchedBefore) return;
       const { signal } = submitter;
       if (signal.aborted) this.#machine.abandon(token);
-      else signal.addEventListener('abort', () => this.#abandon(token), { once: true });
+      else this.#listen(signal, token);
     });
     this.#watchedBefore = this.#tickedAtToken;
     this.#tickedAtToken = this.#nextToken;
+  }
+
+  #listen(signal: AbortSignal, token: number): void {
+    const abandon = (): void => this.#abandon(token);
+    signal.addEventListener('abort', abandon, { once: true });
+    this.#unlisten.set(token, () => signal.removeEventListener('abort', abandon));
   }
 
   #abandon(token: number): void {
@@ -314,6 +340,11 @@ export class SiteDriver implements SubmissionPort {
 
 function startOf(epoch: number): number {
   return (epoch % 2 ** 32) * CHANCE_RANGE + Math.floor(Math.random() * CHANCE_RANGE);
+}
+
+function isLetGo(submitter: Submitter): boolean {
+  const { effect, submittedAtMs = 0 } = submitter;
+  return effect === 'read' && performance.now() - submittedAtMs > LOOK_AFTER_MS && submitter.signal.aborted;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

@@ -1,6 +1,6 @@
 /** For those who write or test bindings and services: contract suite, simulator, bindings played by hand, clocks. */
-export { bindingContract } from './binding-contract.ts';
-export type { ContractSubject, Expectation, OpenBinding, TestRunner } from './binding-contract.ts';
+export { bindingContract, ContractBreach } from './binding-contract.ts';
+export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './binding-contract.ts';
 export { checkService, ServiceFault } from './check-service.ts';
 export type { CheckServiceOptions, Draw, ServiceReport } from './check-service.ts';
 export type { Profile, SimulationOptions } from './simulator/options.ts';

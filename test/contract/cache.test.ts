@@ -1,13 +1,14 @@
 /** A cache in front keeps the contract of every binding, whatever is behind it. */
-import { describe, expect, test } from 'vitest';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
 import type { Binding } from '../../src/index.ts';
 import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
-import { bindingContract, type ContractSubject } from '../../src/testing/index.ts';
+import type { ContractSubject } from '../../src/testing/index.ts';
 import { bank, bankService, ticketService } from '../unit/redblue/services.ts';
+import { bankHistory } from './bank-history.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
 
 const delaysMs = { weak: 0, strong: 2 };
 /** A store whose guesses of updates fail before the updates are made. */
@@ -29,9 +30,10 @@ const subjects: readonly ContractSubject[] = [
     name: 'cache in front of memory, keys',
     open: async () => ({ binding: cached(memory({ delaysMs })) }),
     ...keys,
+    slow: async () => ({ binding: cached(memory({ delaysMs: { weak: 0, strong: 300 } })) }),
     weakless: {
       fail: async () => ({ binding: cached(withoutGuesses()) }),
-      'come late': async () => ({ binding: cached(memory({ delaysMs: { weak: 5, strong: 1 } })) }),
+      'come late': async () => ({ binding: cached(memory({ delaysMs: { weak: 200, strong: 1 } })) }),
     },
   },
   {
@@ -79,7 +81,8 @@ const subjects: readonly ContractSubject[] = [
     update: bank.deposit({ account: 'a', amount: 5 }),
     read: bank.balance({ account: 'a' }),
     expected: 5,
+    history: bankHistory,
   },
 ];
 
-for (const subject of subjects) bindingContract(subject, { describe, test, expect });
+for (const subject of subjects) keepsContract(subject);

@@ -5,7 +5,7 @@ import type { Binding, InvocationContext, Operation, Sink } from '../../src/inde
 import { CorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
-import { bindingContract } from '../../src/testing/index.ts';
+import { failuresOf as errorsOf } from './failures-of.ts';
 
 type Submit = (operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext) => void;
 
@@ -45,21 +45,7 @@ const guessing =
 
 /** The names of the tests that fail for `subject`. */
 async function failuresOf(subject: ContractSubject): Promise<string[]> {
-  const bodies: [string, () => Promise<void>][] = [];
-  bindingContract(subject, {
-    describe: (_name, body) => body(),
-    test: (name, body) => bodies.push([name, body]),
-    expect,
-  });
-  const failures: string[] = [];
-  for (const [name, body] of bodies) {
-    const error = await body().then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    if (error !== undefined) failures.push(name);
-  }
-  return failures;
+  return [...(await errorsOf({ patienceMs: 500, ...subject })).keys()];
 }
 
 test('contract suite: a sound binding → no failure', async () => {

@@ -1,9 +1,8 @@
 /** The primary-backup binding keeps the contract of every binding, however its tiers are asked. */
-import { describe, expect, test } from 'vitest';
 import { answer, noAnswer, primaryBackup, type Mode, type Tier } from '../../src/bindings/primary-backup/index.ts';
 import type { Binding } from '../../src/correctable/binding.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { bindingContract } from '../../src/testing/index.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
 
 type Copy = Map<string, { value: unknown; version: number }>;
 
@@ -15,7 +14,7 @@ function read(copy: Copy, whenAbsent: unknown): Tier {
 }
 
 /** A cache that knows what the backup knows, a backup one turn of the event loop behind, and a primary. */
-function threeTiers(mode: Mode, weak?: Tier): Binding<readonly ['cache', 'backup', 'primary']> {
+function threeTiers(mode: Mode, weak?: Tier, delayMs = 0): Binding<readonly ['cache', 'backup', 'primary']> {
   const primary: Copy = new Map();
   const backup: Copy = new Map();
   const update: Tier = async ({ key = '', args }) => {
@@ -24,7 +23,10 @@ function threeTiers(mode: Mode, weak?: Tier): Binding<readonly ['cache', 'backup
     primary.set(key, next);
     setImmediate(() => backup.set(key, next));
   };
-  const readPrimary = read(primary, undefined);
+  const readPrimary: Tier = async (operation, context) => {
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    return read(primary, undefined)(operation, context);
+  };
   return primaryBackup({
     levels: ['cache', 'backup', 'primary'],
     mode,
@@ -38,18 +40,16 @@ function threeTiers(mode: Mode, weak?: Tier): Binding<readonly ['cache', 'backup
 }
 
 for (const mode of ['parallel', 'sequential'] as const) {
-  bindingContract(
-    {
-      name: `primary-backup, ${mode}`,
-      open: async () => ({ binding: threeTiers(mode) }),
-      update: put('k', { n: 1 }),
-      read: get('k'),
-      expected: { n: 1 },
-      weakless: {
-        fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
-        'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),
-      },
+  keepsContract({
+    name: `primary-backup, ${mode}`,
+    open: async () => ({ binding: threeTiers(mode) }),
+    update: put('k', { n: 1 }),
+    read: get('k'),
+    expected: { n: 1 },
+    slow: async () => ({ binding: threeTiers(mode, undefined, 300) }),
+    weakless: {
+      fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
+      'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),
     },
-    { describe, test, expect },
-  );
+  });
 }

@@ -1,12 +1,12 @@
 /** A store behind a gateway keeps the promises of a binding, over a real socket. */
 import { WebSocket } from 'ws';
-import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
-import { bindingContract, type OpenBinding } from '../../src/testing/binding-contract.ts';
+import type { OpenBinding } from '../../src/testing/binding-contract.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
 
 async function open(codec: 'json' | 'msgpack', store = memory()): Promise<OpenBinding> {
   const gateway = createGateway({ binding: store });
@@ -24,15 +24,13 @@ async function open(codec: 'json' | 'msgpack', store = memory()): Promise<OpenBi
 }
 
 for (const codec of ['msgpack', 'json'] as const) {
-  bindingContract(
-    {
-      name: `remote(gateway(memory)) over ${codec}`,
-      open: () => open(codec),
-      update: put('k', { n: 1 }),
-      read: get('k'),
-      expected: { n: 1 },
-      weakless: { 'come late': () => open(codec, memory({ delaysMs: { weak: 5, strong: 1 } })) },
-    },
-    { describe, test, expect },
-  );
+  keepsContract({
+    name: `remote(gateway(memory)) over ${codec}`,
+    open: () => open(codec),
+    update: put('k', { n: 1 }),
+    read: get('k'),
+    expected: { n: 1 },
+    slow: () => open(codec, memory({ delaysMs: { weak: 0, strong: 300 } })),
+    weakless: { 'come late': () => open(codec, memory({ delaysMs: { weak: 200, strong: 1 } })) },
+  });
 }

@@ -1,16 +1,16 @@
 /** The ZooKeeper binding keeps the contract of every binding, on a server of the tests; `test/engines` has the real one. */
-import { describe, expect, test } from 'vitest';
 import { OP } from '../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper } from '../../src/bindings/zookeeper/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
-import { bindingContract, type OpenBinding } from '../../src/testing/index.ts';
+import type { OpenBinding } from '../../src/testing/index.ts';
 import { FakeEnsemble } from '../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../support/zookeeper-server/server.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
 
 const READS: readonly number[] = [OP.exists, OP.getData];
 
-/** `fault` is what becomes of all that the reader asks, which are the guesses. */
-async function open(fault?: Fault): Promise<OpenBinding> {
+/** `fault` is what becomes of all that the reader asks, which are the guesses; all else goes through the leader. */
+async function open(fault?: Fault, fromLeaderMs = 0): Promise<OpenBinding> {
   const ensemble = await FakeEnsemble.start();
   const place = { servers: ensemble.connectString, sessionTimeoutMs: 1_000 };
   const binding = zookeeper(place);
@@ -19,8 +19,11 @@ async function open(fault?: Fault): Promise<OpenBinding> {
   if (fault !== undefined) {
     ensemble.server.onRequest = ({ session, type }) => (session === reader && READS.includes(type) ? fault : undefined);
   }
+  ensemble.server.fromLeader.delayMs = fromLeaderMs;
   return { binding, another: async () => zookeeper(place), release: () => ensemble.stop() };
 }
+
+const slow = (): Promise<OpenBinding> => open(undefined, 200);
 
 const weakless = {
   fail: () => open({ error: -127 }),
@@ -28,19 +31,14 @@ const weakless = {
   'stay away': () => open({ until: new Promise(() => {}) }),
 };
 
-bindingContract(
-  { name: 'zookeeper, keys', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
-  { describe, test, expect },
-);
+keepsContract({ name: 'zookeeper, keys', open, slow, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } });
 
-bindingContract(
-  {
-    name: 'zookeeper, queues',
-    open,
-    update: enqueue('q/1', 'first'),
-    read: peek('q/1'),
-    expected: { item: 'first' },
-    weakless,
-  },
-  { describe, test, expect },
-);
+keepsContract({
+  name: 'zookeeper, queues',
+  open,
+  slow,
+  update: enqueue('q/1', 'first'),
+  read: peek('q/1'),
+  expected: { item: 'first' },
+  weakless,
+});

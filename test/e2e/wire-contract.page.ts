@@ -12,9 +12,7 @@ function expectation(actual: unknown): Expectation {
     if (!isMet) throw new Error(`expected ${show(actual)} ${what} ${show(expected)}`);
   };
   return {
-    toBe: (expected: unknown) => hold(Object.is(actual, expected), 'to be', expected),
     toEqual: (expected: unknown) => hold(structurallyEqual(actual, expected), 'to equal', expected),
-    toContain: (expected: unknown) => hold((actual as unknown[]).includes(expected), 'to contain', expected),
   };
 }
 

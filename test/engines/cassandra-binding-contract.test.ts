@@ -1,13 +1,14 @@
 /** The Cassandra binding keeps the contract of every binding on a real cluster, whichever way it goes there. */
 import cassandra from 'cassandra-driver';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll } from 'vitest';
 import { z } from 'zod';
 import { implementStatements, keyValueTable, one } from '../../src/bindings/cassandra/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../src/server/index.ts';
-import { bindingContract, type OpenBinding } from '../../src/testing/index.ts';
+import type { OpenBinding } from '../../src/testing/index.ts';
 import { withCassandra } from './support/cassandra.ts';
 import { WAYS, type Way } from './support/cassandra-ways.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
 
 const { all } = cassandra.types.consistencies;
 const cluster = withCassandra();
@@ -32,18 +33,18 @@ async function open(way: Way): Promise<OpenBinding> {
 
 for (const way of WAYS) {
   const subject = { open: () => open(way), failing: contract.broken({ key: 'k' }) };
-  bindingContract(
-    { ...subject, name: `cassandra, ${way.name}`, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
-    { describe, test, expect },
-  );
-  bindingContract(
-    {
-      ...subject,
-      name: `cassandra, ${way.name}, several keys`,
-      update: put('k', { n: 1 }),
-      read: getMany(['none', 'k']),
-      expected: [undefined, { n: 1 }],
-    },
-    { describe, test, expect },
-  );
+  keepsContract({
+    ...subject,
+    name: `cassandra, ${way.name}`,
+    update: put('k', { n: 1 }),
+    read: get('k'),
+    expected: { n: 1 },
+  });
+  keepsContract({
+    ...subject,
+    name: `cassandra, ${way.name}, several keys`,
+    update: put('k', { n: 1 }),
+    read: getMany(['none', 'k']),
+    expected: [undefined, { n: 1 }],
+  });
 }

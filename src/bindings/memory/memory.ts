@@ -50,12 +50,15 @@ export function memory<const L extends Levels = MemoryLevels>(options: MemoryOpt
 }
 
 const STRONGEST_DELAY_MS = 20;
+/** Looking at a signal costs more than all the rest of a read: levels that answer within this time do not. */
+const LOOK_AFTER_MS = 20;
 
 /** One submitted operation. */
 interface Call extends Update {
   readonly levels: readonly string[];
   readonly sink: Sink;
   readonly session: MemorySession | undefined;
+  readonly context: InvocationContext;
   /** The strongest level requested. */
   readonly strongest: string;
   /** How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker has nothing to say. */
@@ -85,6 +88,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     levels.forEach((level, rank) => {
       const delayMs = delayOf(options.delaysMs, level, rank, levels.length);
       const arrive = (call: Call): void => {
+        if (delayMs > LOOK_AFTER_MS && isLetGo(call)) return;
         if (level === this.#strongest) this.#answerFromPrimary(call, rank);
         else if (rank > call.answered) this.#answerFromBackup(call, level, rank);
       };
@@ -122,6 +126,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
       levels,
       sink: sink as Sink,
       session,
+      context,
       strongest: levels[levels.length - 1]!,
       answered: -1,
     };
@@ -179,6 +184,11 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     this.#backup.apply(update.operation);
     this.#inFlight.remove(update);
   }
+}
+
+/** Whether it is a read that nobody waits for any more. */
+function isLetGo({ operation, context }: Call): boolean {
+  return operation.effect === 'read' && context.signal.aborted;
 }
 
 function closedError(): CorrectableError {

@@ -23,12 +23,16 @@ export interface RunOptions {
   readonly context: InvocationContext;
 }
 
+/** Looking at a signal costs more than all the rest of a run: for a tier that answers within this time, nobody does. */
+const LOOK_AFTER_MS = 20;
+
 type Outcome = 'answered' | 'failed' | 'skipped';
 
 export class Run {
   readonly #options: RunOptions;
   /** Calls of tiers that have not answered. */
   readonly #calls = new Set<TierCall>();
+  readonly #startedAtMs = performance.now();
   #stopped = false;
 
   constructor(options: RunOptions) {
@@ -112,7 +116,7 @@ export class Run {
     try {
       const result = await tier(operation, call);
       if (result === noAnswer) return 'skipped';
-      if (!this.#stopped) {
+      if (!this.#isLetGo()) {
         if (isAnswer(result)) sink.update(result.value, level, result.details);
         else sink.update(result, level);
       }
@@ -145,7 +149,13 @@ export class Run {
     );
   }
 
-  /** An unwanted read asks no further tiers. Looked at between tiers only, so that a single tier costs no signal. */
+  /** The answer of a slow tier is told to nobody who has left. An update is told: it was done. */
+  #isLetGo(): boolean {
+    if (this.#stopped || this.isUpdate) return this.#stopped;
+    return performance.now() - this.#startedAtMs > LOOK_AFTER_MS && this.#isUnwanted();
+  }
+
+  /** An unwanted read asks no further tiers. Not looked at before an answer, so that a single fast tier costs no signal. */
   #isUnwanted(): boolean {
     return this.#stopped || this.#options.context.signal.aborted;
   }

@@ -2,7 +2,7 @@
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { correctableError } from './failures.ts';
-import { wants, type Call } from './run.ts';
+import { isLetGo, wants, type Call } from './run.ts';
 import type { Sessions } from './sessions.ts';
 
 /** What a read gave. */
@@ -18,13 +18,14 @@ export type Read = (zk: ZooKeeper, isSynced: boolean) => Promise<Reading>;
 /** A synced read goes with the updates: on the other session, preliminary views would wait behind it. */
 export async function readBoth({ reader, writer }: Sessions, call: Call, read: Read): Promise<void> {
   const { sink, session } = call;
+  const startedAtMs = performance.now();
   let isOver = false;
   const tellWeak = async (): Promise<boolean> => {
     // Not what the session has seen by now: an answer that came after this one may be newer.
     const { value, zxid, ...details } = await read(reader, false);
     if (isOver || session?.admits(zxid) === false) return false;
     session?.advanceTo(zxid);
-    sink.update(value, 'weak', details);
+    if (!isLetGo(call, startedAtMs)) sink.update(value, 'weak', details);
     return true;
   };
   if (!wants(call, 'strong')) {
@@ -36,5 +37,5 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   const { value, zxid, ...details } = await read(writer, true);
   isOver = true;
   session?.advanceTo(zxid);
-  sink.update(value, 'strong', details);
+  if (!isLetGo(call, startedAtMs)) sink.update(value, 'strong', details);
 }

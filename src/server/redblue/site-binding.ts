@@ -37,6 +37,8 @@ export interface Submitter {
   readonly signal: AbortSignal;
   /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
   readonly deadlineAt: number | undefined;
+  /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
+  submittedAtMs?: number;
   /** `seen` is what a session has seen with this view. */
   view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
   failed(error: unknown, stage: Stage | undefined): void;
@@ -253,6 +255,7 @@ interface Caller {
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
   readonly door: object;
+  submittedAtMs = 0;
   readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #plan: Plan;

@@ -1,10 +1,11 @@
 /** The ZooKeeper binding keeps the contract of every binding, on a real ensemble. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { length, zookeeper } from '../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
 import { createClient } from '../../../src/index.ts';
-import { bindingContract, type OpenBinding } from '../../../src/testing/index.ts';
+import type { OpenBinding } from '../../../src/testing/index.ts';
 import { withEnsemble } from '../support/zookeeper.ts';
+import { keepsContract } from '../../support/keeps-contract.ts';
 
 const cluster = withEnsemble();
 let opened = 0;
@@ -15,15 +16,15 @@ async function open(): Promise<OpenBinding> {
   return { binding: zookeeper(place), another: async () => zookeeper(place) };
 }
 
-bindingContract(
-  { name: 'zookeeper, keys', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } },
-  { describe, test, expect },
-);
+keepsContract({ name: 'zookeeper, keys', open, update: put('k', { n: 1 }), read: get('k'), expected: { n: 1 } });
 
-bindingContract(
-  { name: 'zookeeper, queues', open, update: enqueue('q/1', 'first'), read: peek('q/1'), expected: { item: 'first' } },
-  { describe, test, expect },
-);
+keepsContract({
+  name: 'zookeeper, queues',
+  open,
+  update: enqueue('q/1', 'first'),
+  read: peek('q/1'),
+  expected: { item: 'first' },
+});
 
 test('zookeeper: dequeue: items in the order of their enqueues, then null', async () => {
   const { binding } = await open();

@@ -14,6 +14,8 @@ interface Waiter {
   readonly context: Waiting;
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
+  /** Gives up. */
+  readonly leave: () => void;
 }
 
 export class Window {
@@ -41,12 +43,13 @@ export class Window {
     if (this.#waiting.size === 0 && this.#places.take(performance.now())) return undefined;
     if (this.#waiting.size >= WAITING_MAX) throw crowdedError(WAITING_MAX);
     return new Promise((enter, refuse) => {
-      const waiter: Waiter = { context, enter, refuse };
-      this.#waiting.add(waiter);
-      context.signal.addEventListener('abort', () => {
-        this.#waiting.delete(waiter);
+      const leave = (): void => {
+        this.#remove(waiter);
         refuse(givenUpError());
-      });
+      };
+      const waiter: Waiter = { context, enter, refuse, leave };
+      this.#waiting.add(waiter);
+      context.signal.addEventListener('abort', leave);
       this.#wake();
     });
   }
@@ -66,15 +69,22 @@ export class Window {
   close(error: unknown): void {
     this.#refusal = { error };
     clearTimeout(this.#timer);
-    for (const { refuse } of this.#waiting) refuse(error);
-    this.#waiting.clear();
+    for (const waiter of this.#waiting) {
+      this.#remove(waiter);
+      waiter.refuse(error);
+    }
+  }
+
+  #remove(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+    waiter.context.signal.removeEventListener('abort', waiter.leave);
   }
 
   #admit(): void {
     for (const waiter of this.#waiting) {
       const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#neededMs();
       if (!isTooLate && !this.#places.take(performance.now())) break;
-      this.#waiting.delete(waiter);
+      this.#remove(waiter);
       if (isTooLate) waiter.refuse(tooLateError());
       else waiter.enter();
     }

@@ -1,4 +1,5 @@
 /** Customers who give up before their claim is sent: they are told that it was not, and nothing is taken for them. */
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
@@ -105,4 +106,22 @@ test('window: whoever would give up before the end gets no place, and the next o
   window.leave(0);
   await expect(late).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
   await next;
+});
+
+test('window: who has entered, was refused or gave up → listens to no signal any more', async () => {
+  const window = new Window({ window: 1, turnMs: 0 }, () => 0);
+  const { signal } = new AbortController();
+  const hasty = new AbortController();
+  void window.enter({ signal, deadlineAt: undefined });
+  const entered = window.enter({ signal, deadlineAt: undefined });
+  const left = window.enter({ signal: hasty.signal, deadlineAt: undefined });
+  const refused = window.enter({ signal, deadlineAt: undefined });
+  hasty.abort();
+  await expect(left).rejects.toMatchObject({ code: 'ABORTED' });
+  window.leave(0);
+  await entered;
+  window.close(new Error('end'));
+  await expect(refused).rejects.toThrow('end');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  expect(getEventListeners(hasty.signal, 'abort')).toEqual([]);
 });

@@ -1,0 +1,165 @@
+/** What the contract suite holds the views of a binding to: which levels, in which order, and how they end. */
+import type { Binding } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { hold, nameOf, show, tell } from './breach.ts';
+import { isVersionOlder, Listener } from './listener.ts';
+import type { Stage } from './stage.ts';
+
+/** So often a read is tried: a final view may overtake a preliminary one now and then. */
+const READS = 20;
+
+const UNKNOWN_OPERATION: Operation = { name: 'contract-suite:no-such-operation', args: {}, effect: 'read' };
+
+export async function declaresLevels(stage: Stage): Promise<void> {
+  await stage.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    hold(levels.length > 0, 'consistencyLevels() is empty');
+    hold(new Set(levels).size === levels.length, () => `consistencyLevels() names a level twice: ${levels.join(', ')}`);
+    stage.same([...binding.consistencyLevels()], [...levels], 'consistencyLevels() changes');
+  });
+}
+
+export async function ordersViews(stage: Stage): Promise<void> {
+  const { update, read, expected } = stage.subject;
+  await stage.withClient(async (client) => {
+    await stage.finalOf(client, update);
+    const views = await stage.viewsOf(client, read);
+    const told = views.map(({ level }) => level).join(', ');
+    const ranks = views.map(({ level }) => client.levels.indexOf(level));
+    const inOrder = [...new Set(ranks)].sort((a, b) => a - b);
+    stage.same(ranks, inOrder, `${nameOf(read)}: the levels of its views are not in order (${told})`);
+    const final = views.at(-1)!;
+    hold(final.level === client.strongest, () => `${nameOf(read)}: the final view is at ${final.level}, asked for all`);
+    stage.same(final.value, expected, `${nameOf(read)}, asked for all levels: the final view is wrong`);
+    const { drops } = client;
+    const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
+    hold(lost.length === 0, () => `${nameOf(read)}: views that nobody can be shown (${lost.join(', ')})`);
+  });
+}
+
+export async function answersEachLevel(stage: Stage): Promise<void> {
+  const { update, read } = stage.subject;
+  await stage.withClient(async (client) => {
+    await stage.finalOf(client, update);
+    for (const [rank, level] of client.levels.entries()) {
+      const views = await stage.viewsOf(client, read, [level]);
+      hold(views.length === 1, () => `${nameOf(read)}, asked for ${level}: ${views.length} views, not one`);
+      const reached = views[0]!.level;
+      hold(
+        client.levels.indexOf(reached) >= rank,
+        () => `${nameOf(read)}, asked for ${level}: answered at ${reached}, which is weaker`,
+      );
+    }
+  });
+}
+
+/** What the binding says is heard for as long as the next operations take: a view that comes too late comes by then. */
+export async function speaksInOrder(stage: Stage): Promise<void> {
+  const { update, read } = stage.subject;
+  await stage.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    const requests = [levels, ...levels.map((level) => [level]), levels.slice(0, -1), levels.slice(1)];
+    const listeners: Listener[] = [];
+    for (const operation of [update, read]) {
+      for (const requested of requests.filter(({ length }) => length > 0)) {
+        const listener = Listener.submit(binding, operation, requested);
+        listeners.push(listener);
+        const asked = requested.join(', ');
+        await stage.within(
+          listener.closed,
+          `${nameOf(operation)}, asked for ${asked}: neither a final view nor a failure`,
+        );
+      }
+    }
+    for (let n = 0; n < READS; n++) listeners.push(await readOnce(stage, binding));
+    for (const listener of listeners) listener.judge();
+  });
+}
+
+/** A level that never says anything is no level: whoever asks for it waits for the final one. */
+export async function tellsPreliminaries(stage: Stage): Promise<void> {
+  const { update, read } = stage.subject;
+  await stage.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    if (levels.length === 1) return;
+    await stage.within(
+      Listener.submit(binding, update).closed,
+      `${nameOf(update)}: neither a final view nor a failure`,
+    );
+    for (let n = 0; n < READS; n++) {
+      const { views } = await readOnce(stage, binding);
+      if (views.some(({ isFinal }) => !isFinal)) return;
+    }
+    hold(false, `${nameOf(read)}, asked for ${levels.join(', ')}: never a preliminary view, ${READS} times in a row`);
+  });
+}
+
+async function readOnce(stage: Stage, binding: Binding): Promise<Listener> {
+  const { read } = stage.subject;
+  const listener = Listener.submit(binding, read);
+  await stage.within(listener.closed, `${nameOf(read)}, asked for all levels: neither a final view nor a failure`);
+  return listener;
+}
+
+export async function keepsSessions(stage: Stage): Promise<void> {
+  const { update, read, expected } = stage.subject;
+  await stage.withClient(async (client, binding) => {
+    if (binding.openSession === undefined) {
+      const error = errorOf(() => client.session());
+      hold(isCorrectableError(error, 'UNSUPPORTED'), () => `session(): not UNSUPPORTED, but ${tell(error)}`);
+      return;
+    }
+    using session = client.session();
+    await client.invokeStrong(update, { session });
+    let newest: unknown;
+    for (const levels of [client.levels, client.levels, [client.weakest]]) {
+      for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
+        stage.same(
+          value,
+          expected,
+          `${nameOf(read)}, in the session of the update: the view at ${level} does not show it`,
+        );
+        const isOlder = isVersionOlder(binding, version, newest);
+        const versions = (): string => `version ${show(version)} after ${show(newest)}`;
+        hold(!isOlder, () => `${nameOf(read)}: the view at ${level} goes back in its session: ${versions()}`);
+        newest = version ?? newest;
+      }
+    }
+  });
+}
+
+export async function refusesUnknown(stage: Stage): Promise<void> {
+  const { read } = stage.subject;
+  await stage.withClient(async (client, binding) => {
+    hold(!binding.supports(UNKNOWN_OPERATION), 'supports(): true for an operation that there is not');
+    hold(binding.supports(read), () => `supports(): not true for ${nameOf(read)}`);
+    const error = await failureOf(client.invoke(UNKNOWN_OPERATION));
+    hold(isCorrectableError(error, 'UNSUPPORTED'), () => `an unknown operation: not UNSUPPORTED, but ${tell(error)}`);
+  });
+}
+
+export async function failsTyped(stage: Stage, failing: Operation): Promise<void> {
+  await stage.withClient(async (client) => {
+    const error = await failureOf(client.invoke(failing));
+    hold(error !== undefined, () => `${nameOf(failing)}: a final view, but it is to fail`);
+    hold(isCorrectableError(error), () => `${nameOf(failing)}: fails with no CorrectableError, but ${tell(error)}`);
+  });
+}
+
+/** What it fails with; `undefined` where it does not. */
+export async function failureOf(operation: PromiseLike<unknown>): Promise<unknown> {
+  return operation.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+}
+
+function errorOf(call: () => unknown): unknown {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

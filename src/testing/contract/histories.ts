@@ -1,0 +1,198 @@
+/** What is done to one object in turn, and what that gives: what an update has done is known by what comes after it. */
+import type { Binding } from '../../correctable/binding.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
+import type { AnyView } from '../../correctable/view.ts';
+import { hold, nameOf, show } from './breach.ts';
+import { isVersionOlder } from './listener.ts';
+import type { AnyClient, Stage } from './stage.ts';
+import type { ContractSubject, HistoryStep } from './subject.ts';
+
+/** So many objects have their histories at the same time. */
+const OBJECTS = 4;
+
+type History = (object: string) => readonly HistoryStep[];
+
+/** Stores may outlive a test, and a run: no object is used twice. */
+const run = Math.random().toString(36).slice(2, 8);
+let objects = 0;
+
+/** One object's history, every step asked for all levels, or for the strongest one alone. */
+export async function keepsOneHistory(stage: Stage, isOnlyStrongest: boolean): Promise<void> {
+  await stage.withClient(async (client, binding) => {
+    for (const history of historiesOf(stage.subject, binding)) {
+      await follow({ stage, client, binding, isOnlyStrongest }, history(nextObject()));
+    }
+  });
+}
+
+/** Several objects at once, each a step behind the one before it, so that no two of them have the same to say. */
+export async function keepsManyHistories(stage: Stage): Promise<void> {
+  await stage.withClient(async (client, binding) => {
+    for (const history of historiesOf(stage.subject, binding)) {
+      const all = Array.from({ length: OBJECTS }, () => history(nextObject()));
+      if (!areOfOneObject(all)) await abreast({ stage, client, binding, isOnlyStrongest: false }, all);
+    }
+  });
+}
+
+/**
+ * One object, equal steps that follow each other all at once: whichever comes first, together they have the answers that
+ * they would have had in turn. Who confirms guesses without looking gives two of them the same.
+ */
+export async function keepsEqualSteps(stage: Stage): Promise<void> {
+  await stage.withClient(async (client, binding) => {
+    for (const history of historiesOf(stage.subject, binding)) {
+      for (const steps of runsOf(history(nextObject()))) await atOnce(stage, client, steps);
+    }
+  });
+}
+
+async function atOnce(stage: Stage, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+  const finals = await Promise.all(steps.map(({ operation }) => stage.finalOf(client, operation)));
+  const values = finals.map(({ value }) => value);
+  const left = [...values];
+  for (const step of steps.filter((each) => 'expected' in each)) {
+    const at = left.findIndex((value) => stage.isSame(value, step.expected));
+    const answers = `its final views are ${values.map(show).join(', ')}`;
+    const asked = `${nameOf(step.operation)}, ${steps.length} at once`;
+    hold(at >= 0, () => `${asked}: ${answers}, and none of those left is ${show(step.expected)}`);
+    left.splice(at, 1);
+  }
+}
+
+/** Steps that follow each other and do the same, together. */
+function runsOf(steps: readonly HistoryStep[]): HistoryStep[][] {
+  const runs: HistoryStep[][] = [];
+  for (const step of steps) {
+    const before = runs.at(-1);
+    if (before !== undefined && isSameOperation(before[0]!.operation, step.operation)) before.push(step);
+    else runs.push([step]);
+  }
+  return runs;
+}
+
+function isSameOperation(a: Operation, b: Operation): boolean {
+  return a.name === b.name && structurallyEqual(a.args, b.args);
+}
+
+interface Place {
+  readonly stage: Stage;
+  readonly client: AnyClient;
+  readonly binding: Binding;
+  readonly isOnlyStrongest: boolean;
+}
+
+/** What the finals of one object's history have said so far. */
+class Follower {
+  readonly #place: Place;
+  /** The newest version that a final view of each operation has had. */
+  readonly #versions = new Map<string, unknown>();
+  #done: string[] = [];
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async take(step: HistoryStep): Promise<void> {
+    const { stage, client, isOnlyStrongest } = this.#place;
+    const { operation } = step;
+    const final = await stage.finalOf(client, operation, isOnlyStrongest ? [client.strongest] : undefined);
+    const after = this.#done.length === 0 ? '' : `, after ${this.#done.join(', ')}`;
+    const asked = isOnlyStrongest ? client.strongest : 'all levels';
+    if ('expected' in step) {
+      stage.same(
+        final.value,
+        step.expected,
+        `${nameOf(operation)}, asked for ${asked}${after}: the final view is wrong`,
+      );
+    }
+    this.#judgeVersion(nameOf(operation), final);
+    this.#done.push(operation.effect === 'update' ? `${operation.name} ${show(operation.args)}` : operation.name);
+  }
+
+  #judgeVersion(operation: string, view: AnyView): void {
+    const { version } = view;
+    const newest = this.#versions.get(operation);
+    const versions = (): string => `${operation}: goes back in versions: a final view of ${show(version)}`;
+    hold(!view.final || view.regressed !== true, () => `${versions()} after a newer preliminary one`);
+    const isOlder = isVersionOlder(this.#place.binding, version, newest);
+    hold(!isOlder, () => `${versions()} after an earlier one of ${show(newest)}`);
+    if (version !== undefined) this.#versions.set(operation, version);
+  }
+}
+
+async function follow(place: Place, steps: readonly HistoryStep[]): Promise<void> {
+  const follower = new Follower(place);
+  for (const step of steps) await follower.take(step);
+}
+
+async function abreast(place: Place, histories: readonly (readonly HistoryStep[])[]): Promise<void> {
+  const followers = histories.map((steps, behind) => ({ steps, behind, follower: new Follower(place) }));
+  const ticks = Math.max(...followers.map(({ steps, behind }) => steps.length + behind));
+  for (let tick = 0; tick < ticks; tick++) {
+    const now = followers.flatMap(({ steps, behind, follower }) => {
+      const step = steps[tick - behind];
+      return step === undefined ? [] : [follower.take(step)];
+    });
+    await Promise.all(now);
+  }
+}
+
+/** Those of the author, or those that the vocabulary gives. */
+function historiesOf({ history, update, read, expected }: ContractSubject, binding: Binding): readonly History[] {
+  if (history !== undefined) return [history];
+  const portable = [keysHistory, queueHistory].filter((each) =>
+    each('any').every(({ operation }) => binding.supports(operation)),
+  );
+  if (portable.length > 0) return portable;
+  const reading = { operation: read, expected };
+  return [() => [{ operation: update }, reading, reading, reading]];
+}
+
+function keysHistory(object: string): readonly HistoryStep[] {
+  return [1, 2, 3, 4, 5, 6].flatMap((n) => {
+    const value = `${object} ${n}`;
+    const reading = { operation: get(object), expected: value };
+    return [{ operation: put(object, value) }, reading, reading];
+  });
+}
+
+function queueHistory(object: string): readonly HistoryStep[] {
+  const item = (n: number): string => `${object} ${n}`;
+  const add = (n: number): HistoryStep => ({ operation: enqueue(object, item(n)) });
+  const take = (n: number): HistoryStep => ({ operation: dequeue(object), expected: { item: item(n) } });
+  const look = (n: number): HistoryStep => ({ operation: peek(object), expected: { item: item(n) } });
+  return [
+    add(1),
+    look(1),
+    add(2),
+    add(3),
+    look(1),
+    take(1),
+    look(2),
+    take(2),
+    add(4),
+    look(3),
+    add(5),
+    add(6),
+    take(3),
+    take(4),
+    take(5),
+    take(6),
+    { operation: dequeue(object), expected: null },
+  ];
+}
+
+/** The same is done whatever the object is called: there is only one. */
+function areOfOneObject([first = [], ...others]: readonly (readonly HistoryStep[])[]): boolean {
+  return others.every((other) =>
+    first.every(({ operation }, at) => other[at] !== undefined && isSameOperation(operation, other[at].operation)),
+  );
+}
+
+function nextObject(): string {
+  objects += 1;
+  return `contract-${run}-${objects}`;
+}

@@ -1,0 +1,78 @@
+/** What the contract suite holds the updates of a binding to: done once, whatever was requested and whoever leaves. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { failureOf } from './answers.ts';
+import { hold, nameOf, tell } from './breach.ts';
+import type { Stage } from './stage.ts';
+import type { OpenBinding } from './subject.ts';
+
+/** So many updates are made at once: with one, a guess is hardly ever overtaken. */
+const MANY = 20;
+
+export async function showsUpdates(stage: Stage): Promise<void> {
+  const { update, read, expected } = stage.subject;
+  await stage.withClient(async (client) => {
+    await stage.finalOf(client, update);
+    const { value } = await stage.finalOf(client, read, [client.strongest]);
+    stage.same(
+      value,
+      expected,
+      `${nameOf(read)} at ${client.strongest}, after ${nameOf(update)}: the final view is wrong`,
+    );
+  });
+}
+
+export async function levelsChooseViewsOnly(stage: Stage): Promise<void> {
+  await stage.withClient(async (client) => {
+    const { update } = stage.subject;
+    await stage.finalOf(client, update, [client.weakest]);
+    await stage.untilShown(client, `an update that was asked for ${client.weakest} alone`);
+  });
+}
+
+export async function answersUpdates(stage: Stage): Promise<void> {
+  const { update } = stage.subject;
+  await stage.withClient(async (client) => {
+    // An update may have no stronger level than this: then its answer says so, whatever is asked for.
+    const strongest = await stage.finalOf(client, update, [client.strongest]);
+    const reached = client.levels.indexOf(strongest.level);
+    for (const [rank, level] of client.levels.entries()) {
+      const updates = Array.from({ length: MANY }, () => stage.viewsOf(client, update, [level]));
+      const asked = `${nameOf(update)}, asked for ${level}`;
+      for (const views of await Promise.all(updates)) {
+        hold(views.length === 1, () => `${asked}: ${views.length} views, not one`);
+        const told = views[0]!.level;
+        const isStrongEnough = client.levels.indexOf(told) >= Math.min(rank, reached);
+        hold(isStrongEnough, () => `${asked}: answered at ${told}, which is weaker`);
+      }
+    }
+  });
+}
+
+/** Where an update was made, its caller is told: that a guess could not be had is no reason to be silent, or to fail. */
+export async function answersWithoutWeak(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
+  const { update } = stage.subject;
+  await stage.withClient(async (client) => {
+    for (const level of [...client.levels.slice(0, -1), undefined]) {
+      const views = await stage.viewsOf(client, update, level === undefined ? undefined : [level]);
+      const told = views.map((view) => view.level);
+      stage.same(
+        told,
+        [client.strongest],
+        `${nameOf(update)}, asked for ${level ?? 'all levels'}: the levels of its views`,
+      );
+    }
+  }, open);
+}
+
+export async function runsCancelledUpdates(stage: Stage): Promise<void> {
+  const { update, read } = stage.subject;
+  await stage.withClient(async (client) => {
+    // Once the store has answered, what is submitted is on its way: before that it may not have left.
+    await stage.finalOf(client, read, [client.strongest]);
+    const leaving = client.invoke(update);
+    leaving.cancel('contract suite');
+    const error = await failureOf(leaving);
+    hold(isCorrectableError(error, 'UNKNOWN'), () => `an update that was cancelled: not UNKNOWN, but ${tell(error)}`);
+    await stage.untilShown(client, 'an update that was cancelled under way');
+  });
+}

@@ -1,0 +1,26 @@
+/** Each binding that breaks its contract fails the suite with a sentence that says how; those that keep it pass. */
+import { describe, expect, test } from 'vitest';
+import type { ContractSubject } from '../../src/testing/index.ts';
+import { ContractBreach } from '../../src/testing/index.ts';
+import { failuresOf } from './failures-of.ts';
+import { PLANTED, PromisedTally, subjectOf, Tally } from './planted-bindings.ts';
+import { keepsContract } from '../support/keeps-contract.ts';
+
+keepsContract(subjectOf('tally', (delays) => new Tally(delays)));
+
+keepsContract(subjectOf('tally, far away', () => new Tally({ weak: 15, strong: 60, lag: 40 })));
+
+keepsContract(subjectOf('tally by promises', () => new PromisedTally(), false));
+
+describe('planted bindings', () => {
+  for (const [fault, { make, test: name, says }] of Object.entries(PLANTED)) {
+    const subject: ContractSubject = { ...subjectOf(fault, (delays) => new make(delays)), patienceMs: 500 };
+    test(`${fault} → caught, and said`, async () => {
+      const failures = await failuresOf(subject);
+      const caught = failures.get(name);
+      expect([...failures.keys()]).toContain(name);
+      expect(caught).toBeInstanceOf(ContractBreach);
+      expect(caught?.message).toContain(says);
+    });
+  }
+});
