@@ -2,7 +2,8 @@
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Client } from '../correctable/client.ts';
 import { createClient } from '../correctable/client.ts';
-import { isCorrectableError } from '../correctable/errors.ts';
+import { check, isCorrectableError } from '../correctable/errors.ts';
+import { hasMethods } from '../correctable/given.ts';
 import type { Levels } from '../correctable/level.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView } from '../correctable/view.ts';
@@ -70,6 +71,7 @@ const UNKNOWN_OPERATION: Operation = { name: 'contract-suite:no-such-operation',
  * );
  */
 export function bindingContract(subject: ContractSubject, runner: TestRunner): void {
+  checkArguments(subject, runner);
   const { describe, test } = runner;
   const suite = new ContractSuite(subject, runner.expect);
   describe(`binding contract: ${subject.name}`, () => {
@@ -96,6 +98,16 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
       test('failure: the final fails → a typed error', () => suite.failsTyped(subject.failing!));
     }
   });
+}
+
+function checkArguments(subject: unknown, runner: unknown): void {
+  const call = "bindingContract({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
+  check(hasMethods(subject, 'open'), 'subject', `must be a binding under test: write ${call}`);
+  check(
+    hasMethods(runner, 'describe', 'test', 'expect'),
+    'runner',
+    `must have describe, test and expect: write ${call}`,
+  );
 }
 
 type AnyClient = Client<Levels>;
