@@ -1,13 +1,15 @@
 /** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { usageError } from './options.ts';
+import { syntaxFault } from './syntax-error.ts';
 
 /**
  * What a module exports.
  *
  * @param flag the flag that names it
- * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module, or it or what it imports cannot be parsed, with
+ * the file, the line and the column
  */
 export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
@@ -16,7 +18,10 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     if (isNotFound(error, url)) throw usageError(flag, `names ${path}, and there is no such file`);
-    throw error;
+    const fault = await syntaxFault(error, url);
+    if (fault === undefined) throw error;
+    const { file, line, column, problem } = fault;
+    throw usageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
   }
 }
 
@@ -35,6 +40,6 @@ function isNotFound(error: unknown, url: string): boolean {
     error instanceof Error &&
     'code' in error &&
     error.code === 'ERR_MODULE_NOT_FOUND' &&
-    error.message.includes(new URL(url).pathname)
+    error.message.startsWith(`Cannot find module '${fileURLToPath(url)}'`)
   );
 }

@@ -5,6 +5,7 @@ import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { inspectCommand } from './inspect.ts';
 import { typedOptions, type Raw } from './options.ts';
 import { DATA_DIR, serveCommand } from './serve.ts';
+import { packageVersion } from './package-version.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -49,12 +50,14 @@ const inspect = cli
   .command('inspect <dataDir>', 'Say what is in a data folder, and what of it is lost or damaged; changes nothing')
   .option('--json', 'Print it as one JSON line')
   .example('correctables inspect correctables-data');
+cli.option('-v, --version', 'Print the version');
 cli.help();
 
 try {
   const { options } = cli.parse(process.argv, { run: false });
   const words = [...cli.args, ...(options['--'] as readonly string[])];
-  if (options['help'] !== true) await run(cli.matchedCommandName, options, words);
+  if (options['version'] === true) console.log(packageVersion());
+  else if (options['help'] !== true) await run(cli.matchedCommandName, options, words);
 } catch (error) {
   console.error(`correctables: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;

@@ -4,7 +4,7 @@ import type { Correctable } from './correctable.ts';
 import { UPDATE } from './effects.ts';
 import type { DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
-import { CorrectableError, invalidArgument } from './errors.ts';
+import { check, checkOptions, CorrectableError } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
@@ -121,6 +121,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   given: Binding<L, C>,
   options: ClientOptions = {},
 ): Client<L, C> {
+  check(given?.submitOperation, 'binding', 'give one, as createClient(memory())');
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
   const ladder = declareLevels(levels, given);
@@ -128,8 +129,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
+  const environment = new Environment(checkOptions(options));
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
-  const environment = new Environment(options);
   const isOlder = binding.isOlder?.bind(binding);
   const sessions = new WeakMap<Session, BindingSession>();
   let isClosed = false;
@@ -138,11 +139,17 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     const equals = operation?.equals as SourceOptions<T>['equals'];
     const source = new Source<T>(ladder, environment, { equals, isOlder });
     try {
-      check(operation);
+      checkOpen();
+      check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
+      checkOptions(how);
+      if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
       source.name = operation.name;
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
-      if (how.session) source.session = open(how.session);
+      if (how.session) {
+        source.session = sessions.get(how.session);
+        check(source.session, 'session', 'give an open one of this client');
+      }
       if (options.trace) source.trace = options.trace();
       if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
@@ -163,22 +170,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     }
   }
 
-  function check(operation: Operation): void {
-    checkOpen();
-    if (typeof operation?.name !== 'string') {
-      throw invalidArgument('operation', 'give one made by a builder');
-    }
-    if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
-  }
-
   function unsupported(field: string, what: string): CorrectableError {
     return new CorrectableError('UNSUPPORTED', `The ${binding.name} binding ${what}`, { field });
-  }
-
-  function open(session: Session): BindingSession {
-    const opened = sessions.get(session);
-    if (opened) return opened;
-    throw invalidArgument('session', 'give an open one of this client');
   }
 
   async function close(): Promise<void> {
@@ -194,7 +187,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
-    session({ tokens }: SessionOptions = {}): Session {
+    session(how: SessionOptions = {}): Session {
+      const { tokens } = checkOptions(how);
       checkOpen();
       const opened = binding.openSession?.(tokens);
       if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');

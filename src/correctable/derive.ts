@@ -4,13 +4,10 @@ import { hasAudience, leave, listenToAll } from './audience.ts';
 import { addPart } from './effects.ts';
 import { cancel, failWith, ofWhole, onClose, Source } from './source.ts';
 
-const REFINING = { refining: true } as const;
-
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
   const { ladder, environment, options, dueAt, name } = source;
-  const { isOlder } = options;
-  const derived = new Source<U>(ladder, environment, isOlder ? { refining: true, isOlder } : REFINING);
+  const derived = new Source<U>(ladder, environment, { refining: true, isOlder: options.isOlder });
   derived.dueAt = dueAt;
   derived.name = name;
   return derived;

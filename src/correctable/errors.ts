@@ -107,3 +107,15 @@ export function isCorrectableError(error: unknown, code?: ErrorCode): error is C
 export function invalidArgument(field: string, advice: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
 }
+
+/** Throws that error unless the argument `isRight`: by itself, so that the library entry needs no more than this. */
+export function check(isRight: unknown, field: string, advice: string): asserts isRight {
+  if (!isRight) throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
+}
+
+/** The `options` of a call: a text, a number or a list, as programs without types give, would count as none in silence. */
+export function checkOptions<O extends object>(options: O): O {
+  const given: unknown = options;
+  check(given && typeof given === 'object' && !Array.isArray(given), 'options', 'give { name: value }');
+  return options;
+}

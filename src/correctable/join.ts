@@ -1,7 +1,7 @@
 /** Several Correctables as one (C11). */
 import type { Correctable } from './correctable.ts';
 import { observe } from './derive.ts';
-import { invalidArgument } from './errors.ts';
+import { check } from './errors.ts';
 import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
@@ -35,15 +35,16 @@ export type LevelsOf<P extends readonly Part[]> =
  * page.onUpdate(([user, cart]) => sketch(user, cart)).onFinal(([user, cart]) => render(user, cart));
  */
 export function all<const P extends readonly Part[]>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
-  const sources = parts.map((part, at) => sourceOf(part) ?? refusePart(at));
+  check(Array.isArray(parts), 'parts', 'give a list, as all([a, b])');
+  const sources = parts.map((part, at) => {
+    const source = sourceOf(part);
+    check(source, `parts[${at}]`, 'wrap others with correctableOf or correctableFrom');
+    return source;
+  });
   return new Handle(join(sources)) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>>;
 }
 
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
-
-function refusePart(at: number): never {
-  throw invalidArgument(`parts[${at}]`, 'wrap others with correctableOf or correctableFrom');
-}
 
 function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
   const shared = sharedLadder(sources);

@@ -1,5 +1,5 @@
 /** The levels of one operation at run time: which a binding has, which were requested, how strong each is (C2). */
-import { CorrectableError, invalidArgument } from './errors.ts';
+import { check, CorrectableError } from './errors.ts';
 
 /** The levels of a binding, weakest first, and those requested of one operation. */
 export interface Ladder {
@@ -14,20 +14,20 @@ export interface Ladder {
 
 /** The ladder for levels declared by a binding or an executor, all of them requested. */
 export function declareLevels(levels: readonly string[], owner?: object): Ladder {
-  const valid =
+  check(
     Array.isArray(levels) &&
-    levels.length > 0 &&
-    levels.every((level, at) => level !== '' && typeof level === 'string' && levels.indexOf(level) === at);
-  if (!valid) throw invalidArgument('levels', 'declare different names, weakest first');
+      levels[0] &&
+      levels.every((level, at) => level && typeof level === 'string' && levels.indexOf(level) === at),
+    'levels',
+    'give different names, weakest first',
+  );
   const all = [...levels];
   return { all, requested: all, strongest: all.length - 1, owner };
 }
 
 /** The ladder of the same binding for a request of `levels`, in whatever order they are given. */
 export function request(ladder: Ladder, levels: readonly string[]): Ladder {
-  if (!Array.isArray(levels) || levels.length === 0) {
-    throw invalidArgument('levels', 'give at least one, or leave it out for all');
-  }
+  check(Array.isArray(levels) && levels[0], 'levels', 'give a list, or none for all');
   const strongest = Math.max(...levels.map((level) => requireLevel(ladder, level, 'levels')));
   return { ...ladder, requested: ladder.all.filter((level) => levels.includes(level)), strongest };
 }

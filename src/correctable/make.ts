@@ -3,13 +3,14 @@ import type { Sink } from './binding.ts';
 import type { Correctable } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
-import { invalidArgument } from './errors.ts';
+import { check, checkOptions } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
 import type { Levels } from './level.ts';
 import { follow } from './signals.ts';
 import { cancel, closeAfter, limit, onClose, Source } from './source.ts';
+import { isThenable } from './values.ts';
 
 /**
  * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
@@ -47,7 +48,8 @@ export function correctable<T = unknown, const L extends Levels = Levels>(
   executor: Executor<T, L>,
   options: CorrectableOptions<T> = NO_OPTIONS,
 ): Correctable<T, L> {
-  const source = new Source<T>(ladderFor(levels), environmentFor(options), options);
+  const source = new Source<T>(ladderFor(levels), environmentFor(checkOptions(options)), options);
+  check(typeof executor === 'function', 'executor', 'give a function');
   if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
   if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
   return new Handle<T, L, L[number]>(source);
@@ -68,7 +70,7 @@ const NO_OPTIONS = {};
 let lastLadder: Ladder | undefined;
 
 function ladderFor(levels: Levels): Ladder {
-  if (!lastLadder || !Array.isArray(levels) || !sameNames(lastLadder.all, levels)) lastLadder = declareLevels(levels);
+  if (!(Array.isArray(levels) && lastLadder && sameNames(lastLadder.all, levels))) lastLadder = declareLevels(levels);
   return lastLadder;
 }
 
@@ -89,8 +91,8 @@ export function guard<T>(source: Source<T>, timeoutMs: number = Infinity, signal
 }
 
 export function requireTimeout(timeoutMs: number, field = 'timeoutMs'): number {
-  if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;
-  throw invalidArgument(field, 'give milliseconds, more than 0, or Infinity for no limit');
+  check(typeof timeoutMs === 'number' && timeoutMs > 0, field, 'give milliseconds above 0');
+  return timeoutMs;
 }
 
 /** Levels of a Correctable that was made from one plain value or promise. */
@@ -115,6 +117,7 @@ export function correctableOf<T>(value: T): Correctable<T, OneLevel> {
  * const page = correctableFrom(fetch('/page').then((response) => response.text()));
  */
 export function correctableFrom<T>(promise: PromiseLike<T>): Correctable<T, OneLevel> {
+  check(isThenable(promise), 'promise', 'give one');
   return correctable(ONE_LEVEL, (sink) => {
     promise.then(
       (value) => sink.update(value, 'final'),

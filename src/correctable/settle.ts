@@ -1,7 +1,7 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
 import { leave, listenToAll } from './audience.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
-import { CorrectableError, invalidArgument } from './errors.ts';
+import { check, checkOptions, CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
 import type { Source } from './source.ts';
@@ -14,9 +14,9 @@ type Options<T> = SettleOptions<T, Levels, string>;
 type Refusal = (why: string, cause?: CorrectableError) => CorrectableError;
 
 export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: Refusal): Promise<AnyView<T>> {
-  const { when: isEnough, withinMs, orLatest, rest } = options;
   return new Promise((resolve, reject) => {
-    if (withinMs !== undefined && !(withinMs >= 0)) throw invalidArgument('withinMs', 'give milliseconds, 0 or more');
+    const { when: isEnough, withinMs, orLatest, rest } = checkOptions(options);
+    check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
     /** A later failure is nobody's error, whether there was a view or none in time. */
     const leaveEarly = (): void => {
@@ -57,12 +57,13 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
   });
 }
 
-export async function when<T>(source: Source<T>, level: string, options?: WhenOptions): Promise<AnyView<T>> {
+export async function when<T>(source: Source<T>, level: string, options: WhenOptions = {}): Promise<AnyView<T>> {
   const { ladder } = source;
   const rank = requireLevel(ladder, level, 'level');
   const isEnough = (view: AnyView<T>): boolean => rankOf(ladder, view.level) >= rank;
-  return settle(source, { when: isEnough, withinMs: options?.withinMs }, (why, cause) => {
+  const { withinMs } = checkOptions(options);
+  return settle(source, { when: isEnough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
-    return new CorrectableError('LEVEL_NOT_REACHED', `No view at level "${level}" or above came ${why}`, details);
+    return new CorrectableError('LEVEL_NOT_REACHED', `No view at "${level}" or above ${why}`, details);
   });
 }

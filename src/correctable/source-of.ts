@@ -5,6 +5,5 @@ export const SOURCE: unique symbol = Symbol('source');
 
 /** The source of a Correctable of this copy of the library; `undefined` for anything else. */
 export function sourceOf<T = unknown>(value: unknown): Source<T> | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as { [SOURCE]?: Source<T> })[SOURCE];
+  return (value as { [SOURCE]?: Source<T> } | null | undefined)?.[SOURCE];
 }

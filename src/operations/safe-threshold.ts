@@ -1,4 +1,5 @@
 /** Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3), wherever the other sellers stand. */
+import { checkRecord } from '../correctable/given.ts';
 import { unseenMax, type Elsewhere } from '../correctable/pace/unseen.ts';
 import type { AnyView } from '../correctable/view.ts';
 
@@ -19,6 +20,7 @@ const CERTAIN = 'strong';
  * });
  */
 export function safeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
+  checkRecord(view, { call: 'safeThreshold(view)', field: 'view' });
   if (view.final && view.level === CERTAIN) return 0;
   const elsewhere = view.meta?.['elsewhere'];
   return isElsewhere(elsewhere) ? unseenMax(elsewhere) : Infinity;

@@ -1,6 +1,7 @@
 /** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
 import type * as z from 'zod/mini';
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { isRecord } from '../correctable/given.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
 import { parseBy } from './parse-args.ts';
 import { asGiven, ParsedOperation } from './parsed-operation.ts';
@@ -20,6 +21,11 @@ export interface Catalogue {
   /** Changes whenever the meaning of the wire does: both ends compare it before any operation. */
   readonly hash: string;
   readonly operations: Readonly<Record<string, CatalogueEntry>>;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call` */
+export function checkCatalogue(given: unknown, call: string): void {
+  check(isRecord((given as Partial<Catalogue> | null | undefined)?.operations), 'contract', `write ${call}`);
 }
 
 /** Whether the catalogue names the operation, with this effect. */
@@ -48,6 +54,8 @@ export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>)
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */
 export function parseArgs(catalogue: Catalogue, operation: Operation): unknown {
+  checkCatalogue(catalogue, 'parseArgs(contract, operation)');
+  check(isRecord(operation), 'operation', 'give one of the contract');
   const entry = entryOf(catalogue, operation);
   if (entry === undefined) {
     const known = Object.keys(catalogue.operations).join(', ');

@@ -3,12 +3,14 @@
  * checked on both sides; it never pulls the implementation, so that a web page can import it.
  */
 import type * as z from 'zod/mini';
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { checkKinds, checkNamed, checkRecord, isName, type NamesOf } from '../correctable/given.ts';
 import type { Reach } from '../correctable/level.ts';
 import type { Effect, Operation } from '../correctable/operation.ts';
 import { keyBy } from './contract-key.ts';
 import { parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
+import { isSchemaPart } from './schema-parts.ts';
 
 /** A schema of `zod` or of `zod/mini`, which is a fifth of its size in a page. */
 export type Schema = z.core.$ZodType;
@@ -132,13 +134,44 @@ const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
  * });
  */
 export function operation<A extends Schema, R extends Schema>(spec: OperationSpec<A, R>): OperationSpec<A, R> {
+  checkSpec(spec, 'spec');
   return spec;
+}
+
+const CALL = "defineContract('shop', { dequeue: operation({ effect: 'update', args: z.object({ … }), result: … }) })";
+const SPEC_CALL = "operation({ effect: 'read', args: z.object({ key: z.string() }), result: z.string() })";
+
+const SPEC: NamesOf<OperationSpec> = {
+  effect: true,
+  args: true,
+  result: true,
+  colour: true,
+  errors: true,
+  key: true,
+  equals: true,
+};
+
+function checkSpec(spec: unknown, field: string): void {
+  checkNamed(spec, { call: SPEC_CALL, field }, SPEC);
+  const { effect, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
+  check(effect === 'read' || effect === 'update', `${field}.effect`, "must be 'read' or 'update'");
+  check(isSchemaPart(args), `${field}.args`, 'must be a schema of zod, as z.object({ key: z.string() })');
+  check(isSchemaPart(result), `${field}.result`, 'must be a schema of zod, z.void() for none');
+  checkRecord(errors, {
+    call: '{ errors: { notEnough: z.object({ balance: z.number() }) } }',
+    field: `${field}.errors`,
+  });
+  for (const [name, schema] of Object.entries(errors as object) as [string, unknown][]) {
+    check(isSchemaPart(schema), `${field}.errors.${name}`, 'must be a schema of zod');
+  }
+  checkKinds(functions, 'function', 'key', 'equals');
 }
 
 /**
  * Defines a service contract. The operations become typed builders on the contract itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when an operation has a reserved name (`name`, `operations`, `hash`).
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit: an operation that has a reserved name (`name`,
+ * `operations`, `hash`), one without an effect or without schemas.
  * @example
  * const shop = defineContract('shop', {
  *   dequeue: { effect: 'update', args: z.object({ queue: z.string() }), result: z.string().nullable() },
@@ -146,12 +179,15 @@ export function operation<A extends Schema, R extends Schema>(spec: OperationSpe
  * store.invoke(shop.dequeue({ queue: 'tickets' }));
  */
 export function defineContract<const S extends OperationSpecs>(name: string, operations: S): Contract<S> {
+  check(isName(name), 'name', `must be a text: write ${CALL}`);
+  checkRecord(operations, { call: CALL, field: 'operations' });
   const contract: Record<string, unknown> = { name, operations };
   for (const [operationName, spec] of Object.entries(operations)) {
     if (RESERVED.has(operationName)) {
       const message = `An operation cannot be called '${operationName}': the contract uses that name. Choose another.`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operationName}` });
     }
+    checkSpec(spec, `operations.${operationName}`);
     contract[operationName] = builder(operationName, spec);
     const known = names.get(spec);
     if (known === undefined) names.set(spec, new Set([operationName]));

@@ -2,7 +2,8 @@
 import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, checkOptions, CorrectableError } from '../correctable/errors.ts';
+import { checkKinds, hasMethods } from '../correctable/given.ts';
 import type { Levels } from '../correctable/level.ts';
 import { correctable, type CorrectableOptions } from '../correctable/make.ts';
 
@@ -49,7 +50,10 @@ export function fromObservable<T, E, const L extends Levels>(
   observable: Observable<E>,
   options: FromObservableOptions<T> & Partial<ViewOption<T, L, E>> = {},
 ): Correctable<T, L> {
-  const { view, ...rest } = options;
+  const isObservable = hasMethods(observable, 'subscribe', 'pipe');
+  check(isObservable, 'observable', "give one of rxjs, as fromObservable(['partial', 'complete'], search$)");
+  const { view, ...rest } = checkOptions(options);
+  checkKinds(options, 'function', 'view');
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
     const wanted = until(signal, observable);
     if (view === undefined) refine(levels, wanted as Observable<unknown> as Observable<T>, sink);

@@ -1,6 +1,6 @@
 /** The few operators on observables of views that people expect. */
 import { filter, map, type Observable, type OperatorFunction } from 'rxjs';
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
 import type { AtLeast, Levels } from '../correctable/level.ts';
 import type { FinalView, View } from '../correctable/view.ts';
 
@@ -29,6 +29,7 @@ export function atLeast<const A extends Levels, K extends A[number]>(
 ): <V extends View<unknown, Levels, string>>(
   source: Observable<V>,
 ) => Observable<V & { readonly level: AtLeast<A, K> }> {
+  check(Array.isArray(levels), 'levels', "give a list, as atLeast(store.levels, 'causal')");
   const from = levels.indexOf(level);
   if (from < 0) {
     throw new CorrectableError('UNKNOWN_LEVEL', `atLeast: '${level}' is none of the levels ${levels.join(', ')}`, {

@@ -1,5 +1,7 @@
 /** From a Correctable to an observable of its views. */
 import { Observable } from 'rxjs';
+import { check } from '../correctable/errors.ts';
+import { hasMethods } from '../correctable/given.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import type { Levels } from '../correctable/level.ts';
 import type { View } from '../correctable/view.ts';
@@ -16,6 +18,8 @@ import type { View } from '../correctable/view.ts';
 export function toObservable<T, L extends Levels, F extends string = L[number]>(
   correctable: Correctable<T, L, F>,
 ): Observable<View<T, L, F>> {
+  const isCorrectable = hasMethods(correctable, 'subscribe', 'speculate');
+  check(isCorrectable, 'correctable', "give one, as toObservable(store.invoke(get('news')))");
   return new Observable((subscriber) => {
     const subscription = correctable.subscribe({
       next: (view) => subscriber.next(view),

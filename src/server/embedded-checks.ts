@@ -1,11 +1,13 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { hasMethods, isName, isRecord } from './gateway/given.ts';
+import { checkNamed, hasMethods, isName, isRecord } from '../correctable/given.ts';
 
 /** A key that is shorter can be guessed. */
 export const KEY_BYTES_MIN = 32;
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
 const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
+
+const CALL = "createEmbedded(service, { sites: ['irl', 'frk'] })";
 
 /** What may have been given. */
 interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown>>> {
@@ -18,9 +20,16 @@ interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown
   readonly generators?: unknown;
 }
 
+/** What can be given. */
+interface Names {
+  readonly options: Readonly<Record<string, true>>;
+  readonly generators: Readonly<Record<string, true>>;
+}
+
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
-export function checkEmbedded(service: unknown, given: Given): void {
-  if (!isService(service)) throw invalid('service', 'must be one made by defineService');
+export function checkEmbedded(service: unknown, given: Given, names: Names): void {
+  if (!isService(service)) throw invalid('service', `must be one made by defineService: write ${CALL}`);
+  checkNamed(given, { call: CALL }, names.options);
   checkSites(given.sites);
   checkWan(given.wan);
   for (const field of COUNTS) checkCount(field, given[field]);
@@ -30,7 +39,7 @@ export function checkEmbedded(service: unknown, given: Given): void {
     throw invalid('checkInvariants', 'must be true or false, or left out');
   if (dataDir !== undefined && !isName(dataDir)) throw invalid('dataDir', 'must be the path of a folder, or left out');
   if (onAlarm !== undefined && typeof onAlarm !== 'function') throw invalid('onAlarm', 'must be a function, or none');
-  checkGenerators(given.generators);
+  checkGenerators(given.generators, names.generators);
 }
 
 function checkSites(sites: unknown): void {
@@ -45,9 +54,10 @@ function checkWan(wan: unknown): void {
   throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
 }
 
-function checkGenerators(given: unknown): void {
+function checkGenerators(given: unknown, names: Names['generators']): void {
   if (given === undefined) return;
   if (!isRecord(given)) throw invalid('generators', 'must be an object of bounds, or none');
+  checkNamed(given, { call: '{ generators: { stepsMax: 100_000 } }', field: 'generators' }, names);
   for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, given[field]);
   const { repeatedShare = 0 } = given;
   if (typeof repeatedShare === 'number' && repeatedShare >= 0 && repeatedShare <= 1) return;

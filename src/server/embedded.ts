@@ -2,6 +2,7 @@
  * All sites of a RedBlue deployment in one process, with the delays of a wide area between them: the composition of
  * replicas, logs, storage and links.
  */
+import type { NamesOf } from '../correctable/given.ts';
 import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
@@ -97,6 +98,32 @@ export interface GeneratorSettings extends Partial<GeneratorLimits> {
   readonly guarded?: boolean;
 }
 
+/** All options of `createEmbedded`. */
+export const EMBEDDED_OPTIONS: NamesOf<EmbeddedOptions> = {
+  sites: true,
+  redLeader: true,
+  wan: true,
+  attemptsMax: true,
+  inFlightMax: true,
+  redInFlightMax: true,
+  siteWaitMs: true,
+  maxClockSkewMs: true,
+  dataDir: true,
+  backlogMax: true,
+  clusterKey: true,
+  onAlarm: true,
+  checkInvariants: true,
+  generators: true,
+};
+
+const GENERATOR_OPTIONS: NamesOf<GeneratorSettings> = {
+  stepsMax: true,
+  effectsMax: true,
+  timeMaxMs: true,
+  repeatedShare: true,
+  guarded: true,
+};
+
 /** A running deployment. */
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
@@ -145,7 +172,7 @@ const DEFAULT_CLOCK_SKEW_MS = 10_000;
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
-  checkEmbedded(service, options);
+  checkEmbedded(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS } = options;

@@ -1,6 +1,7 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
-import { createEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
+import { checkNamed, type NamesOf } from '../correctable/given.ts';
+import { createEmbedded, EMBEDDED_OPTIONS, type Embedded, type EmbeddedOptions } from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host.ts';
 import type { GatewayLimits } from './gateway/limits.ts';
@@ -34,6 +35,21 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly page?: RequestListener | undefined;
 }
 
+const OPTIONS: NamesOf<ServeOptions> = {
+  service: true,
+  ...EMBEDDED_OPTIONS,
+  host: true,
+  port: true,
+  origins: true,
+  authenticate: true,
+  authorise: true,
+  limits: true,
+  allowUnauthenticated: true,
+  idlePollUs: true,
+  logger: true,
+  page: true,
+};
+
 /** A running server. */
 export interface RunningServer<N extends string = string> {
   readonly sites: readonly N[];
@@ -56,9 +72,10 @@ export interface RunningServer<N extends string = string> {
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
-  const { service, page, host, port, allowUnauthenticated, idlePollUs, logger } = options;
-  const { origins, authenticate, authorise, limits } = options;
-  const backend = createEmbedded(service, options);
+  checkNamed(options, { call: "serve({ service, sites: ['irl', 'frk'] })" }, OPTIONS);
+  const { service, page, host, port, allowUnauthenticated, idlePollUs, logger, ...others } = options;
+  const { origins, authenticate, authorise, limits, ...deployment } = others;
+  const backend = createEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   try {
     for (const site of backend.sites) {

@@ -1,5 +1,6 @@
 /** Wide-area delays between sites: presets and checks. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { isRecord } from '../correctable/given.ts';
 
 /**
  * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named irl, frk and vrg), or
@@ -18,6 +19,8 @@ export const PAPER_ROUND_TRIPS_MS: Readonly<Record<string, number>> = { 'irl-frk
  * oneWayDelayMs('paper', 'irl', 'frk'); // 10
  */
 export function oneWayDelayMs(wan: Wan, from: string, to: string): number {
+  const isWan = wan === 'none' || wan === 'paper' || isRecord(wan);
+  check(isWan, 'wan', "must be 'none', 'paper' or round trips, as oneWayDelayMs({ 'irl-frk': 20 }, 'irl', 'frk')");
   if (wan === 'none') return 0;
   const roundTrips = wan === 'paper' ? PAPER_ROUND_TRIPS_MS : wan;
   const roundTripMs = roundTrips[`${from}-${to}`] ?? roundTrips[`${to}-${from}`];

@@ -8,6 +8,8 @@ import { Stage } from './contract/stage.ts';
 import type { ContractSubject, TestRunner } from './contract/subject.ts';
 import { answersUpdates, answersWithoutWeak, levelsChooseViewsOnly } from './contract/updates.ts';
 import { runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
+import { check } from '../correctable/errors.ts';
+import { hasMethods } from '../correctable/given.ts';
 
 export { ContractBreach } from './contract/breach.ts';
 export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './contract/subject.ts';
@@ -30,6 +32,7 @@ export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner
  * );
  */
 export function bindingContract(subject: ContractSubject, runner: TestRunner): void {
+  checkArguments(subject, runner);
   const { describe, test } = runner;
   const stage = new Stage(subject, runner.expect);
   describe(`binding contract: ${subject.name}`, () => {
@@ -67,4 +70,14 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     const { failing } = subject;
     if (failing !== undefined) test('failure: the final fails → a typed error', () => failsTyped(stage, failing));
   });
+}
+
+function checkArguments(subject: unknown, runner: unknown): void {
+  const call = "bindingContract({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
+  check(hasMethods(subject, 'open'), 'subject', `must be a binding under test: write ${call}`);
+  check(
+    hasMethods(runner, 'describe', 'test', 'expect'),
+    'runner',
+    `must have describe, test and expect: write ${call}`,
+  );
 }

@@ -1,8 +1,10 @@
 /** An author's own service in the simulator: under its faults, watched by its checkers and its oracle. */
 import type { Operation } from '../correctable/operation.ts';
 import { CorrectableError } from '../correctable/errors.ts';
+import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
 import { parseArgs } from '../protocol/catalogue.ts';
 import type { Service } from '../server/redblue/service.ts';
+import { requireService } from './require-service.ts';
 import { PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
@@ -80,8 +82,8 @@ export class ServiceFault extends Error {
  * });
  */
 export function checkService(service: Service, options: CheckServiceOptions): ServiceReport {
+  checkOptions(service, options);
   const { draw, runs = 100, seed = 1, profile = 'swarm', with: given = {} } = options;
-  checkOptions(options);
   const world = worldOf(service, draw);
   const coverage: Record<string, number> = {};
   for (let index = 0; index < runs; index += 1) {
@@ -112,7 +114,14 @@ function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
   };
 }
 
-function checkOptions({ draw, runs = 1, seed = 0, profile = 'swarm' }: CheckServiceOptions): void {
+const CALL = 'checkService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
+
+const OPTIONS: NamesOf<CheckServiceOptions> = { draw: true, runs: true, seed: true, profile: true, with: true };
+
+function checkOptions(service: Service, options: CheckServiceOptions): void {
+  requireService(service, CALL);
+  checkNamed(options, { call: CALL }, OPTIONS);
+  const { draw, runs = 1, seed = 0, profile = 'swarm', with: given = {} } = options;
   const fail = (field: string, problem: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
   };
@@ -120,4 +129,5 @@ function checkOptions({ draw, runs = 1, seed = 0, profile = 'swarm' }: CheckServ
   if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
   if (!Number.isInteger(seed) || seed < 0) fail('seed', `must be a whole number from 0 on, not ${seed}`);
   if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
+  if (!isRecord(given)) fail('with', 'must be the circumstances that a ServiceFault names, or none');
 }

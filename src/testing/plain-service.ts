@@ -5,6 +5,7 @@
  */
 import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
 import { Fifo } from '../server/log/fifo.ts';
 import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import { expiredError } from '../server/redblue/failure.ts';
@@ -23,6 +24,7 @@ import type { InvariantObserver } from '../server/invariant-alarm.ts';
 import { generatorAlarm, guardedAlarm, warn } from '../server/site-alarm.ts';
 import type { OnAlarm } from '../server/site-alarm.ts';
 import { VolatileStorage } from '../server/storage/volatile-storage.ts';
+import { requireService } from './require-service.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE = 0;
@@ -43,16 +45,25 @@ export interface PlainServiceOptions {
   readonly onAlarm?: OnAlarm;
 }
 
+const CALL = 'plainService(service, { onAlarm })';
+
+const OPTIONS: NamesOf<PlainServiceOptions> = { checkInvariants: true, onAlarm: true };
+
 /**
  * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
  * but a read's at `causal` is final at `strong`: which level an operation reaches where there are several sites, an
  * embedded deployment shows.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
  * @example
  * const alarms: string[] = [];
  * const client = createClient(plainService(bankService, { onAlarm: ({ message }) => alarms.push(message) }));
  */
 export function plainService(service: Service, options: PlainServiceOptions = {}): Binding<RedBlueLevels> {
+  requireService(service, CALL);
+  checkNamed(options, { call: CALL }, OPTIONS);
+  checkKinds(options, 'boolean', 'checkInvariants');
+  checkKinds(options, 'function', 'onAlarm');
   return new SiteBinding(SITE_NAME, new PlainSite(service, new VolatileStorage(Date.now()), options));
 }
 

@@ -1,5 +1,7 @@
 /** A binding played by hand: tests decide what the store says, and when. */
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
+import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
+import { declareLevels } from '../correctable/ladder.ts';
 import type { Levels } from '../correctable/level.ts';
 import type { Operation } from '../correctable/operation.ts';
 
@@ -35,9 +37,12 @@ export interface ScriptedOptions {
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
 }
 
+const OPTIONS: NamesOf<ScriptedOptions> = { supports: true, onCall: true, sessions: true, isOlder: true };
+
 /**
  * A binding of `levels` that says what the test makes it say.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit
  * @example
  * const binding = scriptedBinding(['weak', 'strong']);
  * const read = createClient(binding).invoke(get('k'));
@@ -47,6 +52,10 @@ export interface ScriptedOptions {
  * await read; // 1
  */
 export function scriptedBinding<const L extends Levels>(levels: L, options: ScriptedOptions = {}): ScriptedBinding<L> {
+  declareLevels(levels);
+  checkNamed(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
+  checkKinds(options, 'function', 'supports', 'onCall', 'isOlder');
+  checkKinds(options, 'boolean', 'sessions');
   return new Scripted(levels, options);
 }
 

@@ -1,5 +1,6 @@
 /** A clock that stands still until told to move: tests of delays and deadlines without waiting for them. */
 import type { Clock, Timer } from '../correctable/clock.ts';
+import { check } from '../correctable/errors.ts';
 
 /** A clock in the hands of a test. */
 export interface VirtualClock extends Clock {
@@ -29,6 +30,7 @@ const TIMERS_MAX_DEFAULT = 100_000;
  * read.state; // 'final'
  */
 export function virtualClock(startsAt = 0): VirtualClock {
+  check(Number.isFinite(startsAt), 'startsAt', 'must be milliseconds since the epoch, as virtualClock(0)');
   return new TestClock(startsAt);
 }
 

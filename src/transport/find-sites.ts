@@ -1,5 +1,6 @@
 /** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
 import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
+import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
 
 /** How to look for sites. */
 export interface FindSitesOptions {
@@ -10,6 +11,8 @@ export interface FindSitesOptions {
   /** What time it is, in milliseconds; for tests. */
   readonly now?: (() => number) | undefined;
 }
+
+const OPTIONS: NamesOf<FindSitesOptions> = { fetch: true, timeoutMs: true, now: true };
 
 /** How often each site is measured: the first answer also pays for the connection. */
 const SAMPLES = 3;
@@ -35,6 +38,8 @@ export async function findSites(
   directories: string | URL | readonly (string | URL)[],
   options: FindSitesOptions = {},
 ): Promise<readonly string[]> {
+  checkNamed(options, { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" }, OPTIONS);
+  checkKinds(options, 'function', 'fetch', 'now');
   const asker = askerOf(options);
   const bases = (Array.isArray(directories) ? directories : [directories]).map((given) =>
     baseOf(given as string | URL),
@@ -56,7 +61,9 @@ interface Site {
 
 function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Asker {
   const clock = now ?? (() => performance.now());
-  if (!(timeoutMs > 0)) throw invalidArgument('timeoutMs', `must be a positive number, not ${timeoutMs}`);
+  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
+    throw invalidArgument('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
+  }
   // Platforms take whole milliseconds.
   const withinMs = Math.ceil(Math.min(timeoutMs, TIMEOUT_MS_MAX));
   return {

@@ -1,5 +1,5 @@
 /** Options of a connection, with defaults filled in and checked. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, type CorrectableError } from '../correctable/errors.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
 import { msgpackCodec } from '../protocol/msgpack-codec.ts';
@@ -76,13 +76,15 @@ export interface ConnectionSettings {
 
 /** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
 export function settle(options: ConnectionOptions): ConnectionSettings {
-  const { token } = options;
+  const { token, reconnect, WebSocket } = options;
+  check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
+  check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
   return {
     urls: webSocketUrls(options.url),
     WebSocket: webSocketClass(options.WebSocket),
     token: guardedToken(typeof token === 'function' ? token : () => token),
     tokenIsFixed: typeof token === 'string',
-    reconnect: options.reconnect ?? exponentialBackoff(),
+    reconnect: reconnect ?? exponentialBackoff(),
     connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
     heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),
     pongTimeoutMs: positive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
@@ -95,13 +97,12 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
 }
 
 function codecOf(name: ConnectionOptions['codec'] = 'msgpack'): Codec {
-  if (name === 'msgpack') return msgpackCodec;
-  if (name === 'json') return jsonCodec;
-  throw new CorrectableError('INVALID_ARGUMENT', "codec: must be 'msgpack' or 'json'", { field: 'codec' });
+  check(name === 'msgpack' || name === 'json', 'codec', "must be 'msgpack' or 'json'");
+  return name === 'json' ? jsonCodec : msgpackCodec;
 }
 
 function positive(field: string, given: number | undefined, fallback: number): number {
   const value = given ?? fallback;
-  if (value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be a positive number, not ${value}`, { field });
+  check(typeof value === 'number' && value > 0, field, `must be a positive number, not ${String(value)}`);
+  return value;
 }

@@ -1,5 +1,5 @@
 /** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Encoded } from '../protocol/codec.ts';
 
 /** A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never` stands for. */
@@ -47,24 +47,15 @@ function webSocketOfNode(): unknown {
 /** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
 export function webSocketUrls(given: string | URL | readonly (string | URL)[]): readonly string[] {
   const urls = typeof given === 'string' || given instanceof URL ? [given] : given;
-  if (urls.length > 0) return urls.map(webSocketUrl);
-  throw new CorrectableError('INVALID_ARGUMENT', 'url: give at least one', { field: 'url' });
+  check(Array.isArray(urls) && urls.length > 0, 'url', 'give at least one, as ws://127.0.0.1:7070/irl');
+  return urls.map(webSocketUrl);
 }
 
 function webSocketUrl(url: string | URL): string {
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch (cause) {
-    throw new CorrectableError('INVALID_ARGUMENT', `url: ${String(url)} is no URL`, { field: 'url', cause });
-  }
-  if (parsed.protocol !== 'ws:' && parsed.protocol !== 'wss:') {
-    const message = `url: must begin with ws:// or wss://, not ${parsed.protocol}//`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'url' });
-  }
-  if (parsed.username !== '' || parsed.password !== '') {
-    const message = 'url: must not carry credentials, which end up in logs: use the option token';
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'url' });
-  }
-  return parsed.href;
+  check(URL.canParse(url), 'url', `${String(url)} is no URL`);
+  const { protocol, username, password, href } = new URL(url);
+  check(protocol === 'ws:' || protocol === 'wss:', 'url', `must begin with ws:// or wss://, not ${protocol}//`);
+  const isPlain = username === '' && password === '';
+  check(isPlain, 'url', 'must not carry credentials, which end up in logs: use the option token');
+  return href;
 }

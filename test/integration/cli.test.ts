@@ -1,4 +1,7 @@
 /** The `correctables` command as a user runs it, from the built package. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient } from 'correctables';
@@ -107,6 +110,53 @@ describe('correctables serve', () => {
     expect(code).toBe(2);
   });
 
+  test.each([
+    ['it ends too early', { 'service.mjs': 'export const service = {\n  contract: 1,\n' }, 'service.mjs:3:1'],
+    ['a word too many', { 'service.mjs': 'export const a = 1;\nexport const service = a b;\n' }, 'service.mjs:2:26'],
+    [
+      'what it imports has a word too many',
+      {
+        'service.mjs': "import { a } from './rows.mjs';\nexport const service = a;\n",
+        'rows.mjs': '\nexport const a = b c;\n',
+      },
+      'rows.mjs:2:20',
+    ],
+    [
+      'what it imports lacks a name',
+      { 'service.mjs': "import { a } from './rows.mjs';\nexport const service = a;\n", 'rows.mjs': '\n' },
+      'service.mjs:1:10',
+    ],
+    [
+      'TypeScript',
+      {
+        'service.ts': "import { a } from './rows.ts';\nexport const service = a;\n",
+        'rows.ts': 'export const a = 1 2;\n',
+        'package.json': '{ "type": "module" }',
+      },
+      'rows.ts:1:20',
+    ],
+  ])('a module that cannot be parsed: %s → exit code 2, its file, line and column', async (_what, files, place) => {
+    await using folder = await temporaryFolder();
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
+    const service = join(folder.path, Object.keys(files)[0] ?? '');
+    const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', service]);
+    expect(stderr).toContain(`--service names ${service}, which cannot be read: ${join(folder.path, place)}: `);
+    expect(code).toBe(2);
+  });
+
+  test('a module that imports what is not there → the error of the system, which names both', async () => {
+    await using folder = await temporaryFolder();
+    const service = join(folder.path, 'service.mjs');
+    await writeFile(service, "import './gone.mjs';\n");
+    const { stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', service]);
+    expect(stderr).toMatch(/gone\.mjs.* imported from .*service\.mjs/);
+  });
+
+  test.each([[['--version']], [['-v']], [['serve', '--version']]])('%j → the version of the package', async (args) => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+    expect(await runProgram([CLI, ...args])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
     expect(code).toBe(0);
@@ -114,3 +164,8 @@ describe('correctables serve', () => {
       expect(stdout).toContain(flag);
   });
 });
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'correctables-cli-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}

@@ -36,6 +36,6 @@ export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>
  * const offline = await store.invokeWeak(get('profile')); // from the cache alone
  */
 export function cached<const L extends Levels>(binding: Binding<L>, options: CacheOptions<L> = {}): CachedBinding<L> {
-  checkOptions(binding.consistencyLevels(), options);
+  checkOptions(binding, options);
   return new CacheBinding(binding, options);
 }

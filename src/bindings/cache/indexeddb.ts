@@ -1,5 +1,7 @@
 /** Cached views that outlive a page, in the browser's IndexedDB. */
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
+import { check } from '../../correctable/errors.ts';
+import { checkRecord, isName } from '../../correctable/given.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 
 /** What `indexedDbStore` is made from. */
@@ -12,13 +14,19 @@ interface Schema extends DBSchema {
   views: { key: string; value: CacheEntry };
 }
 
+const CALL = "indexedDbStore({ name: 'shop' })";
+
 /**
  * Keeps a cache in IndexedDB. Pages of one site may share a database: each sees what the others cached when it opens it.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` where the name is missing
  * @example
  * const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop' }), principal: user.id });
  */
-export function indexedDbStore({ name }: IndexedDbStoreOptions): CacheStore {
+export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
+  checkRecord(options, { call: CALL });
+  const { name } = options;
+  check(isName(name), 'name', `must be the name of the database: write ${CALL}`);
   let opening: Promise<IDBPDatabase<Schema>> | undefined;
   const forget = (): void => {
     opening = undefined;

@@ -4,6 +4,8 @@
  */
 import { deserialize, serialize } from 'node:v8';
 import { ClassicLevel } from 'classic-level';
+import { check } from '../../correctable/errors.ts';
+import { checkRecord, isName } from '../../correctable/given.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 
 /** What `directoryStore` is made from. */
@@ -12,13 +14,19 @@ export interface DirectoryStoreOptions {
   readonly directory: string;
 }
 
+const CALL = "directoryStore({ directory: './cache' })";
+
 /**
  * Keeps a cache in a directory. Writes are not synced: what a power cut takes is a miss.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` where the directory is missing
  * @example
  * const binding = cached(remote({ url, levels }), { store: directoryStore({ directory: './cache' }) });
  */
-export function directoryStore({ directory }: DirectoryStoreOptions): CacheStore {
+export function directoryStore(options: DirectoryStoreOptions): CacheStore {
+  checkRecord(options, { call: CALL });
+  const { directory } = options;
+  check(isName(directory), 'directory', `must be the path of a directory: write ${CALL}`);
   let opened: ClassicLevel<string, Uint8Array> | undefined;
   const database = (): ClassicLevel<string, Uint8Array> =>
     (opened ??= new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' }));

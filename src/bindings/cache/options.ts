@@ -1,5 +1,7 @@
 /** What a cache is made from, and the defaults. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import type { Binding } from '../../correctable/binding.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, hasMethods, isBinding, isRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { CacheStore } from './store.ts';
@@ -71,17 +73,39 @@ export function portableWriteThrough({ name, args }: Operation): CachedWrite | u
   return { operation: { name: 'get', args: { key }, effect: 'read', key }, value: args['value'] };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
+const CALL = 'cached(memory(), { principal: user.id })';
 
-/** Refuses options that do not fit the binding with levels `levels`. */
-export function checkOptions(levels: Levels, options: CacheOptions): void {
+const OPTIONS: NamesOf<CacheOptions> = {
+  principal: true,
+  committed: true,
+  onMiss: true,
+  entriesMax: true,
+  bytesMax: true,
+  store: true,
+  touches: true,
+  writeThrough: true,
+  cacheable: true,
+  onError: true,
+  now: true,
+};
+
+/** Refuses options that do not fit the binding. */
+export function checkOptions(binding: Binding, options: CacheOptions): void {
+  check(isBinding(binding), 'binding', `give the one to put a cache in front of, as ${CALL}`);
+  checkNamed(options, { call: CALL }, OPTIONS);
+  const levels = binding.consistencyLevels();
+  const { principal = '', committed = [], store } = options;
+  const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
+  check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
+  check(Array.isArray(committed), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
+  const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
+  check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');
+  checkKinds(options, 'function', 'touches', 'writeThrough', 'cacheable', 'onError', 'now');
   const refuse = (field: string, fix: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
   };
   if (levels.includes('cache')) refuse('binding', `give a binding without a level 'cache' of its own`);
-  for (const level of options.committed ?? []) {
+  for (const level of committed) {
     if (!levels.includes(level)) refuse('committed', `'${level}' is none of the levels ${levels.join(', ')}`);
   }
   for (const field of ['entriesMax', 'bytesMax'] as const) {

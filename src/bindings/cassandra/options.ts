@@ -1,5 +1,6 @@
 /** How a Cassandra binding is made. */
-import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { check, CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, hasMethods, isName, isRecord, type NamesOf } from '../../correctable/given.ts';
 import { READ_CONSISTENCIES, type Consistency } from './consistency.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { CorrectableOption } from './read-path.ts';
@@ -82,18 +83,42 @@ export interface ResolvedOptions {
 const DEFAULT_PORT = 9042;
 const NAME = /^[A-Za-z]\w{0,47}$/;
 
+const CALL = "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
+
+const OPTIONS: NamesOf<CassandraOptions> = {
+  contactPoints: true,
+  translateAddress: true,
+  keyspace: true,
+  read: true,
+  write: true,
+  weak: true,
+  singleDataCenter: true,
+  statements: true,
+  table: true,
+  createTable: true,
+  codec: true,
+  correctable: true,
+  requestTimeoutMs: true,
+  credentials: true,
+  tls: true,
+  driver: true,
+  clientOptions: true,
+};
+
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function resolveOptions(options: CassandraOptions): ResolvedOptions {
+  checkNamed(options, { call: CALL }, OPTIONS);
+  checkOthers(options);
   const { statements = [] } = options;
   return {
     contactPoints: contactPointsOf(options.contactPoints),
-    keyspace: name('keyspace', options.keyspace),
+    keyspace: nameOf('keyspace', options.keyspace),
     read: oneOf('read', options.read ?? 'QUORUM', READ_CONSISTENCIES),
     write: oneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
     weak: oneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
     singleDataCenter: options.singleDataCenter ?? false,
     statements: Array.isArray(statements) ? (statements as readonly Statements[]) : [statements as Statements],
-    table: name('table', options.table ?? 'correctables_values'),
+    table: nameOf('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
     correctable: oneOf('correctable', options.correctable ?? 'auto', ['auto', 'never', 'require']),
@@ -106,6 +131,20 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     translateAddress: options.translateAddress,
     clientOptions: options.clientOptions ?? {},
   };
+}
+
+function checkOthers(options: CassandraOptions): void {
+  const { codec, credentials, tls, driver, clientOptions } = options;
+  const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
+  check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
+  const isPassword = credentials === undefined || (isName(credentials?.username) && isName(credentials.password));
+  check(isPassword, 'credentials', "must be { username: 'ada', password: '…' }, or none");
+  check(tls === undefined || isRecord(tls), 'tls', 'must be options for tls.connect, as {}, or none');
+  // It may be the namespace of a module, or its default.
+  check(driver === undefined || typeof driver?.Client === 'function', 'driver', 'must be the module cassandra-driver');
+  check(clientOptions === undefined || isRecord(clientOptions), 'clientOptions', 'must be an object, or none');
+  checkKinds(options, 'function', 'translateAddress');
+  checkKinds(options, 'boolean', 'singleDataCenter', 'createTable');
 }
 
 function contactPointsOf(given: readonly string[]): string[] {
@@ -121,7 +160,7 @@ function contactPointsOf(given: readonly string[]): string[] {
 }
 
 /** Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and `_`, of one case to CQL. */
-function name(field: string, value: string): string {
+export function nameOf(field: string, value: string): string {
   if (typeof value === 'string' && NAME.test(value)) return value.toLowerCase();
   throw invalidArgument(field, 'give a name of up to 48 letters, digits and _, beginning with a letter');
 }

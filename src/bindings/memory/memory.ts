@@ -6,7 +6,9 @@
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { systemClock } from '../../correctable/clock.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkNamed, checkRecord, isClock, type NamesOf } from '../../correctable/given.ts';
+import { declareLevels } from '../../correctable/ladder.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { accept, isKnown } from './accept.ts';
@@ -40,13 +42,34 @@ export interface MemoryBinding<L extends Levels> extends Binding<L> {
 /**
  * A memory binding. Values are shared by reference: treat them as immutable.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a negative delay or a store that `memoryStore` did not make.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
  * @example
  * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
  * await store.invoke(enqueue('tickets', { seat: 12 }));
  */
 export function memory<const L extends Levels = MemoryLevels>(options: MemoryOptions<L> = {}): MemoryBinding<L> {
+  checkOptions(options);
   return new Memory(options);
+}
+
+const LEVELS: MemoryLevels = ['weak', 'strong'];
+const CALL = 'memory({ delaysMs: { weak: 5, strong: 80 } })';
+
+const OPTIONS: NamesOf<MemoryOptions> = { levels: true, delaysMs: true, lagMs: true, store: true, clock: true };
+
+function checkOptions(options: MemoryOptions<Levels>): void {
+  checkNamed(options, { call: CALL }, OPTIONS);
+  const { levels = LEVELS, delaysMs = {}, clock } = options;
+  const { all } = declareLevels(levels);
+  checkRecord(delaysMs, { call: CALL, field: 'delaysMs' });
+  for (const level of Object.keys(delaysMs)) {
+    check(all.includes(level), `delaysMs.${level}`, `is none of the levels ${all.join(', ')}`);
+  }
+  check(
+    clock === undefined || isClock(clock),
+    'clock',
+    'must have now and setTimer, as virtualClock() has, or be left out',
+  );
 }
 
 const STRONGEST_DELAY_MS = 20;
@@ -81,7 +104,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
   #closed = false;
 
   constructor(options: MemoryOptions<L>) {
-    const levels: Levels = options.levels ?? ['weak', 'strong'];
+    const levels: Levels = options.levels ?? LEVELS;
     const clock = options.clock ?? systemClock;
     this.#levels = levels as L;
     this.#strongest = levels.at(-1)!;
@@ -209,7 +232,7 @@ function delayOf(delaysMs: Delays, level: string, rank: number, count: number): 
 }
 
 function requireDelay(delayMs: number, field: string): number {
-  if (delayMs >= 0 && delayMs < Infinity) return delayMs;
+  if (typeof delayMs === 'number' && delayMs >= 0 && delayMs < Infinity) return delayMs;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 

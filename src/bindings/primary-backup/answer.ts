@@ -1,5 +1,6 @@
 /** What a tier may return beside a plain value: a value with its version, or "this tier has no answer". */
 import type { ViewDetails } from '../../correctable/binding.ts';
+import { checkRecord } from '../../correctable/given.ts';
 
 const ANSWER: unique symbol = Symbol.for('correctables.answer');
 
@@ -21,6 +22,7 @@ export interface Answer<out T = unknown> {
  * };
  */
 export function answer<T>(value: T, details: ViewDetails = {}): Answer<T> {
+  checkRecord(details, { call: 'answer(value, { version: 7 })', field: 'details' });
   return { [ANSWER]: true, value, details };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { Run, type Mode } from './run.ts';
@@ -110,13 +111,27 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
   }
 }
 
+const CALL = "primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: askBackup, strong: askPrimary } })";
+
+const OPTIONS: NamesOf<PrimaryBackupOptions<Levels>> = {
+  levels: true,
+  tiers: true,
+  mode: true,
+  supports: true,
+  name: true,
+  close: true,
+};
+
 function checkOptions(options: PrimaryBackupOptions<Levels>): void {
+  checkNamed(options, { call: CALL }, OPTIONS);
   const { levels, tiers, mode = 'parallel' } = options;
   const refuse = (field: string, message: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `primaryBackup: ${message}`, { field });
   };
   if (!Array.isArray(levels) || levels.length === 0) refuse('levels', 'name at least one level, weakest first');
   if (new Set(levels).size !== levels.length) refuse('levels', `name each level once, not [${levels.join(', ')}]`);
+  checkRecord(tiers, { call: CALL, field: 'tiers' });
+  checkKinds(options, 'function', 'supports', 'close');
   for (const level of levels) {
     if (typeof tiers[level] !== 'function') refuse(`tiers.${level}`, `give a function for the level '${level}'`);
   }

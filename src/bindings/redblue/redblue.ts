@@ -1,5 +1,6 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
-import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { checkRecord } from '../../correctable/given.ts';
+import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
 import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
@@ -10,6 +11,8 @@ export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
 
 /** Type of `REDBLUE_LEVELS`. */
 export type RedBlueLevels = typeof REDBLUE_LEVELS;
+
+const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
 
 /**
  * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent. At
@@ -22,6 +25,8 @@ export type RedBlueLevels = typeof REDBLUE_LEVELS;
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
  */
 export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
+  checkCatalogue(contract, CALL);
+  checkRecord(options, { call: CALL });
   return bindConnection({
     name: 'redblue',
     levels: REDBLUE_LEVELS,

@@ -1,7 +1,8 @@
 /** The binding for a store behind a gateway: one request over a websocket, all views back. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check } from '../../correctable/errors.ts';
+import { checkRecord } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
-import { checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
+import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
 import { asGiven } from '../../protocol/parsed-operation.ts';
 import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
@@ -29,6 +30,8 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   readonly sessions?: boolean | undefined;
 }
 
+const CALL = 'remote({ url, levels })';
+
 /**
  * Binds a client to a store behind a gateway. Operations survive the loss of the connection and a restart of the server:
  * what has no final is submitted again under the same id.
@@ -39,7 +42,9 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
  * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
+  checkRecord(options, { call: CALL });
   const { levels, contract, operations, sessions = false, ...rest } = options;
+  if (contract !== undefined) checkCatalogue(contract, CALL);
   return bindConnection({
     name: 'remote',
     levels,
@@ -59,9 +64,8 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
 const LEVELS_MAX = 31;
 
 function checkedLevels(levels: Levels): Levels {
-  const distinct = new Set<unknown>(levels);
-  const named = levels.every((level) => typeof level === 'string' && level !== '');
-  if (named && distinct.size === levels.length && levels.length > 0 && levels.length <= LEVELS_MAX) return levels;
-  const message = `levels: must be 1 to ${LEVELS_MAX} different names, weakest first`;
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'levels' });
+  const isList = Array.isArray(levels) && levels.every((level) => typeof level === 'string' && level !== '');
+  const isRight = isList && levels.length === new Set(levels).size && levels.length > 0 && levels.length <= LEVELS_MAX;
+  check(isRight, 'levels', `must be 1 to ${LEVELS_MAX} different names, weakest first`);
+  return levels;
 }

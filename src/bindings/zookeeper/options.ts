@@ -1,5 +1,6 @@
 /** How a ZooKeeper binding is made. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, hasMethods, isName, type NamesOf } from '../../correctable/given.ts';
 import { checkPath } from './client/path.ts';
 import { parseConnectString } from './client/server-list.ts';
 import { jsonCodec, type ValueCodec } from './values.ts';
@@ -56,8 +57,26 @@ export interface ResolvedBindingOptions {
   readonly onBackgroundError: (error: unknown) => void;
 }
 
+const CALL = "zookeeper({ servers: '127.0.0.1:2181' })";
+
+const OPTIONS: NamesOf<ZooKeeperBindingOptions> = {
+  servers: true,
+  root: true,
+  sessionTimeoutMs: true,
+  window: true,
+  turnMs: true,
+  janitor: true,
+  codec: true,
+  auth: true,
+  onBackgroundError: true,
+};
+
+const JANITOR_OPTIONS: NamesOf<JanitorOptions> = { delivery: true, everyMs: true };
+
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function resolveBindingOptions(options: ZooKeeperBindingOptions): ResolvedBindingOptions {
+  checkNamed(options, { call: CALL }, OPTIONS);
+  checkOthers(options);
   const { servers, root = '/correctables', janitor } = options;
   checked('servers', () => parseConnectString(servers));
   checked('root', () => checkPath(root));
@@ -74,6 +93,25 @@ export function resolveBindingOptions(options: ZooKeeperBindingOptions): Resolve
   };
 }
 
+function checkOthers(options: ZooKeeperBindingOptions): void {
+  const { servers, janitor, codec, auth } = options;
+  check(isName(servers), 'servers', `must be a text, the addresses separated by commas: write ${CALL}`);
+  const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
+  check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
+  const isAuth = auth === undefined || (isName(auth?.scheme) && isName(auth.secret));
+  check(isAuth, 'auth', "must be { scheme: 'digest', secret: 'user:password' }, or none");
+  checkKinds(options, 'function', 'onBackgroundError');
+  if (janitor === undefined) return;
+  checkNamed(janitor, { call: "{ janitor: { delivery: 'at-least-once' } }", field: 'janitor' }, JANITOR_OPTIONS);
+  requireDelivery(janitor.delivery, 'janitor.delivery');
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is none */
+export function requireDelivery(given: Delivery, field: string): void {
+  const isDelivery = given === 'at-most-once' || given === 'at-least-once';
+  check(isDelivery, field, "must be 'at-most-once' or 'at-least-once'");
+}
+
 function checked(field: string, check: () => unknown): void {
   try {
     check();
@@ -88,7 +126,7 @@ function count(field: string, value: number): number {
 }
 
 function duration(field: string, value: number): number {
-  if (value >= 0 && value < Infinity) return value;
+  if (typeof value === 'number' && value >= 0 && value < Infinity) return value;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 

@@ -1,5 +1,6 @@
 /** How small a threshold may be, for planning: views say it themselves, to `safeThreshold`. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkNamed, type NamesOf } from '../../correctable/given.ts';
 import { unseenMax } from '../../correctable/pace/unseen.ts';
 
 export interface SellersOptions {
@@ -13,6 +14,10 @@ export interface SellersOptions {
   readonly withinMs?: number;
 }
 
+const CALL = 'minimumThreshold({ sellers: 4, window: 5, turnMs: 40, withinMs: 110 })';
+
+const OPTIONS: NamesOf<SellersOptions> = { sellers: true, window: true, turnMs: true, withinMs: true };
+
 /**
  * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
  * the server has executed and those of its own binding that are under way; it cannot know those that others finish or
@@ -20,10 +25,18 @@ export interface SellersOptions {
  * time: without `turnMs` and `withinMs` no threshold will do, and the answer is `Infinity`. A promise made on a view with
  * more items left than this is kept if agreement takes no longer than `withinMs` (docs/spec/thresholds.md).
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit
  * @example
  * const threshold = minimumThreshold({ sellers: 4, window: 5, turnMs: 40, withinMs: 110 }); // 60
  */
-export function minimumThreshold({ sellers, window, turnMs = 0, withinMs = Infinity }: SellersOptions): number {
+export function minimumThreshold(options: SellersOptions): number {
+  checkNamed(options, { call: CALL }, OPTIONS);
+  for (const [field, value] of Object.entries(options) as [string, unknown][]) {
+    const isNumber = typeof value === 'number' && value >= 0;
+    check(value === undefined || isNumber, field, `must be a number from 0 on, not ${String(value)}`);
+  }
+  const { sellers, window, turnMs = 0, withinMs = Infinity } = options;
+  check(sellers !== undefined && window !== undefined, 'sellers', `is needed, and window: write ${CALL}`);
   return Math.max(0, sellers - 1) === 0 ? 0 : (sellers - 1) * unseenMax({ withinMs, others: [{ window, turnMs }] });
 }
 
@@ -33,6 +46,8 @@ export function minimumThreshold({ sellers, window, turnMs = 0, withinMs = Infin
  * @throws CorrectableError `INVALID_ARGUMENT` that says what would do
  */
 export function requireThreshold(threshold: number, sellers: SellersOptions): void {
+  const isNumber = typeof threshold === 'number';
+  check(isNumber, 'threshold', 'must be a number: write requireThreshold(60, { sellers: 4, window: 5 })');
   const least = minimumThreshold(sellers);
   if (threshold >= least) return;
   const why = `${sellers.sellers - 1} other sellers may take more before the view is final`;

@@ -11,6 +11,7 @@ import { closedError, correctableError, endedError, throwNotDone } from './failu
 import { Janitor, recover } from './queue/janitor.ts';
 import { get, put } from './key-value.ts';
 import {
+  requireDelivery,
   resolveBindingOptions,
   type Delivery,
   type ResolvedBindingOptions,
@@ -122,6 +123,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   async recover(delivery: Delivery): Promise<number> {
+    requireDelivery(delivery, 'delivery');
     try {
       return await this.#recover(delivery);
     } catch (error) {

@@ -1,6 +1,9 @@
 /** Checks of the options of `createGateway`, but for those that are read with a check. */
 import { invalidArgument } from '../../correctable/errors.ts';
-import { checkFunction, checkLogger, hasMethods, isName, isRecord } from './given.ts';
+import { checkNamed, isBinding, isName, isRecord } from '../../correctable/given.ts';
+import { checkFunction, checkLogger } from './given.ts';
+
+const CALL = 'createGateway({ binding: memory() })';
 
 /** What may have been given. */
 interface Given {
@@ -13,10 +16,13 @@ interface Given {
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
-export function checkGatewayOptions(given: Given): void {
+export function checkGatewayOptions(given: Given, names: Readonly<Record<string, true>>): void {
+  // Before its methods are told to be no options.
+  if (isBinding(given)) throw invalidArgument('binding', `is an option: write ${CALL}`);
+  checkNamed(given, { call: CALL }, names);
   const { binding, site, contract, logger } = given;
-  if (!hasMethods(binding, 'consistencyLevels', 'submitOperation', 'supports')) {
-    throw invalidArgument('binding', 'give the binding to host, for example memory(), or a site of createEmbedded');
+  if (!isBinding(binding)) {
+    throw invalidArgument('binding', `give the binding to host, as ${CALL}, or a site of createEmbedded`);
   }
   if (site !== undefined && !isName(site)) throw invalidArgument('site', 'must be the name of the site, or none');
   if (contract !== undefined && !isContract(contract)) {

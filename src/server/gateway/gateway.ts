@@ -5,6 +5,7 @@
 import { systemClock } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/catalogue.ts';
 import type { Codec } from '../../protocol/codec.ts';
@@ -45,6 +46,17 @@ export interface GatewayOptions<L extends Levels = Levels> {
   /** Default: silence. */
   readonly logger?: Logger | undefined;
 }
+
+const OPTIONS: NamesOf<GatewayOptions> = {
+  binding: true,
+  site: true,
+  contract: true,
+  origins: true,
+  authenticate: true,
+  authorise: true,
+  limits: true,
+  logger: true,
+};
 
 /** What a gateway is doing. */
 export interface GatewayStatus extends Readonly<GatewayCounters> {
@@ -134,8 +146,8 @@ class BindingGateway implements Gateway, GatewayHost {
   #closing: Closing | undefined;
 
   constructor(options: GatewayOptions) {
+    checkGatewayOptions(options, OPTIONS);
     const { binding, contract, authenticate } = options;
-    checkGatewayOptions(options);
     this.site = options.site;
     this.binding = binding.share?.() ?? binding;
     this.levels = levelsOf(binding);

@@ -1,11 +1,14 @@
 /** Checks of the options of `listenGateways`. */
 import { invalidArgument } from '../../correctable/errors.ts';
-import { checkFunction, checkLogger, hasMethods, isName, isRecord } from './given.ts';
+import { checkKinds, checkNamed, hasMethods, isName, isRecord } from '../../correctable/given.ts';
+import { checkFunction, checkLogger } from './given.ts';
 import type { Gateway } from './gateway.ts';
 import { HTTP_PATHS } from './http.ts';
 
 const SITE_NAME = /^[\w-]+$/;
 const PORT_MAX = 65_535;
+
+const CALL = 'listenGateways({ sites: { irl: createGateway({ binding }) } })';
 
 /** What may have been given. */
 interface Given {
@@ -18,8 +21,12 @@ interface Given {
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
-export function checkListenOptions({ sites, host, port, page, server, logger }: Given): void {
+export function checkListenOptions(given: Given, names: Readonly<Record<string, true>>): void {
+  if (isGateway(given)) throw invalidArgument('sites', `is an option: write ${CALL}`);
+  checkNamed(given, { call: CALL }, names);
+  const { sites, host, port, page, server, logger } = given;
   checkSites(sites);
+  checkKinds(given, 'boolean', 'allowUnauthenticated');
   if (host !== undefined && !isName(host)) {
     throw invalidArgument('host', 'must be an address or a name, for example 127.0.0.1; 0.0.0.0 stands for all');
   }
@@ -38,7 +45,7 @@ export function checkListenOptions({ sites, host, port, page, server, logger }: 
 
 function checkSites(sites: unknown): void {
   if (!isRecord(sites) || Object.keys(sites).length === 0) {
-    throw invalidArgument('sites', 'name at least one, for example { irl: createGateway({ binding }) }');
+    throw invalidArgument('sites', `name at least one, as ${CALL}`);
   }
   for (const [name, gateway] of Object.entries(sites)) {
     if (!SITE_NAME.test(name) || HTTP_PATHS.includes(name)) {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
+import type { NamesOf } from '../../correctable/given.ts';
 import type { Gateway } from './gateway.ts';
 import { createHttpHandler } from './http.ts';
 import type { StoreMetric } from '../observability/metrics.ts';
@@ -42,6 +43,18 @@ export interface ListenOptions {
   readonly logger?: Logger | undefined;
 }
 
+const OPTIONS: NamesOf<ListenOptions> = {
+  sites: true,
+  host: true,
+  port: true,
+  allowUnauthenticated: true,
+  metrics: true,
+  idlePollUs: true,
+  page: true,
+  server: true,
+  logger: true,
+};
+
 /** Gateways on a port. */
 export interface GatewayListener {
   /** Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS. */
@@ -74,8 +87,8 @@ const DEFAULT_HOST = '127.0.0.1';
  * listener.siteUrl('irl'); // 'ws://127.0.0.1:7070/irl'
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
+  checkListenOptions(options, OPTIONS);
   const { sites, server: given } = options;
-  checkListenOptions(options);
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
   const server =
     given ??

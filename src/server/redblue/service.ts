@@ -3,6 +3,7 @@
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
+import type { NamesOf } from '../../correctable/given.ts';
 import type {
   Contract,
   ContractResultOf,
@@ -13,6 +14,7 @@ import type {
 import type { Colour, Effect } from './effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
 import { heldReply, heldResults } from './held-results.ts';
+import { checkImplementation, checkShadowOperations } from './implementation-checks.ts';
 import { Chosen } from './reply.ts';
 import type { Local, Reply, WithMeta } from './reply.ts';
 import { Refusals } from './refusal.ts';
@@ -102,6 +104,15 @@ export interface ServiceImplementation<O extends OperationSpecs, T extends Table
   readonly invariants?: Invariants<T>;
 }
 
+const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
+  tables: true,
+  shadowOperations: true,
+  generators: true,
+  alwaysRed: true,
+  paced: true,
+  invariants: true,
+};
+
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
 type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
@@ -148,10 +159,12 @@ export function defineService<const O extends OperationSpecs, const T extends Ta
   contract: Contract<O>,
   implementation: ServiceImplementation<O, T, S>,
 ): Service<O> {
+  checkImplementation(contract, implementation, PARTS);
   const { tables, generators } = implementation;
   checkNames(contract, generators);
   checkColours(contract);
   const shadowOperations = implementation.shadowOperations(effectTables(tables));
+  checkShadowOperations(shadowOperations);
   return {
     contract,
     tables,

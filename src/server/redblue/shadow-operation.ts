@@ -2,6 +2,7 @@
  * Shadow operations: named, state-independent lists of effects with a colour (RedBlue, OSDI 2012, §5.1). They are what
  * is replicated.
  */
+import { check } from '../../correctable/errors.ts';
 import type { Colour, Effect, ResultsOf } from './effect.ts';
 import type { Chosen, WithMeta } from './reply.ts';
 
@@ -45,12 +46,14 @@ export type ShadowBuilders<S extends ShadowOperations, C extends Colour = Colour
  * A blue shadow operation: it commits at its own site at once. It must commute with every other and keep every
  * invariant in every valid state (RedBlue, OSDI 2012, §5.3).
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
  * @example
  * deposit: blue((args: { account: string; amount: number }) => [accounts.row(args.account).balance.add(args.amount)])
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
 ): ShadowOperation<A, NoReply, 'blue'> {
+  checkEffects('blue', effects);
   return { colour: 'blue', effects };
 }
 
@@ -58,6 +61,7 @@ export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
  * A red shadow operation: all sites apply the red ones in one order, and it commits only if what its generator read is
  * still so there. With `reply`, the answer is made from the results of its effects when they are applied.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
  * @example
  * take: red(
  *   (args: { queue: string }) => [queues.row(args.queue).items.pop()],
@@ -73,9 +77,16 @@ export function red(
   effects: (args: never) => readonly Effect[],
   reply?: unknown,
 ): ShadowOperation<never, unknown, 'red'> {
+  checkEffects('red', effects);
+  check(reply === undefined || typeof reply === 'function', 'reply', 'must be a function of the results, or none');
   return { colour: 'red', effects, ...(reply === undefined ? {} : { reply }) } as ShadowOperation<
     never,
     unknown,
     'red'
   >;
+}
+
+function checkEffects(name: Colour, effects: unknown): void {
+  const example = `${name}(({ account, amount }) => [accounts.row(account).balance.add(amount)])`;
+  check(typeof effects === 'function', 'effects', `must be a function that gives a list: write ${example}`);
 }

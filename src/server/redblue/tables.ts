@@ -2,7 +2,8 @@
  * Tables: rows by primary key, each with fields of the kinds below. What a service declares here types the readers that
  * its generators get (`table-readers.ts`) and the effects that its shadow operations are made of (`table-effects.ts`).
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Effect } from './effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
@@ -73,7 +74,11 @@ export function table<
   const I extends IndexableField<F> = never,
   const R extends boolean = false,
 >(fields: F, options: TableOptions<I, R> = {}): Table<F, I, R> {
+  checkFields(fields);
+  checkNamed(options, { call: "table({ owner: register() }, { indexes: ['owner'] })" }, TABLE_OPTIONS);
   const { indexes = [], removable = false as R } = options;
+  check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
+  checkKinds(options, 'boolean', 'removable');
   for (const index of indexes) {
     if (INDEXABLE.has(fields[index]?.kind ?? '')) continue;
     const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
@@ -81,6 +86,16 @@ export function table<
   }
   if (!Object.hasOwn(fields, WHOLE_ROW)) return { fields, indexes, removable };
   throw new CorrectableError('INVALID_ARGUMENT', 'A field must have a name.', { field: 'fields' });
+}
+
+const TABLE_OPTIONS: NamesOf<TableOptions> = { indexes: true, removable: true };
+
+function checkFields(fields: unknown): void {
+  checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
+  for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
+    const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
+    check(isField, `fields.${name}`, 'must be made by counter, register, set, log, cell, queue or stock, as counter()');
+  }
 }
 
 const INDEXABLE: ReadonlySet<string> = new Set(['register', 'cell', 'set']);

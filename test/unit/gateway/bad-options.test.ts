@@ -104,8 +104,8 @@ describe('serve and createEmbedded', () => {
   ] as const;
 
   test.each(ofDeployment)('createEmbedded with %s → INVALID_ARGUMENT', async (_, options, field) => {
-    const given = { service, sites: ['irl'], ...options };
-    expect(await thrownBy(() => createEmbedded(given.service as never, given as never))).toMatchObject(refusal(field));
+    const { service: given, ...others } = { service, sites: ['irl'], ...options };
+    expect(await thrownBy(() => createEmbedded(given as never, others as never))).toMatchObject(refusal(field));
   });
 
   test.each([

@@ -2,7 +2,8 @@
  * How the rows of a statement become its result. Nothing is ever cut off in silence: what is more than asked for is an
  * error, or a page that says where the next one begins.
  */
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import { checkNamed } from '../../../correctable/given.ts';
 import type { Page, Row } from '../read-path.ts';
 import { checked, type AnySchema, type SchemaOutput } from './standard-schema.ts';
 
@@ -51,8 +52,10 @@ const PAGE_SIZE = 100;
  */
 export function one<const M extends RowMapper<unknown>>(
   mapper: M,
-  { version }: VersionOption = {},
+  options: VersionOption = {},
 ): ResultShape<Mapped<M> | undefined> {
+  checkCall('one', { mapper, options, name: 'version', example: "'written'" });
+  const { version } = options;
   return {
     kind: 'one',
     pageSize: 2,
@@ -76,8 +79,10 @@ export function one<const M extends RowMapper<unknown>>(
  */
 export function rows<const M extends RowMapper<unknown>>(
   mapper: M,
-  { max = ROWS_MAX }: { readonly max?: number } = {},
+  options: { readonly max?: number } = {},
 ): ResultShape<Mapped<M>[]> {
+  checkCall('rows', { mapper, options, name: 'max', example: '40' });
+  const { max = ROWS_MAX } = options;
   return {
     kind: 'rows',
     pageSize: count('max', max) + 1,
@@ -100,8 +105,10 @@ export function rows<const M extends RowMapper<unknown>>(
  */
 export function page<const M extends RowMapper<unknown>>(
   mapper: M,
-  { size = PAGE_SIZE }: { readonly size?: number } = {},
+  options: { readonly size?: number } = {},
 ): ResultShape<ResultPage<Mapped<M>>> {
+  checkCall('page', { mapper, options, name: 'size', example: '20' });
+  const { size = PAGE_SIZE } = options;
   return {
     kind: 'page',
     pageSize: count('size', size),
@@ -135,6 +142,21 @@ export function applied(): ResultShape<boolean> {
 /** Nothing: what updates give unless told otherwise. */
 export function nothing(): ResultShape<void> {
   return { kind: 'nothing', pageSize: PAGE_SIZE, versionColumn: undefined, make: () => undefined };
+}
+
+/** What was given to `shape`, which has one option: `name`. */
+interface ShapeCall {
+  readonly mapper: unknown;
+  readonly options: unknown;
+  readonly name: string;
+  readonly example: string;
+}
+
+function checkCall(shape: string, { mapper, options, name, example }: ShapeCall): void {
+  const call = `${shape}((row) => row['name'], { ${name}: ${example} })`;
+  const isSchema = typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
+  check(isSchema || typeof mapper === 'function', 'mapper', `must be a function of a row, or a schema: write ${call}`);
+  checkNamed(options, { call }, { [name]: true });
 }
 
 function map<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string): Mapped<M> {

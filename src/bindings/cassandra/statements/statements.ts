@@ -2,7 +2,16 @@
  * The application's own prepared statements as operations: a catalogue of names with typed arguments and results. Callers
  * name a statement; its text, and how rows are read, stay with whoever made the binding.
  */
-import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
+import { check, CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
+import {
+  checkKinds,
+  checkNamed,
+  checkRecord,
+  hasMethods,
+  isName,
+  isRecord,
+  type NamesOf,
+} from '../../../correctable/given.ts';
 import type { Effect, Operation } from '../../../correctable/operation.ts';
 import { requireWholeText } from '../../../engine-client/whole-text.ts';
 import { bindMarkers, isConditional, isSelect } from './markers.ts';
@@ -62,7 +71,7 @@ export interface Statements {
 
 /** The statements in a catalogue. */
 export function listOf(statements: Statements): readonly Statement[] {
-  const list: readonly Statement[] | undefined = statements[LIST];
+  const list: readonly Statement[] | undefined = (statements as Statements | null | undefined)?.[LIST];
   if (list !== undefined) return list;
   throw invalidArgument('statements', 'give what defineStatements or implementStatements made');
 }
@@ -107,6 +116,7 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
 export function statement<A extends AnySchema, R>(spec: WithResult<A, R>): WithResult<A, R>;
 export function statement<A extends AnySchema>(spec: StatementSpec<A, void>): StatementSpec<A, void>;
 export function statement(spec: AnySpec): AnySpec {
+  checkSpec('spec', spec);
   return spec;
 }
 
@@ -129,6 +139,7 @@ type WithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly resul
  * const refs = await store.invoke(ads.profile({ user: 'ada' })); // string[] | undefined
  */
 export function defineStatements<const S extends AnySpecs>(specs: S): StatementBuilders<S> & Statements {
+  checkRecord(specs, { call: `defineStatements({ profile: ${SPEC} })`, field: 'statements' });
   const builders: Record<string, unknown> = {};
   const list: Statement[] = [];
   for (const [name, spec] of Object.entries(specs)) {
@@ -171,12 +182,18 @@ export type Implementations<C extends ContractLike> = {
  * });
  */
 export function implementStatements<C extends ContractLike>(
-  { operations }: C,
+  contract: C,
   implementations: Implementations<C>,
 ): Statements {
+  const call = 'implementStatements(contract, { profile: { cql, result } })';
+  const isContract = isRecord(contract) && isRecord(contract.operations);
+  check(isContract, 'contract', `must be one made by defineContract: write ${call}`);
+  checkRecord(implementations, { call, field: 'implementations' });
+  const { operations } = contract;
   const list = Object.entries<Omit<AnySpec, 'effect' | 'args'>>(implementations).map(([name, text]) => {
     const { effect, args } = operations[name] ?? {};
     if (effect === undefined || args === undefined) throw invalidArgument(name, 'the contract has no such operation');
+    checkRecord(text, { call: '{ cql, result }', field: name });
     return checkedStatement(name, { ...text, effect, args });
   });
   const built = new Set(['get', 'put', 'getMany', ...list.map(({ name }) => name)]);
@@ -185,7 +202,39 @@ export function implementStatements<C extends ContractLike>(
   return { [LIST]: list };
 }
 
+const SPEC = "{ effect: 'read', cql: 'SELECT …', args: z.object({ … }), result: one(…) }";
+
+const FIELDS: NamesOf<AnySpec> = {
+  effect: true,
+  cql: true,
+  args: true,
+  result: true,
+  idempotent: true,
+  params: true,
+  key: true,
+  equals: true,
+};
+
+/** What is seen without reading the text of the statement. */
+function checkSpec(name: string, given: unknown): void {
+  checkNamed(given, { call: SPEC, field: name }, FIELDS);
+  const spec = given as Readonly<Record<string, unknown>>;
+  const { effect, cql, args, result } = spec;
+  check(effect === 'read' || effect === 'update', `${name}.effect`, "must be 'read' or 'update'");
+  check(isName(cql), `${name}.cql`, 'must be the text of a statement');
+  const isSchema = (typeof args === 'object' || typeof args === 'function') && args !== null && '~standard' in args;
+  check(isSchema, `${name}.args`, 'must be a schema, as z.object({ user: z.string() })');
+  check(
+    result === undefined || hasMethods(result, 'make'),
+    `${name}.result`,
+    'must be made by one, rows, page, applied',
+  );
+  checkKinds(spec, 'function', 'params', 'key', 'equals');
+  checkKinds(spec, 'boolean', 'idempotent');
+}
+
 function checkedStatement(name: string, spec: AnySpec): Statement {
+  checkSpec(name, spec);
   const { cql, effect, idempotent = false } = spec;
   if (effect === 'read' && !isSelect(cql))
     throw invalidArgument(`${name}.effect`, "a statement that is no SELECT is an 'update'");

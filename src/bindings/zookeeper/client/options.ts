@@ -1,4 +1,5 @@
 /** How a client is made. */
+import { isRecord } from '../../../correctable/given.ts';
 import { ZooKeeperError } from './errors.ts';
 
 /** What it takes to take up a session again. The password is a secret. */
@@ -37,6 +38,11 @@ export const REQUEST_BYTES_MAX = 1_000_000;
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` that names the field */
 export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
+  const given: unknown = options;
+  if (!isRecord(given)) {
+    const hint = "options: give an object, as new ZooKeeper('127.0.0.1:2181', { sessionTimeoutMs: 12_000 })";
+    throw new ZooKeeperError('BAD_ARGUMENTS', { hint });
+  }
   return {
     sessionTimeoutMs: positive(options, 'sessionTimeoutMs', 12_000),
     preferredServer: options.preferredServer,

@@ -20,6 +20,9 @@ export interface ConnectString {
  * @throws ZooKeeperError `BAD_ARGUMENTS` that names the part that makes no sense
  */
 export function parseConnectString(text: string): ConnectString {
+  if (typeof text !== 'string') {
+    throw new ZooKeeperError('BAD_ARGUMENTS', { hint: "servers: give a text, as new ZooKeeper('127.0.0.1:2181')" });
+  }
   const slash = text.indexOf('/');
   const hosts = slash < 0 ? text : text.slice(0, slash);
   return {

@@ -1,0 +1,64 @@
+/**
+ * What programs without types may give for an argument. It is looked at where it is given: later it would fail as something
+ * else, or be taken in silence. Nothing of the library entry: that has `check` and `checkOptions`, which are smaller.
+ */
+import { check } from './errors.ts';
+
+/** The names of all options in `O`, for `checkNamed`; the compiler keeps such a list whole. */
+export type NamesOf<O> = { readonly [K in keyof O]-?: true };
+
+/** How a function is called. */
+export interface Usage {
+  /** The right call, for example `memory({ lagMs: 20 })`. */
+  readonly call: string;
+  /** The argument that is looked at; `options` unless given. */
+  readonly field?: string;
+}
+
+/** A text with something in it. */
+export function isName(given: unknown): given is string {
+  return typeof given === 'string' && given !== '';
+}
+
+/** An object, and no list. */
+export function isRecord(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Whether `given` is an object with methods of these names. */
+export function hasMethods(given: unknown, ...names: readonly string[]): boolean {
+  return isRecord(given) && names.every((name) => typeof given[name] === 'function');
+}
+
+/** Whether `given` can be a binding. */
+export function isBinding(given: unknown): boolean {
+  return hasMethods(given, 'consistencyLevels', 'submitOperation', 'supports');
+}
+
+/** Whether `given` can be the time of a client, a binding or a test. */
+export function isClock(given: unknown): boolean {
+  return hasMethods(given, 'now', 'setTimer');
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object, which shows the right call */
+export function checkRecord(given: unknown, { call, field = 'options' }: Usage): void {
+  check(isRecord(given), field, `write ${call}`);
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options, and for one that is misspelt */
+export function checkNamed(given: unknown, usage: Usage, names: Readonly<Record<string, true>>): void {
+  checkRecord(given, usage);
+  for (const [name, value] of Object.entries(given as object)) {
+    const isKnown = value === undefined || Object.hasOwn(names, name);
+    check(isKnown, name, `is none of ${Object.keys(names).join(', ')}: write ${usage.call}`);
+  }
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither of that kind nor left out */
+export function checkKinds(given: object, kind: 'boolean' | 'function', ...names: readonly string[]): void {
+  const fields = given as Readonly<Record<string, unknown>>;
+  for (const name of names) {
+    const value = fields[name];
+    check(value === undefined || typeof value === kind, name, `must be a ${kind}, or none`);
+  }
+}

@@ -1,0 +1,259 @@
+/** Mistakes with bindings in process, in front of others and over a wire, and with contracts and observables. */
+import { Observable } from 'rxjs';
+import * as z from 'zod';
+import { binding, contract, type Mistake, type Mistakes } from './untyped.ts';
+
+const url = 'ws://127.0.0.1:7420/irl';
+const levels = ['weak', 'strong'];
+const spec = { effect: 'read', args: z.object({}), result: z.unknown() };
+class Socket {}
+
+const ofContracts: Mistakes = {
+  defineContract: {
+    shows: "defineContract('shop', {",
+    whole: [
+      ['nothing', 'name', (f) => f()],
+      ['arguments swapped', 'name', (f) => f({ get: spec }, 'shop')],
+      ['operations without a name', 'name', (f) => f({ get: spec })],
+      ['a name without operations', 'operations', (f) => f('shop')],
+      ['a list of operations', 'operations', (f) => f('shop', [])],
+      ['null', 'operations', (f) => f('shop', null)],
+    ],
+    parts: [
+      ['an operation that is a schema', 'operations.get', (f) => f('shop', { get: 'read' })],
+      [
+        'an operation without an effect',
+        'operations.get.effect',
+        (f) => f('shop', { get: { ...spec, effect: undefined } }),
+      ],
+      ['an effect that is none', 'operations.get.effect', (f) => f('shop', { get: { ...spec, effect: 'write' } })],
+      [
+        'arguments that are no schema',
+        'operations.get.args',
+        (f) => f('shop', { get: { ...spec, args: { key: 'string' } } }),
+      ],
+      ['a result that is no schema', 'operations.get.result', (f) => f('shop', { get: { ...spec, result: String } })],
+      ['no result', 'operations.get.result', (f) => f('shop', { get: { effect: 'read', args: spec.args } })],
+      ['errors that are a list', 'operations.get.errors', (f) => f('shop', { get: { ...spec, errors: ['none'] } })],
+      [
+        'an error without a schema',
+        'operations.get.errors.none',
+        (f) => f('shop', { get: { ...spec, errors: { none: {} } } }),
+      ],
+      ['a key that is a name', 'key', (f) => f('shop', { get: { ...spec, key: 'queue' } })],
+      ['a colour that is misspelt', 'color', (f) => f('shop', { get: { ...spec, color: 'red' } })],
+    ],
+  },
+  operation: {
+    shows: "operation({ effect: 'read'",
+    whole: [
+      ['nothing', 'spec', (f) => f()],
+      ['an effect', 'spec', (f) => f('read', spec.args)],
+    ],
+    parts: [['no effect', 'spec.effect', (f) => f({ args: spec.args, result: spec.result })]],
+  },
+  parseArgs: {
+    shows: 'parseArgs(contract, operation)',
+    whole: [
+      ['nothing', 'contract', (f) => f()],
+      ['arguments swapped', 'contract', (f) => f({ name: 'get', args: {}, effect: 'read' }, contract())],
+    ],
+    parts: [
+      ['a contract without an operation', 'operation', (f) => f(contract())],
+      ['the name of an operation', 'operation', (f) => f(contract(), 'get')],
+    ],
+  },
+  isDomainError: 'takes anything for an error, and says of what it does not know that it is none',
+};
+
+const ofConnections: Mistakes = {
+  ...ofContracts,
+  exponentialBackoff: 'is bundled with every page: its numbers are looked at by nobody',
+  findSites: {
+    shows: "findSites('http://127.0.0.1:7070'",
+    whole: [['a number for the options', 'options', (f) => f('http://127.0.0.1:1', 500)]],
+    parts: [
+      ['nothing', 'directory', (f) => f()],
+      ['a websocket address', 'directory', (f) => f(url)],
+      ['a time that is a text', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: '5' })],
+      ['a fetch that is none', 'fetch', (f) => f('http://127.0.0.1:1', { fetch: true })],
+      ['an option that is misspelt', 'timeout', (f) => f('http://127.0.0.1:1', { timeout: 500 })],
+    ],
+  },
+};
+
+/** What is wrong with one option of a connection, whichever binding it is for. */
+const badOptions: readonly (readonly [what: string, field: string, options: object])[] = [
+  ['no url', 'url', { WebSocket: Socket }],
+  ['a url that is null', 'url', { url: null, WebSocket: Socket }],
+  ['a url that is a number', 'url', { url: 7420, WebSocket: Socket }],
+  ['no url in a list', 'url', { url: [], WebSocket: Socket }],
+  ['an address of pages', 'url', { url: 'http://127.0.0.1:7420', WebSocket: Socket }],
+  ['a WebSocket that is a module', 'WebSocket', { url, WebSocket: { WebSocket: Socket } }],
+  ['a policy that is a number', 'reconnect', { url, WebSocket: Socket, reconnect: 1000 }],
+  ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
+  ['a time that is a text', 'heartbeatMs', { url, WebSocket: Socket, heartbeatMs: '15s' }],
+  ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
+  ['a codec that nobody knows', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
+];
+
+export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
+  './bindings/memory': {
+    memory: {
+      shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',
+      whole: [
+        ['a number', 'options', (f) => f(5)],
+        ['null', 'options', (f) => f(null)],
+        ['a list of levels', 'options', (f) => f(levels)],
+        ['one delay for all levels', 'delaysMs', (f) => f({ delaysMs: 5 })],
+        ['a list of delays', 'delaysMs', (f) => f({ delaysMs: [5, 80] })],
+        ['an option that is misspelt', 'delayMs', (f) => f({ delayMs: { weak: 5 } })],
+      ],
+      parts: [
+        ['a delay of no level', 'delaysMs.week', (f) => f({ delaysMs: { week: 5 } })],
+        ['a delay that is a text', 'delaysMs.weak', (f) => f({ delaysMs: { weak: '5' } })],
+        ['a delay below 0', 'lagMs', (f) => f({ lagMs: -1 })],
+        ['levels without a list', 'levels', (f) => f({ levels: 'weak' })],
+        ['no levels', 'levels', (f) => f({ levels: [] })],
+        ['a store of its own', 'store', (f) => f({ store: new Map() })],
+        ['a clock that is none', 'clock', (f) => f({ clock: Date })],
+      ],
+    },
+    memoryStore: 'takes no arguments',
+  },
+  './bindings/primary-backup': {
+    primaryBackup: {
+      shows: "primaryBackup({ levels: ['weak', 'strong'], tiers: {",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['levels and tiers apart', 'options', (f) => f(levels, { weak: () => 1, strong: () => 1 })],
+        ['null', 'options', (f) => f(null)],
+        ['no tiers', 'tiers', (f) => f({ levels })],
+        ['a list of tiers', 'tiers', (f) => f({ levels, tiers: [() => 1, () => 1] })],
+        ['an option that is misspelt', 'tier', (f) => f({ levels, tier: {} })],
+      ],
+      parts: [
+        ['levels without a list', 'levels', (f) => f({ levels: 'weak', tiers: {} })],
+        ['a tier that is a value', 'tiers.weak', (f) => f({ levels, tiers: { weak: 1, strong: () => 1 } })],
+        ['a mode that nobody knows', 'mode', (f) => f({ levels: ['a'], tiers: { a: () => 1 }, mode: 'fast' })],
+        [
+          'a list of what it supports',
+          'supports',
+          (f) => f({ levels: ['a'], tiers: { a: () => 1 }, supports: ['get'] }),
+        ],
+      ],
+    },
+    answer: { shows: 'answer(value, { version: 7 })', whole: [['a version', 'details', (f) => f(1, 7)]], parts: [] },
+  },
+  './bindings/cache': {
+    cached: {
+      shows: 'cached(memory(), { principal: user.id })',
+      whole: [
+        ['nothing', 'binding', (f) => f()],
+        ['options without a binding', 'binding', (f) => f({ principal: 'ada' })],
+        ['arguments swapped', 'binding', (f) => f({ principal: 'ada' }, binding())],
+        ['a name for the options', 'options', (f) => f(binding(), 'ada')],
+        ['null for the options', 'options', (f) => f(binding(), null)],
+        ['an option that is misspelt', 'maxEntries', (f) => f(binding(), { maxEntries: 5 })],
+      ],
+      parts: [
+        ['a principal that is a number', 'principal', (f) => f(binding(), { principal: 7 })],
+        ['one level without a list', 'committed', (f) => f(binding(), { committed: 'strong' })],
+        ['a level that the binding does not have', 'committed', (f) => f(binding(), { committed: ['causal'] })],
+        ['a store that is a map', 'store', (f) => f(binding(), { store: new Map() })],
+        ['half an entry', 'entriesMax', (f) => f(binding(), { entriesMax: 0.5 })],
+        ['a miss that nobody knows', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
+        ['a list of what is cacheable', 'cacheable', (f) => f(binding(), { cacheable: ['get'] })],
+      ],
+    },
+    indexedDbStore: {
+      shows: "indexedDbStore({ name: 'shop' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a name', 'options', (f) => f('shop')],
+        ['no name', 'name', (f) => f({})],
+      ],
+      parts: [],
+    },
+    mapStore: 'takes no arguments',
+  },
+  './bindings/cache/node': {
+    directoryStore: {
+      shows: "directoryStore({ directory: './cache' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a path', 'options', (f) => f('./cache')],
+        ['another name of the directory', 'directory', (f) => f({ path: './cache' })],
+      ],
+      parts: [],
+    },
+  },
+  './bindings/remote': {
+    ...ofConnections,
+    remote: {
+      shows: 'remote({ url, levels })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f(url, { levels })],
+        ['null', 'options', (f) => f(null)],
+      ],
+      parts: [
+        ...badOptions.map(([what, field, options]): Mistake => [what, field, (f) => f({ levels, ...options })]),
+        ['no levels', 'levels', (f) => f({ url, WebSocket: Socket })],
+        ['levels without a list', 'levels', (f) => f({ url, WebSocket: Socket, levels: 'weak' })],
+        ['a level that is a number', 'levels', (f) => f({ url, WebSocket: Socket, levels: [1] })],
+        ['the name of a contract', 'contract', (f) => f({ url, WebSocket: Socket, levels, contract: 'shop' })],
+      ],
+    },
+  },
+  './bindings/redblue': {
+    ...ofConnections,
+    redblue: {
+      shows: "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })",
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['options without a contract', 'contract', (f) => f({ url })],
+        ['arguments swapped', 'contract', (f) => f(url, contract())],
+        ['the name of a contract', 'contract', (f) => f('shop', { url })],
+        ['a contract without options', 'options', (f) => f(contract())],
+        ['an address for the options', 'options', (f) => f(contract(), url)],
+        ['null for the options', 'options', (f) => f(contract(), null)],
+      ],
+      parts: badOptions.map(([what, field, options]): Mistake => [what, field, (f) => f(contract(), options)]),
+    },
+  },
+  './rxjs': {
+    fromObservable: {
+      shows: "fromObservable(['partial', 'complete'], search$)",
+      whole: [
+        ['levels without an observable', 'observable', (f) => f(levels)],
+        ['a promise', 'observable', (f) => f(levels, Promise.resolve(1))],
+        ['arguments swapped', 'observable', (f) => f(new Observable(), levels)],
+      ],
+      parts: [
+        ['levels without a list', 'levels', (f) => f('weak', new Observable())],
+        ['a function for the options', 'options', (f) => f(levels, new Observable(), () => 1)],
+        ['a level for the view', 'view', (f) => f(levels, new Observable(), { view: 'weak' })],
+      ],
+    },
+    toObservable: {
+      shows: "toObservable(store.invoke(get('news')))",
+      whole: [
+        ['nothing', 'correctable', (f) => f()],
+        ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
+        ['an observable', 'correctable', (f) => f(new Observable())],
+      ],
+      parts: [],
+    },
+    atLeast: {
+      shows: "atLeast(store.levels, 'causal')",
+      whole: [
+        ['nothing', 'levels', (f) => f()],
+        ['a level without levels', 'levels', (f) => f('strong')],
+      ],
+      parts: [],
+    },
+    finalOnly: 'takes no arguments',
+    values: 'takes no arguments',
+  },
+};

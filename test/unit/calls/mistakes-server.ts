@@ -1,0 +1,249 @@
+/** Mistakes with services, sites and gateways, and with what tests them. */
+import * as z from 'zod';
+import { defineContract, defineService } from '../../../src/server/index.ts';
+import { callsOfBindings } from './mistakes-bindings.ts';
+import { binding, contract, type Mistakes } from './untyped.ts';
+
+const { defineContract: ofContract, operation, parseArgs, isDomainError } = callsOfBindings['./bindings/remote'] ?? {};
+
+const parts = { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } };
+const field = { kind: 'counter' };
+
+const service = () =>
+  defineService(
+    defineContract('wrong-calls', {
+      get: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
+    }),
+    { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } },
+  );
+
+const takesNone = 'takes no arguments';
+
+export const callsOfServer: Readonly<Record<string, Mistakes>> = {
+  './server': {
+    ...(ofContract && { defineContract: ofContract }),
+    ...(operation && { operation }),
+    ...(parseArgs && { parseArgs }),
+    ...(isDomainError && { isDomainError }),
+    createEmbedded: {
+      shows: "createEmbedded(service, { sites: ['irl', 'frk'] })",
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['one object, as serve has it', 'service', (f) => f({ service: service(), sites: ['irl'] })],
+        ['arguments swapped', 'service', (f) => f({ sites: ['irl'] }, service())],
+        ['a contract in the place of its service', 'service', (f) => f(contract(), { sites: ['irl'] })],
+        ['a service alone', 'options', (f) => f(service())],
+        ['a list of sites', 'options', (f) => f(service(), ['irl'])],
+        ['null for the options', 'options', (f) => f(service(), null)],
+        ['an option that is misspelt', 'dataFolder', (f) => f(service(), { sites: ['irl'], dataFolder: './data' })],
+      ],
+      parts: [
+        ['one site without a list', 'sites', (f) => f(service(), { sites: 'irl' })],
+        ['a leader that is no site', 'redLeader', (f) => f(service(), { sites: ['irl'], redLeader: 'frk' })],
+        [
+          'a bound of generators that is misspelt',
+          'steps',
+          (f) => f(service(), { sites: ['irl'], generators: { steps: 5 } }),
+        ],
+      ],
+    },
+    serve: {
+      shows: "serve({ service, sites: ['irl', 'frk'] })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a list', 'options', (f) => f([service()])],
+        [
+          'who may connect, misspelt',
+          'authentication',
+          (f) => f({ service: service(), sites: ['irl'], authentication: () => {} }),
+        ],
+        ['a folder, misspelt', 'dataFolder', (f) => f({ service: service(), sites: ['irl'], dataFolder: './data' })],
+        ['the parts of a service', 'contract', (f) => f(service(), { sites: ['irl'] })],
+      ],
+      parts: [
+        ['no service', 'service', (f) => f({ sites: ['irl'] })],
+        ['no sites', 'sites', (f) => f({ service: service() })],
+        ['a port that is a text', 'port', (f) => f({ service: service(), sites: ['irl'], port: '7420' })],
+        [
+          'a text for a switch',
+          'allowUnauthenticated',
+          (f) => f({ service: service(), sites: ['irl'], allowUnauthenticated: 'yes' }),
+        ],
+      ],
+    },
+    createGateway: {
+      shows: 'createGateway({ binding: memory() })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a binding without its name', 'binding', (f) => f(binding())],
+        ['an object without a binding', 'binding', (f) => f({})],
+        ['the function that makes the binding', 'binding', (f) => f({ binding })],
+        ['who may connect, misspelt', 'auth', (f) => f({ binding: binding(), auth: () => {} })],
+      ],
+      parts: [
+        [
+          'a limit that nobody knows',
+          'limits.connections',
+          (f) => f({ binding: binding(), limits: { connections: 5 } }),
+        ],
+      ],
+    },
+    listenGateways: {
+      shows: 'listenGateways({ sites: { irl: createGateway({ binding }) } })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a port', 'options', (f) => f(7420)],
+        ['a gateway without its site', 'sites', (f, { createGateway }) => f(gatewayBy(createGateway))],
+        ['a list of gateways', 'sites', (f, { createGateway }) => f({ sites: [gatewayBy(createGateway)] })],
+        ['an option that is misspelt', 'gateways', (f) => f({ gateways: {} })],
+      ],
+      parts: [],
+    },
+    oneWayDelayMs: {
+      shows: "oneWayDelayMs({ 'irl-frk': 20 }, 'irl', 'frk')",
+      whole: [
+        ['nothing', 'wan', (f) => f()],
+        ['two sites', 'wan', (f) => f('irl', 'frk')],
+        ['null', 'wan', (f) => f(null, 'irl', 'frk')],
+      ],
+      parts: [['a pair that is not given', 'wan.a-b', (f) => f({}, 'a', 'b')]],
+    },
+    defineService: {
+      shows: 'defineService(contract, { tables, shadowOperations',
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['arguments swapped', 'contract', (f) => f(parts, contract())],
+        ['an implementation alone', 'contract', (f) => f(parts)],
+        ['a contract alone', 'implementation', (f) => f(contract())],
+        ['null', 'implementation', (f) => f(contract(), null)],
+        ['a part that is misspelt', 'generator', (f) => f(contract(), { ...parts, generator: {} })],
+      ],
+      parts: [
+        ['no tables', 'tables', (f) => f(contract(), { ...parts, tables: undefined })],
+        ['a table that is not made', 'tables.rows', (f) => f(contract(), { ...parts, tables: { rows: { n: field } } })],
+        [
+          'shadow operations that are no function',
+          'shadowOperations',
+          (f) => f(contract(), { ...parts, shadowOperations: {} }),
+        ],
+        [
+          'shadow operations that give nothing',
+          'shadowOperations',
+          (f) => f(contract(), { ...parts, shadowOperations: () => {} }),
+        ],
+        [
+          'one without a colour',
+          'shadowOperations.add',
+          (f) => f(contract(), { ...parts, shadowOperations: () => ({ add: () => [] }) }),
+        ],
+        ['no generators', 'generators', (f) => f(contract(), { ...parts, generators: undefined })],
+        ['a generator that is missing', 'generators.get', (f) => f(contract(), { ...parts, generators: {} })],
+        ['a generator that is a value', 'generators.get', (f) => f(contract(), { ...parts, generators: { get: 1 } })],
+        ['one name without a list', 'alwaysRed', (f) => f(contract(), { ...parts, alwaysRed: 'get' })],
+      ],
+    },
+    table: {
+      shows: 'table({ balance: counter() })',
+      whole: [
+        ['nothing', 'fields', (f) => f()],
+        ['a name', 'fields', (f) => f('accounts', { balance: field })],
+        ['a list', 'fields', (f) => f([field])],
+      ],
+      parts: [
+        ['a function that was not called', 'fields.balance', (f, { counter }) => f({ balance: counter })],
+        ['a type by name', 'fields.balance', (f) => f({ balance: 'number' })],
+        ['a name for the options', 'options', (f) => f({ balance: field }, 'balance')],
+        ['one index without a list', 'indexes', (f) => f({ owner: { kind: 'register' } }, { indexes: 'owner' })],
+        ['an index of no field', 'indexes', (f) => f({ balance: field }, { indexes: ['owner'] })],
+        ['a text for a switch', 'removable', (f) => f({ balance: field }, { removable: 'yes' })],
+        ['an option that is misspelt', 'index', (f) => f({ balance: field }, { index: ['balance'] })],
+      ],
+    },
+    red: {
+      shows: 'red(({ account, amount }) =>',
+      whole: [
+        ['nothing', 'effects', (f) => f()],
+        ['a list of effects', 'effects', (f) => f([])],
+        ['an object', 'effects', (f) => f({ effects: () => [] })],
+      ],
+      parts: [['a reply that is a value', 'reply', (f) => f(() => [], null)]],
+    },
+    blue: {
+      shows: 'blue(({ account, amount }) =>',
+      whole: [
+        ['nothing', 'effects', (f) => f()],
+        ['a list of effects', 'effects', (f) => f([])],
+      ],
+      parts: [],
+    },
+    local: 'takes any result; in a generator, whose results are held to the contract',
+    withMeta: 'takes any result; in a generator, whose mistakes are the alarms of the site',
+    cell: takesNone,
+    counter: takesNone,
+    log: takesNone,
+    queue: takesNone,
+    register: takesNone,
+    set: takesNone,
+    stock: takesNone,
+  },
+  './testing': {
+    ContractBreach: 'is thrown by the contract suite',
+    bindingContract: {
+      shows: "bindingContract({ name: 'memory', open",
+      whole: [
+        ['nothing', 'subject', (f) => f()],
+        ['a binding', 'subject', (f) => f(binding(), { describe: () => {}, test: () => {}, expect: () => {} })],
+        ['no runner', 'runner', (f) => f({ name: 'memory', open: async () => ({ binding: binding() }) })],
+      ],
+      parts: [],
+    },
+    checkService: {
+      shows: 'checkService(service, { draw',
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['a contract', 'service', (f) => f(contract(), { draw: () => {} })],
+        ['a service alone', 'options', (f) => f(service())],
+        ['a function for the options', 'options', (f) => f(service(), () => {})],
+        ['an option that is misspelt', 'seeds', (f) => f(service(), { draw: () => {}, seeds: 5 })],
+      ],
+      parts: [
+        ['a draw that is an operation', 'draw', (f) => f(service(), { draw: contract().get({ key: 'k' }) })],
+        ['half a run', 'runs', (f) => f(service(), { draw: () => {}, runs: 0.5 })],
+        ['a profile that nobody knows', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
+        ['circumstances by number', 'with', (f) => f(service(), { draw: () => {}, with: 5 })],
+      ],
+    },
+    plainService: {
+      shows: 'plainService(service, { onAlarm })',
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['a contract', 'service', (f) => f(contract())],
+        ['a function for the options', 'options', (f) => f(service(), () => {})],
+      ],
+      parts: [['an alarm that is none', 'onAlarm', (f) => f(service(), { onAlarm: 'log' })]],
+    },
+    scriptedBinding: {
+      shows: "scriptedBinding(['weak', 'strong'], { onCall })",
+      whole: [['a function for the options', 'options', (f) => f(['weak'], () => {})]],
+      parts: [
+        ['nothing', 'levels', (f) => f()],
+        ['a level', 'levels', (f) => f('weak')],
+        ['an answer that is a value', 'onCall', (f) => f(['weak'], { onCall: 5 })],
+        ['an option that is misspelt', 'session', (f) => f(['weak'], { session: true })],
+      ],
+    },
+    virtualClock: {
+      shows: 'virtualClock(0)',
+      whole: [
+        ['a date', 'startsAt', (f) => f(new Date())],
+        ['a text', 'startsAt', (f) => f('2026-11-22')],
+      ],
+      parts: [],
+    },
+    ServiceFault: 'is made by checkService',
+  },
+};
+
+function gatewayBy(createGateway: unknown): unknown {
+  return (createGateway as (options: object) => unknown)({ binding: binding() });
+}

@@ -1,0 +1,129 @@
+/**
+ * The mistakes that people make, by the entry and the function that they call: arguments forgotten, swapped or of another
+ * kind, options misspelt. `whole` are those that the right call shows; `parts`, those that are about one option.
+ */
+import { callsOfBindings } from './mistakes-bindings.ts';
+import { callsOfEngines } from './mistakes-engines.ts';
+import { callsOfServer } from './mistakes-server.ts';
+import { binding, contract, method, type Mistakes } from './untyped.ts';
+
+const two = ['weak', 'strong'];
+
+export const mistakes: Readonly<Record<string, Mistakes>> = {
+  '.': {
+    createClient: {
+      shows: 'createClient(memory())',
+      whole: [
+        ['no binding', 'binding', (f) => f()],
+        ['an address', 'binding', (f) => f('ws://127.0.0.1:7420')],
+        ['options without a binding', 'binding', (f) => f({ timeoutMs: 5 })],
+        ['a client in the place of its binding', 'binding', (f) => f(f(binding()))],
+        ['the function that makes the binding', 'binding', (f) => f(binding)],
+        ['null', 'binding', (f) => f(null)],
+      ],
+      parts: [
+        ['a number for the options', 'options', (f) => f(binding(), 500)],
+        ['null for the options', 'options', (f) => f(binding(), null)],
+        ['a text for the time', 'timeoutMs', (f) => f(binding(), { timeoutMs: '5' })],
+        ['invoke: no operation', 'operation', (f) => method(f(binding()), 'invoke')()],
+        ['invoke: the name of an operation', 'operation', (f) => method(f(binding()), 'invoke')('get', 'k')],
+        ['invoke: a builder that was not called', 'operation', (f) => method(f(binding()), 'invoke')(contract().get)],
+        ['invoke: a list of levels', 'options', (f) => method(f(binding()), 'invoke')(read, ['strong'])],
+        ['invoke: a level', 'options', (f) => method(f(binding()), 'invoke')(read, 'strong')],
+        ['invoke: null', 'options', (f) => method(f(binding()), 'invoke')(read, null)],
+        ['invoke: one level without a list', 'levels', (f) => method(f(binding()), 'invoke')(read, { levels: 'weak' })],
+        ['invoke: a session of nobody', 'session', (f) => method(f(binding()), 'invoke')(read, { session: {} })],
+        ['invoke: half a time', 'timeoutMs', (f) => method(f(binding()), 'invoke')(read, { timeoutMs: -1 })],
+        ['invokeWeak: a number', 'options', (f) => method(f(binding()), 'invokeWeak')(read, 500)],
+        ['invokeStrong: a list', 'options', (f) => method(f(binding()), 'invokeStrong')(read, ['strong'])],
+        ['session: a token', 'options', (f) => method(f(binding()), 'session')('token')],
+        ['session: tokens without their name', 'options', (f) => method(f(binding()), 'session')(['token'])],
+        ['session: null', 'options', (f) => method(f(binding()), 'session')(null)],
+      ],
+    },
+    all: {
+      shows: 'all([a, b])',
+      whole: [
+        ['no parts', 'parts', (f) => f()],
+        [
+          'parts without a list',
+          'parts',
+          (f, entry) => f(method(entry, 'correctableOf')(1), method(entry, 'correctableOf')(2)),
+        ],
+        ['parts by name', 'parts', (f) => f({})],
+      ],
+      parts: [['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])]],
+    },
+    correctable: {
+      shows: 'give',
+      whole: [
+        ['nothing', 'levels', (f) => f()],
+        ['levels without a list', 'levels', (f) => f('weak', () => {})],
+        ['arguments swapped', 'levels', (f) => f(() => {}, two)],
+      ],
+      parts: [
+        ['no executor', 'executor', (f) => f(two)],
+        ['a promise for the executor', 'executor', (f) => f(two, Promise.resolve(1))],
+        ['a number for the options', 'options', (f) => f(two, () => {}, 500)],
+        ['null for the options', 'options', (f) => f(two, () => {}, null)],
+        ['a text for the time', 'timeoutMs', (f) => f(two, () => {}, { timeoutMs: '5' })],
+        ['settle: a number', 'options', (f) => method(f(two, open), 'settle')(500)],
+        ['settle: a level', 'options', (f) => method(f(two, open), 'settle')('weak')],
+        ['settle: null', 'options', (f) => method(f(two, open), 'settle')(null)],
+        ['settle: a text for the time', 'withinMs', (f) => method(f(two, open), 'settle')({ withinMs: 'soon' })],
+        ['when: a number', 'options', (f) => method(f(two, open), 'when')('weak', 500)],
+        ['when: null', 'options', (f) => method(f(two, open), 'when')('weak', null)],
+      ],
+    },
+    correctableFrom: {
+      shows: 'give one',
+      whole: [
+        ['a value', 'promise', (f) => f(5)],
+        ['nothing', 'promise', (f) => f()],
+      ],
+      parts: [],
+    },
+    correctableOf: 'takes any value',
+    boxed: 'takes whatever it is given, and gives it back',
+    getSnapshot: 'takes a Correctable of any copy of the package',
+    isCorrectableError: 'takes anything',
+    structurallyEqual: 'takes anything',
+    CorrectableError: 'is made by those who write bindings: its code is what they say',
+  },
+  './operations': {
+    get: {
+      shows: 'give a string',
+      whole: [
+        ['nothing', 'key', (f) => f()],
+        ['a number', 'key', (f) => f(7)],
+        ['an object', 'key', (f) => f({ key: 'k' })],
+      ],
+      parts: [],
+    },
+    put: { shows: 'give a string', whole: [['an object', 'key', (f) => f({ key: 'k', value: 1 })]], parts: [] },
+    getMany: {
+      shows: 'give a list',
+      whole: [['keys without a list', 'keys', (f) => f('a', 'b')]],
+      parts: [['a list of numbers', 'keys[0]', (f) => f([1])]],
+    },
+    enqueue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]], parts: [] },
+    dequeue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
+    peek: { shows: 'give a string', whole: [['nothing', 'queue', (f) => f()]], parts: [] },
+    safeThreshold: {
+      shows: 'safeThreshold(view)',
+      whole: [
+        ['nothing', 'view', (f) => f()],
+        ['a number', 'view', (f) => f(20)],
+      ],
+      parts: [],
+    },
+  },
+  ...callsOfBindings,
+  ...callsOfEngines,
+  ...callsOfServer,
+};
+
+const read = { name: 'get', args: { key: 'k' }, effect: 'read', key: 'k' };
+
+/** An executor that brings nothing: what is asked of its Correctable ends by itself. */
+function open(): void {}
