@@ -24,6 +24,8 @@ export class NodeFiles implements Files {
   readonly #pace: DiskPace;
   /** Files that are being made or removed. */
   readonly #underWay = new Set<Promise<void>>();
+  /** Ends with the last removal that was asked for. */
+  #removals = Promise.resolve();
 
   /** `now` gives the milliseconds since any moment. */
   constructor(root: string, now: () => number = () => performance.now()) {
@@ -85,8 +87,10 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    // One that cannot be removed only takes room, and is seen again at the next start.
-    this.#track(fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+    // One after the other, so that a process that is killed leaves the newest. One that cannot be removed only takes
+    // room, and is seen again at the next start.
+    this.#removals = this.#removals.then(() => fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+    this.#track(this.#removals);
   }
 
   /** Ends when no file is being made or removed: before that nobody else should use the folder. */

@@ -100,6 +100,7 @@ describe('durable storage: logs', () => {
     const epochs: number[] = [];
     for (let start = 0; start < 5; start += 1) {
       epochs.push(machine.start().storage.epoch);
+      machine.run();
       machine.disk.crash();
     }
     expect(epochs).toEqual([1, 2, 3, 4, 5]);
