@@ -111,6 +111,14 @@ export const STORAGE_MUTANTS = [
     command: unit('storage/lost-site.test.ts'),
   },
   {
+    name: 'sites that have all lost their folders start empty',
+    rule: 'storage S18',
+    file: `${STORAGE}/missing-sites.ts`,
+    line: 'if (!hasManifest) return;',
+    replacement: 'return;',
+    command: unit('storage/small-files.test.ts'),
+  },
+  {
     name: 'a manifest is made anew beside data',
     rule: 'storage S23',
     file: `${STORAGE}/data-folder.ts`,

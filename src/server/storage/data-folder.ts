@@ -29,6 +29,8 @@ export interface DataFolder {
   readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Authenticates session tokens: a new one where there is none. */
   readonly clusterKey: Uint8Array;
+  /** Whether it was used before. */
+  readonly hasManifest: boolean;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
   /** The folder of a site, relative to `files`. */
@@ -71,7 +73,8 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
       const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
       if (!isSame) files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
     };
-    const hasLostKey = key === undefined && found !== undefined;
+    const hasManifest = found !== undefined;
+    const hasLostKey = key === undefined && hasManifest;
     const close = async (): Promise<void> => {
       try {
         await nodeFiles.settled();
@@ -79,7 +82,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
         lock.release();
       }
     };
-    return { files, lock, siteFolder, clusterKey, hasLostKey, adopt, close };
+    return { files, lock, siteFolder, clusterKey, hasManifest, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -96,7 +99,7 @@ function takeLock(path: string): FolderLock {
   }
 }
 
-/** Every start writes it before anything else is: a folder with data in it has lost its own. */
+/** The first start writes it before any site writes: a folder with data in it has lost its own. */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST)) return parseManifest(files.read(MANIFEST));
   const witness = files.list('sites').find((name) => hasPast(files, siteFolder(name)));

@@ -106,7 +106,7 @@ function lookAt(files: Files, dataDir: string, before: Look | undefined): Look |
     const holdings = all.length === names.length ? all : undefined;
     const refusal = refusalOf(() => {
       readKey(files);
-      refuseMissingSites(files, folders);
+      refuseMissingSites(files, folders, true);
       const deployed = { names, redLeader: names.indexOf(redLeader) };
       if (holdings !== undefined) refuseLostPasts(holdings, deployed, before?.holdings);
     });

@@ -79,7 +79,7 @@ type FoundSite = Required<Pick<DurableStorageOptions, 'folder' | 'events' | 'rec
  *
  * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
  */
-function recoverAll({ files, siteFolder }: DataFolder, deployment: DurableDeployment): FoundSite[] {
+function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: DurableDeployment): FoundSite[] {
   const { sites: names, redLeader, onAlarm } = deployment;
   const folders = names.map((name) => ({ folder: siteFolder(name), events: storageAlarms(name, onAlarm) }));
   const checkAll = (check: () => void): void => {
@@ -92,7 +92,7 @@ function recoverAll({ files, siteFolder }: DataFolder, deployment: DurableDeploy
   };
   checkAll(() => {
     const paths = folders.map(({ folder }) => folder);
-    refuseMissingSites(files, paths);
+    refuseMissingSites(files, paths, hasManifest);
   });
   const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
   const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));

@@ -70,6 +70,28 @@ test('the manifest is gone while data are there → no start, for these sites or
   await refuse(() => start(valuesService(), ['frk', 'irl']), /no manifest\.json/);
 });
 
+test.each(['sites', 'sites/frk and sites/irl'])(
+  '%s gone while the manifest is there → no start; inspect says the same',
+  async (gone) => {
+    await work();
+    for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
+    await refuse(
+      start,
+      /nothing in sites\/irl, sites\/frk, and manifest\.json says that there was\. .* remove manifest\.json/,
+    );
+    expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
+    expect(inspectDataFolder(dataDir).refusal).toMatch(/nothing in sites\/irl, sites\/frk/);
+    rmSync(pathOf('manifest.json'));
+    await start().close();
+  },
+);
+
+test('the only log of a single site is gone → no start', async () => {
+  await start(valuesService(), ['irl']).close();
+  rmSync(pathOf('sites/irl/0000000001.log'));
+  await refuse(() => start(valuesService(), ['irl']), /nothing in sites\/irl, and manifest\.json/);
+});
+
 test('a first start that was killed before it wrote the manifest → starts', async () => {
   await start().close();
   rmSync(pathOf('manifest.json'));
