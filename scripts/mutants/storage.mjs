@@ -119,6 +119,14 @@ export const STORAGE_MUTANTS = [
     command: unit('storage/small-files.test.ts'),
   },
   {
+    name: 'a server takes its folder before it knows whether it may listen',
+    rule: 'storage S19',
+    file: 'src/server/main.ts',
+    line: 'const sites: Record<string, Gateway> = {};',
+    replacement: 'begin(); const sites: Record<string, Gateway> = {};',
+    command: unit('storage/small-files.test.ts'),
+  },
+  {
     name: 'a manifest is made anew beside data',
     rule: 'storage S23',
     file: `${STORAGE}/data-folder.ts`,

@@ -1,12 +1,16 @@
 /** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded } from '../../../src/server/embedded.ts';
+import { serve } from '../../../src/server/main.ts';
 import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
 import { inspectDataFolder } from '../../../src/server/storage/inspect.ts';
 import { notesService, valuesService } from './notes-service.ts';
@@ -53,6 +57,33 @@ test('a newer service is refused for what a site has lost → the one of before 
   const embedded = start();
   expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
   await embedded.close();
+});
+
+test.each([
+  ['an address that others reach', { host: '0.0.0.0' }, { code: 'INVALID_ARGUMENT', field: 'host' }],
+  ['limits that do not fit', { limits: { inFlightMax: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' }],
+  ['a port that is taken', {}, { code: 'EADDRINUSE' }],
+])('a newer service is refused for %s → the one of before starts', async (_, refused, error) => {
+  await work();
+  const before = contents();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  await expect(serve({ service: notesService(), sites: SITES, dataDir, port, ...refused })).rejects.toMatchObject(
+    error,
+  );
+  expect(contents()).toEqual(before);
+  const embedded = start();
+  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  await embedded.close();
+});
+
+test('a newer service that serves → has the folder from then on', async () => {
+  await work();
+  const server = await serve({ service: notesService(), sites: SITES, dataDir });
+  await server.close();
+  expect(() => start()).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
 });
 
 test('a manifest of an older format and a start that is refused → its format stays', async () => {
