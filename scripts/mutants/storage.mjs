@@ -87,6 +87,14 @@ export const STORAGE_MUTANTS = [
     command: unit('storage/folder-lock.test.ts'),
   },
   {
+    name: 'a process that has ended holds its lock until its parent notices',
+    rule: 'storage S14',
+    file: `${STORAGE}/process-place.ts`,
+    line: "if (ENDED.includes(statOf(pid)[0] ?? '')) return false;",
+    replacement: '',
+    command: unit('storage/folder-lock.test.ts'),
+  },
+  {
     name: 'an owner does not look after a gap',
     rule: 'storage S14',
     file: `${STORAGE}/folder-lock.ts`,

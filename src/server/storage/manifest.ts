@@ -60,6 +60,13 @@ function hasTables(service: Manifest['service'] | undefined): boolean {
   return typeof service?.name === 'string' && typeof service.tables === 'object';
 }
 
+/** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
+export function checkFormat({ format }: Manifest, dataDir: string): void {
+  if (isReadable(format)) return;
+  const problem = `has format ${format}, and this version reads ${FORMAT_MIN} to ${FORMAT}`;
+  throw mismatch(`The data in ${dataDir} ${problem}: use the version that wrote it.`);
+}
+
 /**
  * Checks that data can be used by a deployment.
  *
@@ -69,11 +76,7 @@ export function checkManifest(found: Manifest, wanted: Manifest, dataDir: string
   const refuse = (problem: string): never => {
     throw mismatch(`The data in ${dataDir} ${problem}`);
   };
-  if (!isReadable(found.format)) {
-    refuse(
-      `has format ${found.format}, and this version reads ${FORMAT_MIN} to ${FORMAT}: use the version that wrote it.`,
-    );
-  }
+  checkFormat(found, dataDir);
   if (found.service.name !== wanted.service.name) {
     refuse(`belongs to the service '${found.service.name}', not '${wanted.service.name}': name another folder.`);
   }

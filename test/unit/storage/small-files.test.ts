@@ -141,6 +141,14 @@ test.each([
   await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
 });
 
+test.each([3, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
+  await work();
+  const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
+  writeFileSync(pathOf('manifest.json'), other);
+  expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+  expect(inspectDataFolder(dataDir).refusal).toContain(`has format ${format}`);
+});
+
 test('a key that can be guessed → no start; inspect says the same', async () => {
   await work();
   writeFileSync(pathOf('cluster.key'), '');
