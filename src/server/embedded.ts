@@ -179,7 +179,13 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   const counters: RejectionCounter[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
-  const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
+  const storage = openStorage(dataDir, {
+    service,
+    sites,
+    redLeader: String(sites[redLeader]),
+    hasOwnKey: options.clusterKey !== undefined,
+    onAlarm,
+  });
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   const close = async (): Promise<void> => {
     for (const link of links.flat()) link?.close();

@@ -38,6 +38,8 @@ export interface DataFolder {
   /**
    * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
    * for whatever it was for before.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it
    */
   adopt(): void;
   /** Lets go of the folder once no file in it is being made or removed. */
@@ -59,7 +61,8 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     if (!SITE_NAME.test(name)) throw invalidSite(name);
   }
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = takeLock(join(path, 'lock'));
+  const lockPath = join(path, 'lock');
+  const lock = withRoom(`its lock (${lockPath})`, () => lockFolder(lockPath));
   try {
     const nodeFiles = new NodeFiles(path);
     const files = new GuardedFiles(nodeFiles, lock);
@@ -69,15 +72,17 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     const key = readKey(files);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
     const adopt = (): void => {
-      if (key === undefined) files.replace(KEY, clusterKey);
+      if (key === undefined) withRoom(KEY, () => files.replace(KEY, clusterKey));
       const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
-      if (!isSame) files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
+      const text = Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`);
+      if (!isSame) withRoom(MANIFEST, () => files.replace(MANIFEST, text));
     };
     const hasManifest = found !== undefined;
     const hasLostKey = key === undefined && hasManifest;
     const close = async (): Promise<void> => {
       try {
-        await nodeFiles.settled();
+        // At once where nothing is: whoever was refused may want to try again.
+        if (nodeFiles.isBusy) await nodeFiles.settled();
       } finally {
         lock.release();
       }
@@ -89,12 +94,13 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   }
 }
 
-function takeLock(path: string): FolderLock {
+/** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
+function withRoom<T>(what: string, make: () => T): T {
   try {
-    return lockFolder(path);
+    return make();
   } catch (error) {
     if (!(error instanceof Error) || !isNoSpace(error)) throw error;
-    const message = `The data folder cannot be used: there is no room on the disk, not even for its lock (${path}).`;
+    const message = `The data folder cannot be used: there is no room on the disk, not even for ${what}.`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
   }
 }

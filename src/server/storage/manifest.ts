@@ -51,13 +51,22 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   }
   const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
   const isWhole =
-    typeof format === 'number' && typeof redLeader === 'string' && Array.isArray(sites) && hasTables(service);
+    typeof format === 'number' && typeof redLeader === 'string' && isListOfNames(sites) && hasTables(service);
   if (!isWhole) throw unusable(`${MANIFEST} is damaged (it does not say what the data is for)`);
   return found as Manifest;
 }
 
 function hasTables(service: Manifest['service'] | undefined): boolean {
-  return typeof service?.name === 'string' && typeof service.tables === 'object';
+  if (typeof service?.name !== 'string' || !isObject(service.tables)) return false;
+  return Object.values(service.tables).every((each) => isObject(each) && isObject(each.fields));
+}
+
+function isListOfNames(given: unknown): boolean {
+  return Array.isArray(given) && given.every((each) => typeof each === 'string');
+}
+
+function isObject(given: unknown): boolean {
+  return typeof given === 'object' && given !== null;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */

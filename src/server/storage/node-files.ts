@@ -81,8 +81,13 @@ export class NodeFiles implements Files {
   replace(path: string, bytes: Uint8Array): void {
     const full = join(this.#root, path);
     const draft = `${full}.new`;
-    fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
-    fs.renameSync(draft, full);
+    try {
+      fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
+      fs.renameSync(draft, full);
+    } catch (error) {
+      fs.rmSync(draft, { force: true });
+      throw error;
+    }
     syncFolder(dirname(full));
   }
 
@@ -93,9 +98,14 @@ export class NodeFiles implements Files {
     this.#track(this.#removals);
   }
 
+  /** Whether a file is being made or removed. */
+  get isBusy(): boolean {
+    return this.#underWay.size > 0;
+  }
+
   /** Ends when no file is being made or removed: before that nobody else should use the folder. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.isBusy) await Promise.all(this.#underWay);
   }
 
   #track(work: Promise<void>): void {

@@ -1,11 +1,11 @@
 /** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
@@ -134,6 +134,18 @@ test.each([
   ['half of it', '{"format": 5, "serv'],
   ['of something else', '{"format": 5}'],
   ['no object', 'null'],
+  [
+    'without tables',
+    '{"format": 5, "service": {"name": "notes", "tables": null}, "sites": ["irl"], "redLeader": "irl"}',
+  ],
+  [
+    'tables without fields',
+    '{"format": 5, "service": {"name": "notes", "tables": {"t": {}}}, "sites": [], "redLeader": ""}',
+  ],
+  [
+    'sites without names',
+    '{"format": 5, "service": {"name": "notes", "tables": {}}, "sites": [null], "redLeader": ""}',
+  ],
 ])('the manifest is damaged: %s → no start, and it is named', async (_, text) => {
   await work();
   writeFileSync(pathOf('manifest.json'), text);
@@ -163,4 +175,44 @@ test('the key is gone → another one, and it is told that sessions of before en
   await start().close();
   expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
   expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
+});
+
+test('the key is gone where another one is given → nothing to be told of', async () => {
+  const given = {
+    sites: SITES,
+    dataDir,
+    clusterKey: 'k'.repeat(32),
+    onAlarm: (alarm: SiteAlarm) => alarms.push(alarm),
+  };
+  await createEmbedded(valuesService(), given).close();
+  rmSync(pathOf('cluster.key'));
+  await createEmbedded(valuesService(), given).close();
+  expect(alarms).toEqual([]);
+});
+
+test('refused for what a site has lost → the folder is let go of at once', async () => {
+  await work();
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  expect(() => start()).toThrow(/nothing in sites\/frk/);
+  expect(existsSync(pathOf('lock'))).toBe(false);
+});
+
+test('a lock that names nobody → left behind', async () => {
+  writeFileSync(pathOf('lock'), 'null');
+  await start().close();
+});
+
+test.each(['cluster.key', 'manifest.json'])('no room for %s → UNAVAILABLE, and no draft is left', async (name) => {
+  const write = fs.writeFileSync;
+  const full = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...rest) => {
+    write(path, ...rest);
+    if (path === pathOf(`${name}.new`)) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  });
+  onTestFinished(() => full.mockRestore());
+  const message = expect.stringContaining(`not even for ${name}`);
+  expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+  await expect.poll(() => existsSync(pathOf('lock'))).toBe(false);
+  expect(existsSync(pathOf(`${name}.new`))).toBe(false);
+  full.mockRestore();
+  await start().close();
 });
