@@ -172,6 +172,29 @@ const DEFAULT_CLOCK_SKEW_MS = 10_000;
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
+  const { embedded, begin } = openEmbedded(service, options);
+  begin();
+  return embedded;
+}
+
+/** A deployment that has taken up what it saved, and could begin. */
+export interface OpenedEmbedded<N extends string = string> {
+  /** Takes no operations yet. Closed before it begins, it leaves its folder for whatever that was for before. */
+  readonly embedded: Embedded<N>;
+  /**
+   * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it
+   */
+  begin(): void;
+}
+
+/**
+ * Opens a deployment for whoever has more to make sure of before it begins.
+ *
+ * @throws CorrectableError as `createEmbedded`
+ */
+export function openEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): OpenedEmbedded<N> {
   checkEmbedded(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
   const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
@@ -183,7 +206,13 @@ export function createEmbedded<const N extends string>(service: Service, options
   const counters: RejectionCounter[] = [];
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
-  const storage = openStorage(dataDir, { service, sites, redLeader: String(sites[redLeader]), onAlarm });
+  const storage = openStorage(dataDir, {
+    service,
+    sites,
+    redLeader: String(sites[redLeader]),
+    hasOwnKey: options.clusterKey !== undefined,
+    onAlarm,
+  });
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   const close = async (): Promise<void> => {
     for (const link of links.flat()) link?.close();
@@ -232,14 +261,21 @@ export function createEmbedded<const N extends string>(service: Service, options
     for (const [site, siteStorage] of storage.sites.entries()) {
       drivers.push(takenUp(String(sites[site]), () => makeDriver(site, siteStorage), onAlarm));
     }
-    storage.adopt();
   } catch (error) {
     void close();
     throw error;
   }
-  for (const driver of drivers) driver.start();
+  const begin = (): void => {
+    try {
+      storage.adopt();
+    } catch (error) {
+      void close();
+      throw error;
+    }
+    for (const driver of drivers) driver.start();
+  };
   const bindings = new Map<string, SiteBinding>();
-  return {
+  const embedded: Embedded<N> = {
     sites,
     remembered: (name) => (drivers[sites.indexOf(name)] ?? noSite(name, sites)).remembered,
     rejections: (name) => (counters[sites.indexOf(name)] ?? noSite(name, sites)).counts,
@@ -252,6 +288,7 @@ export function createEmbedded<const N extends string>(service: Service, options
     },
     close,
   };
+  return { embedded, begin };
 }
 
 /** A site with what it has saved: that may not fit together, though its files passed all checks. */

@@ -1,11 +1,11 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
 import { checkNamed, type NamesOf } from '../correctable/given.ts';
-import { createEmbedded, EMBEDDED_OPTIONS, type Embedded, type EmbeddedOptions } from './embedded.ts';
+import { EMBEDDED_OPTIONS, openEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host.ts';
 import type { GatewayLimits } from './gateway/limits.ts';
-import { listenGateways } from './gateway/listen.ts';
+import { listenGateways, type GatewayListener } from './gateway/listen.ts';
 import type { Logger } from './gateway/logger.ts';
 import type { StoreMetric } from './observability/metrics.ts';
 import type { Service } from './redblue/service.ts';
@@ -75,15 +75,16 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   checkNamed(options, { call: "serve({ service, sites: ['irl', 'frk'] })" }, OPTIONS);
   const { service, page, host, port, allowUnauthenticated, idlePollUs, logger, ...others } = options;
   const { origins, authenticate, authorise, limits, ...deployment } = others;
-  const backend = createEmbedded(service, deployment);
+  const { embedded: backend, begin } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
+  let listener: GatewayListener | undefined;
   try {
     for (const site of backend.sites) {
       const binding = backend.site(site);
       const { contract } = service;
       sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorise, limits, logger });
     }
-    const listener = await listenGateways({
+    const opened = (listener = await listenGateways({
       sites,
       host,
       port,
@@ -92,17 +93,20 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       page,
       logger,
       metrics: [rejectionsOf(backend), ...rememberedOf(backend)],
-    });
+    }));
+    // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
+    begin();
     return {
       sites: backend.sites,
-      url: listener.url,
-      siteUrl: (name) => listener.siteUrl(name),
+      url: opened.url,
+      siteUrl: (name) => opened.siteUrl(name),
       close: async (closing) => {
-        await listener.close(closing);
+        await opened.close(closing);
         await backend.close();
       },
     };
   } catch (error) {
+    await listener?.close();
     await Promise.all(Object.values(sites).map((gateway) => gateway.close()));
     await backend.close();
     throw error;

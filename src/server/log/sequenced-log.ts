@@ -74,7 +74,7 @@ const APPEND_MAX = 256;
 
 /** One site's node of the log. */
 export class SequencedLog<R> implements Log<R> {
-  protected readonly options: SequencedLogOptions<R>;
+  protected readonly options: Omit<SequencedLogOptions<R>, 'entries'>;
   readonly #windows: Windows;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
@@ -101,15 +101,15 @@ export class SequencedLog<R> implements Log<R> {
   readonly #followers = new Map<number, Follower>();
   #outputs: LogOutput<R>[] = [];
 
-  constructor(options: SequencedLogOptions<R>) {
+  constructor({ entries = [], ...options }: SequencedLogOptions<R>) {
     this.options = options;
     this.#windows = { ...WINDOWS, ...options.windows };
-    this.#entries = new Fifo(options.entries);
+    this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
-    this.#epoch = this.#above(options.epoch);
+    this.#epoch = this.#above(options.epoch, entries);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
@@ -340,8 +340,8 @@ export class SequencedLog<R> implements Log<R> {
   }
 
   /** The epoch to begin with: above all that this site has had, as its log shows. */
-  #above(given: number): number {
-    const { site, entries = [], saved } = this.options;
+  #above(given: number, entries: readonly LogEntry<R>[]): number {
+    const { site, saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
     for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
     return known < given ? given : known + EPOCH_STEP;

@@ -20,7 +20,7 @@ export interface StorageListener {
 
 /** Where one site keeps what it must not lose. Nothing counts before it is synced. */
 export interface SiteStorage {
-  /** What was found at the start. */
+  /** What was found at the start: to be taken up before `attach`, which lets go of it. */
   readonly stored: StoredSite;
   /** Larger than at any earlier start of this site. */
   readonly epoch: number;

@@ -29,6 +29,8 @@ export interface DataFolder {
   readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Authenticates session tokens: a new one where there is none. */
   readonly clusterKey: Uint8Array;
+  /** Whether it was used before. */
+  readonly hasManifest: boolean;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
   /** The folder of a site, relative to `files`. */
@@ -36,6 +38,8 @@ export interface DataFolder {
   /**
    * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
    * for whatever it was for before.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it
    */
   adopt(): void;
   /** Lets go of the folder once no file in it is being made or removed. */
@@ -57,7 +61,8 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     if (!SITE_NAME.test(name)) throw invalidSite(name);
   }
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = takeLock(join(path, 'lock'));
+  const lockPath = join(path, 'lock');
+  const lock = withRoom(`its lock (${lockPath})`, () => lockFolder(lockPath));
   try {
     const nodeFiles = new NodeFiles(path);
     const files = new GuardedFiles(nodeFiles, lock);
@@ -67,36 +72,40 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     const key = readKey(files);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
     const adopt = (): void => {
-      if (key === undefined) files.replace(KEY, clusterKey);
+      if (key === undefined) withRoom(KEY, () => files.replace(KEY, clusterKey));
       const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
-      if (!isSame) files.replace(MANIFEST, Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`));
+      const text = Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`);
+      if (!isSame) withRoom(MANIFEST, () => files.replace(MANIFEST, text));
     };
-    const hasLostKey = key === undefined && found !== undefined;
+    const hasManifest = found !== undefined;
+    const hasLostKey = key === undefined && hasManifest;
     const close = async (): Promise<void> => {
       try {
-        await nodeFiles.settled();
+        // At once where nothing is: whoever was refused may want to try again.
+        if (nodeFiles.isBusy) await nodeFiles.settled();
       } finally {
         lock.release();
       }
     };
-    return { files, lock, siteFolder, clusterKey, hasLostKey, adopt, close };
+    return { files, lock, siteFolder, clusterKey, hasManifest, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function takeLock(path: string): FolderLock {
+/** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
+function withRoom<T>(what: string, make: () => T): T {
   try {
-    return lockFolder(path);
+    return make();
   } catch (error) {
     if (!(error instanceof Error) || !isNoSpace(error)) throw error;
-    const message = `The data folder cannot be used: there is no room on the disk, not even for its lock (${path}).`;
+    const message = `The data folder cannot be used: there is no room on the disk, not even for ${what}.`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
   }
 }
 
-/** Every start writes it before anything else is: a folder with data in it has lost its own. */
+/** The first start writes it before any site writes: a folder with data in it has lost its own. */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST)) return parseManifest(files.read(MANIFEST));
   const witness = files.list('sites').find((name) => hasPast(files, siteFolder(name)));

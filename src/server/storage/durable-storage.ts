@@ -52,10 +52,10 @@ const SEGMENTS_AT_START_MAX = 4;
 
 /** One site's logs and checkpoints in a folder. */
 export class DurableStorage implements SiteStorage {
-  readonly stored: StoredSite;
   readonly epoch: number;
-  readonly #options: DurableStorageOptions;
-  readonly #recovered: Recovered;
+  readonly #options: Omit<DurableStorageOptions, 'recovered'>;
+  /** What was found, until it is taken up: it may be as large as the state. */
+  #recovered: Recovered | undefined;
   readonly #log: SegmentLog;
   #checkpointer: Checkpointer | undefined;
   #listener: StorageListener | undefined;
@@ -65,6 +65,8 @@ export class DurableStorage implements SiteStorage {
   #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
+  /** The checkpoint that will be tried again: none but the last that was planned. */
+  #plannedRetry: object | undefined;
   #isClosed = false;
 
   /**
@@ -72,17 +74,16 @@ export class DurableStorage implements SiteStorage {
    *
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
-  constructor(options: DurableStorageOptions) {
+  constructor({ recovered, ...options }: DurableStorageOptions) {
     const { files, timing, folder, packer = new EntryPacker() } = options;
     const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
     this.#options = options;
-    this.#recovered = options.recovered ?? recoverTold(files, folder, options.events);
+    this.#recovered = recovered ?? recoverTold(files, folder, options.events);
     files.makeFolder(folder);
-    this.#lastCheckpoint = this.#recovered.lastCheckpoint;
-    this.stored = this.#recovered.stored;
+    const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
+    this.#lastCheckpoint = lastCheckpoint;
     // Each start makes a file with a new number before anything else.
-    this.epoch = this.#recovered.nextSegment;
-    const { lengths, segments, nextSegment: number } = this.#recovered;
+    this.epoch = number;
     const listener: StorageListener = {
       synced: (log, length) => this.#onSynced(log, length),
       failed: (error) => {
@@ -121,6 +122,10 @@ export class DurableStorage implements SiteStorage {
     return new SegmentLog(options);
   }
 
+  get stored(): StoredSite {
+    return this.#found.stored;
+  }
+
   get isFull(): boolean {
     return this.#log.isFull;
   }
@@ -143,7 +148,8 @@ export class DurableStorage implements SiteStorage {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, folder } = this.#options;
-    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy, useless } = this.#recovered;
+    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy, useless } = this.#found;
+    this.#recovered = undefined;
     // Not before all sites can start: a start that comes to nothing leaves everything as it was.
     for (const path of useless) files.remove(path);
     const on = {
@@ -153,6 +159,11 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer = new Checkpointer({ files, timing, folder, number, source, ...on }, lastCheckpoint?.file);
     const isDue = this.#log.segmentCount > SEGMENTS_AT_START_MAX || hasOneCopy || damages.length > 0;
     if (isDue) timing.later(() => this.checkpoint());
+  }
+
+  get #found(): Recovered {
+    if (this.#recovered === undefined) throw new Error('what was found at the start has been taken up already');
+    return this.#recovered;
   }
 
   append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void {
@@ -187,6 +198,7 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointed = places;
     this.#lastCheckpoint = { file, ...places.contained };
     this.#checkpointRetryMs = FULL_RETRY_MS;
+    this.#plannedRetry = undefined;
     this.#removeOldSegments();
     this.#log.settleForLess();
   }
@@ -198,7 +210,7 @@ export class DurableStorage implements SiteStorage {
     if (this.#source === undefined || end === undefined || !isUpTo(end, contained)) return;
     if (isUpTo(end, kept)) this.#log.removeBefore(kept);
     // Not before it is written down that they are not needed: else nobody could tell that one of them is lost.
-    else if (isUpTo(end, this.#source.keptFrom)) this.checkpoint();
+    else if (this.#plannedRetry === undefined && isUpTo(end, this.#source.keptFrom)) this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
@@ -206,8 +218,12 @@ export class DurableStorage implements SiteStorage {
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
     const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;
     this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, CHECKPOINT_RETRY_MS_MAX);
+    const retry = {};
+    this.#plannedRetry = retry;
     this.#options.timing.afterMs(retryMs, () => {
-      if (!this.#isClosed) this.checkpoint();
+      if (this.#isClosed || this.#plannedRetry !== retry) return;
+      this.#plannedRetry = undefined;
+      this.checkpoint();
     });
   }
 }

@@ -25,7 +25,10 @@ export interface Files {
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void;
   /** Puts a small file in place of another or of none: on the disk on return, whole or not at all. */
   replace(path: string, bytes: Uint8Array): void;
-  /** Begins to remove a file; it may be there again after a crash. */
+  /**
+   * Begins to remove a file, after those whose removal was begun before. It may be there again after a crash, and those
+   * before it too, or only some of them.
+   */
   remove(path: string): void;
 }
 

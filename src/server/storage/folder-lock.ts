@@ -226,18 +226,23 @@ function readLock(path: string): FoundLock | undefined {
 
 /** Why a lock must be respected; `undefined` when it was left behind. */
 function problemWith(path: string, found: FoundLock, clock: LockClock): string | undefined {
-  let holder: Holder;
-  try {
-    holder = JSON.parse(found.text) as Holder;
-  } catch {
-    return undefined;
-  }
+  const holder = holderOf(found.text);
+  if (holder === undefined) return undefined;
   if (holder.place === place()) {
     const isAlive = exists(holder.pid) && startOf(holder.pid) === holder.startedAt;
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
   if (!movesWithin(path, found, clock)) return undefined;
   return `process ${holder.pid} of another machine or container has it open`;
+}
+
+/** Whose lock it says it is; `undefined` where it does not. */
+function holderOf(text: string): Holder | undefined {
+  try {
+    return (JSON.parse(text) as Holder | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Watches a lock: whether its owner gives a sign of life before it counts as left behind. */

@@ -11,7 +11,7 @@ import type { Files } from './files.ts';
 import { readLog } from './log-file.ts';
 import type { LogDamage } from './log-file.ts';
 import { refuseLostPasts } from './lost-sites.ts';
-import { MANIFEST, parseManifest } from './manifest.ts';
+import { checkFormat, MANIFEST, parseManifest } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { numbersOf } from './names.ts';
 import { NodeFiles } from './node-files.ts';
@@ -98,15 +98,17 @@ export function inspectDataFolder(dataDir: string): Inspection {
 /** `undefined` where a file has gone between the moment at which it was seen and the one at which it was to be read. */
 function lookAt(files: Files, dataDir: string, before: Look | undefined): Look | undefined {
   try {
-    const { service, sites: names, redLeader } = parseManifest(files.read(MANIFEST));
+    const manifest = parseManifest(files.read(MANIFEST));
+    const { service, sites: names, redLeader } = manifest;
     const folders = names.map((name) => `sites/${name}`);
     const looked = names.map((name) => inspectSite(files, name, names.length));
     const sites = looked.map(({ site }) => site);
     const all = looked.flatMap(({ holding }) => holding ?? []);
     const holdings = all.length === names.length ? all : undefined;
     const refusal = refusalOf(() => {
+      checkFormat(manifest, dataDir);
       readKey(files);
-      refuseMissingSites(files, folders);
+      refuseMissingSites(files, folders, true);
       const deployed = { names, redLeader: names.indexOf(redLeader) };
       if (holdings !== undefined) refuseLostPasts(holdings, deployed, before?.holdings);
     });

@@ -51,13 +51,29 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   }
   const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
   const isWhole =
-    typeof format === 'number' && typeof redLeader === 'string' && Array.isArray(sites) && hasTables(service);
+    typeof format === 'number' && typeof redLeader === 'string' && isListOfNames(sites) && hasTables(service);
   if (!isWhole) throw unusable(`${MANIFEST} is damaged (it does not say what the data is for)`);
   return found as Manifest;
 }
 
 function hasTables(service: Manifest['service'] | undefined): boolean {
-  return typeof service?.name === 'string' && typeof service.tables === 'object';
+  if (typeof service?.name !== 'string' || !isObject(service.tables)) return false;
+  return Object.values(service.tables).every((each) => isObject(each) && isObject(each.fields));
+}
+
+function isListOfNames(given: unknown): boolean {
+  return Array.isArray(given) && given.every((each) => typeof each === 'string');
+}
+
+function isObject(given: unknown): boolean {
+  return typeof given === 'object' && given !== null;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
+export function checkFormat({ format }: Manifest, dataDir: string): void {
+  if (isReadable(format)) return;
+  const problem = `has format ${format}, and this version reads ${FORMAT_MIN} to ${FORMAT}`;
+  throw mismatch(`The data in ${dataDir} ${problem}: use the version that wrote it.`);
 }
 
 /**
@@ -69,11 +85,7 @@ export function checkManifest(found: Manifest, wanted: Manifest, dataDir: string
   const refuse = (problem: string): never => {
     throw mismatch(`The data in ${dataDir} ${problem}`);
   };
-  if (!isReadable(found.format)) {
-    refuse(
-      `has format ${found.format}, and this version reads ${FORMAT_MIN} to ${FORMAT}: use the version that wrote it.`,
-    );
-  }
+  checkFormat(found, dataDir);
   if (found.service.name !== wanted.service.name) {
     refuse(`belongs to the service '${found.service.name}', not '${wanted.service.name}': name another folder.`);
   }

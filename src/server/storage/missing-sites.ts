@@ -1,22 +1,29 @@
 /**
- * Sites whose folder is gone while others still have theirs. One that starts without its past would number its operations
+ * Sites whose folder is gone: all of them, or some while others still have theirs. Then one that starts without its past would number its operations
  * from the beginning again: the others take them for those that they have, and never agree with it any more.
  */
 import type { Files } from './files.ts';
 import { readLog } from './log-file.ts';
 import { unusable } from './lost-sites.ts';
+import { MANIFEST } from './manifest.ts';
 import { numbersOf, segmentName } from './names.ts';
 import { checkpointNumbersOf } from './recovery.ts';
 
 /**
- * Every start of a deployment makes a file for each site before anything is written to one of them. So a folder without
- * files is new only where all the others have nothing written either.
+ * Every start of a deployment makes a file for each site before anything is written to one of them, and the first one
+ * does so before it writes the manifest. So where there is none, a folder without files is new where all the others have
+ * nothing written either; where there is one, they are not all new.
  *
  * @throws CorrectableError `UNAVAILABLE` that says what to do.
  */
-export function refuseMissingSites(files: Files, folders: readonly string[]): void {
+export function refuseMissingSites(files: Files, folders: readonly string[], hasManifest: boolean): void {
   const missing = folders.filter((folder) => isEmpty(files, folder));
-  if (missing.length === 0 || missing.length === folders.length) return;
+  if (missing.length === 0) return;
+  if (missing.length === folders.length) {
+    if (!hasManifest) return;
+    const unused = `Where nothing was ever written, remove ${MANIFEST}`;
+    throw unusable(`there is nothing in ${missing.join(', ')}, and ${MANIFEST} says that there was. ${unused}`);
+  }
   const witness = folders.find((folder) => hasPast(files, folder));
   if (witness === undefined) return;
   throw unusable(`there is nothing in ${missing.join(', ')}, and ${witness} has what was written when there was`);

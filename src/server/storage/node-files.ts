@@ -24,6 +24,8 @@ export class NodeFiles implements Files {
   readonly #pace: DiskPace;
   /** Files that are being made or removed. */
   readonly #underWay = new Set<Promise<void>>();
+  /** Ends with the last removal that was asked for. */
+  #removals = Promise.resolve();
 
   /** `now` gives the milliseconds since any moment. */
   constructor(root: string, now: () => number = () => performance.now()) {
@@ -79,19 +81,31 @@ export class NodeFiles implements Files {
   replace(path: string, bytes: Uint8Array): void {
     const full = join(this.#root, path);
     const draft = `${full}.new`;
-    fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
-    fs.renameSync(draft, full);
+    try {
+      fs.writeFileSync(draft, bytes, { flush: true, mode: FILE_MODE });
+      fs.renameSync(draft, full);
+    } catch (error) {
+      fs.rmSync(draft, { force: true });
+      throw error;
+    }
     syncFolder(dirname(full));
   }
 
   remove(path: string): void {
-    // One that cannot be removed only takes room, and is seen again at the next start.
-    this.#track(fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+    // One after the other, so that a process that is killed leaves the newest. One that cannot be removed only takes
+    // room, and is seen again at the next start.
+    this.#removals = this.#removals.then(() => fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+    this.#track(this.#removals);
+  }
+
+  /** Whether a file is being made or removed. */
+  get isBusy(): boolean {
+    return this.#underWay.size > 0;
   }
 
   /** Ends when no file is being made or removed: before that nobody else should use the folder. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.isBusy) await Promise.all(this.#underWay);
   }
 
   #track(work: Promise<void>): void {

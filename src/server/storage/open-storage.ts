@@ -27,6 +27,8 @@ export interface DeploymentStorage {
 }
 
 interface DurableDeployment extends Deployment {
+  /** Whether session tokens go by a key that is not the folder's. */
+  readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
 }
 
@@ -49,7 +51,7 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
   const folder = openDataFolder(dataDir, deployment);
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(sites.map((storage) => storage.close()));
+    if (sites.length > 0) await Promise.all(sites.map((storage) => storage.close()));
     await folder.close();
   };
   try {
@@ -62,7 +64,7 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();
-      if (folder.hasLostKey) deployment.onAlarm(lostKeyAlarm(deployment.redLeader));
+      if (folder.hasLostKey && deployment.hasOwnKey !== true) deployment.onAlarm(lostKeyAlarm(deployment.redLeader));
     };
     return { clusterKey: folder.clusterKey, sites, adopt, close };
   } catch (error) {
@@ -79,7 +81,7 @@ type FoundSite = Required<Pick<DurableStorageOptions, 'folder' | 'events' | 'rec
  *
  * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
  */
-function recoverAll({ files, siteFolder }: DataFolder, deployment: DurableDeployment): FoundSite[] {
+function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: DurableDeployment): FoundSite[] {
   const { sites: names, redLeader, onAlarm } = deployment;
   const folders = names.map((name) => ({ folder: siteFolder(name), events: storageAlarms(name, onAlarm) }));
   const checkAll = (check: () => void): void => {
@@ -92,7 +94,7 @@ function recoverAll({ files, siteFolder }: DataFolder, deployment: DurableDeploy
   };
   checkAll(() => {
     const paths = folders.map(({ folder }) => folder);
-    refuseMissingSites(files, paths);
+    refuseMissingSites(files, paths, hasManifest);
   });
   const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
   const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));

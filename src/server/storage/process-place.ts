@@ -2,7 +2,11 @@
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 
+/** States of processes that have ended, and whose parent has not been told yet: they hold nothing any more. */
+const ENDED = ['Z', 'X'];
+
 export function exists(pid: number): boolean {
+  if (ENDED.includes(statOf(pid)[0] ?? '')) return false;
   try {
     process.kill(pid, 0);
     return true;
@@ -13,8 +17,13 @@ export function exists(pid: number): boolean {
 
 /** From the system's table of processes; empty where there is none to read. */
 export function startOf(pid: number): string {
+  return statOf(pid)[19] ?? '';
+}
+
+/** What the table says of a process behind its name: the state, and what follows it. */
+function statOf(pid: number): string[] {
   const stat = readSystem(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** One start of one machine, or one container on it. */

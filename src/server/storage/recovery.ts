@@ -8,7 +8,7 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
-import type { LogPlaces, StoredSite } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
 import type { FoundCheckpoint } from './checkpoint-file.ts';
 import type { Files } from './files.ts';
@@ -18,6 +18,8 @@ import { checkpointCopyName, checkpointName, FORMAT_MIN, FORMAT, isReadable, num
 import type { SegmentHeader } from './names.ts';
 import type { Segment } from './segment-log.ts';
 
+const LOGS = ['local', 'red'] as const;
+
 /** What there was, and where to go on. */
 export interface Recovered {
   readonly stored: StoredSite;
@@ -26,7 +28,7 @@ export interface Recovered {
   readonly kept: LogPlaces;
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
-  /** Files with nothing in them that counts: of no use once there is one with a larger number. */
+  /** Files with nothing in them that counts or is needed: of no use once there is one with a larger number. */
   readonly useless: readonly string[];
   /** The last checkpoint: its number, and where it stands. Of no use once there is another one. */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
@@ -44,7 +46,8 @@ interface Logs {
   readonly local: unknown[];
   readonly red: unknown[];
   readonly segments: Segment[];
-  readonly empty: string[];
+  /** Files with nothing in them, and those whose entries nobody needs. */
+  readonly useless: string[];
   /** The last checkpoint that the files know of. */
   checkpoint: SegmentHeader['checkpoint'];
 }
@@ -78,7 +81,7 @@ export function recover(files: Files, folder: string): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
   const latest = latestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers);
+  const logs = readSegments(files, folder, segmentNumbers, latest.kept);
   const { checkpoint, contained, number } = latest;
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
   checkThatTheyMeet(logs, lengths, latest);
@@ -91,7 +94,7 @@ export function recover(files: Files, folder: string): Recovered {
     lengths,
     kept: latest.kept ?? logs.start,
     segments: logs.segments,
-    useless: [...latest.superseded, ...logs.empty],
+    useless: [...latest.superseded, ...logs.useless],
     lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
     damages: [...latest.damages, ...lostCheckpoints(logs, latest)],
     hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < latest.commits),
@@ -139,7 +142,7 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
 function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpoint): void {
   const { checkpoint, contained, kept, damages } = latest;
-  for (const log of ['local', 'red'] as const) {
+  for (const log of LOGS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
     // What format 4 wrote does not say where its checkpoint stands.
     if (from === undefined) continue;
@@ -172,15 +175,15 @@ function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): 
   });
 }
 
-function readSegments(files: Files, folder: string, numbers: readonly number[]): Logs {
+function readSegments(files: Files, folder: string, numbers: readonly number[], kept: LatestCheckpoint['kept']): Logs {
   let logs: Logs | undefined;
-  const empty: string[] = [];
+  const useless: string[] = [];
   let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
   for (const number of numbers) {
-    const path = `${folder}/${segmentName(number)}`;
+    const path = pathOf(folder, number);
     const { header, entries, damage } = readLog(files.read(path), number);
     if (header === undefined) {
-      if (damage === undefined) empty.push(path);
+      if (damage === undefined) useless.push(path);
       else damaged ??= { path, damage };
       continue;
     }
@@ -188,7 +191,11 @@ function readSegments(files: Files, folder: string, numbers: readonly number[]):
     if (!isReadable(format))
       throw unreadable(`${path} has format ${format}; this version reads ${FORMAT_MIN} to ${FORMAT}`);
     const segment = { number, local, red };
-    logs ??= { start: { local, red }, local: [], red: [], segments: [], empty, checkpoint };
+    if (logs !== undefined && isRemnant(logs, segment, kept)) {
+      useless.push(...logs.segments.map((earlier) => pathOf(folder, earlier.number)));
+      logs = undefined;
+    }
+    logs ??= { start: { local, red }, local: [], red: [], segments: [], useless, checkpoint };
     joinAt(logs, segment, path);
     // Whatever stood behind the end of the file before: it did not count.
     damaged = damage && { path, damage };
@@ -198,7 +205,25 @@ function readSegments(files: Files, folder: string, numbers: readonly number[]):
   }
   if (damaged !== undefined) throw unreadable(describe(damaged.path, damaged.damage));
   const start = { local: 0, red: 0 };
-  return logs ?? { start, local: [], red: [], segments: [], empty, checkpoint: undefined };
+  return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined };
+}
+
+/**
+ * Whether what was read is left over from a removal that a crash broke off: files go in no order that a disk would keep
+ * to. Then entries are missing before the next file, and nobody needs any of those before it.
+ */
+function isRemnant(logs: Logs, next: Segment, kept: LatestCheckpoint['kept']): boolean {
+  if (kept === undefined || next.local > kept.local || next.red > kept.red) return false;
+  return LOGS.some((log) => missingBefore(logs, next, log) > 0);
+}
+
+/** How many entries of a log there are none of, between what was read and a file. */
+function missingBefore(logs: Logs, next: Segment, log: SiteLogName): number {
+  return next[log] - logs.start[log] - logs[log].length;
+}
+
+function pathOf(folder: string, number: number): string {
+  return `${folder}/${segmentName(number)}`;
 }
 
 function describe(path: string, { position, frames, laterEntries }: LogDamage): string {
@@ -208,13 +233,12 @@ function describe(path: string, { position, frames, laterEntries }: LogDamage): 
 
 /** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */
 function joinAt(logs: Logs, segment: Segment, path: string): void {
-  for (const log of ['local', 'red'] as const) {
-    const length = segment[log] - logs.start[log];
-    if (length > logs[log].length) {
+  for (const log of LOGS) {
+    if (missingBefore(logs, segment, log) > 0) {
       const missing = `entries ${logs.start[log] + logs[log].length} to ${segment[log] - 1} of the ${log} log`;
       throw unreadable(`${missing} are missing before ${path}`);
     }
-    logs[log].length = length;
+    logs[log].length = segment[log] - logs.start[log];
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
- * order. The storage of production runs on it, byte by byte.
+ * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
  */
 import type { Files, SyncedFile } from '../../server/storage/files.ts';
 import { drawDamage } from './disk-damage.ts';
@@ -43,6 +43,8 @@ export class SimulatedDisk {
   protected readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<Write>();
+  /** Files whose removal is not on the disk yet. */
+  readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
   /** The files as they were before they were damaged. */
   #whole: Map<string, Uint8Array> | undefined;
@@ -63,6 +65,10 @@ export class SimulatedDisk {
   /** Loses what is not synced, or parts of it. */
   crash(): void {
     this.#mounts += 1;
+    for (const [path, bytes] of this.#removing) {
+      if (this.options.random.chance(0.5)) this.#files.set(path, bytes);
+    }
+    this.#removing.clear();
     for (const write of this.#unsynced) this.#tear(write);
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
@@ -118,6 +124,7 @@ export class SimulatedDisk {
 
   make(path: string, sizeBytes: number): void {
     if (this.isFull) throw noSpace();
+    this.#removing.delete(path);
     this.#files.set(path, new Uint8Array(sizeBytes));
   }
 
@@ -128,6 +135,17 @@ export class SimulatedDisk {
 
   remove(path: string): void {
     this.#files.delete(path);
+  }
+
+  /** Nobody sees the file any more; until the disk has come to it, a crash may bring it back. */
+  beginToRemove(path: string): void {
+    const bytes = this.#files.get(path);
+    if (bytes === undefined) return;
+    this.#files.delete(path);
+    this.#removing.set(path, bytes);
+    this.afterSync(() => {
+      if (this.#removing.get(path) === bytes) this.#removing.delete(path);
+    });
   }
 
   /** Something of the disk's own time has passed. */
@@ -230,7 +248,7 @@ class MountedDisk implements Files {
   }
 
   remove(path: string): void {
-    if (this.#isMounted()) this.#disk.remove(path);
+    if (this.#isMounted()) this.#disk.beginToRemove(path);
   }
 
   #fileOf(path: string): SyncedFile {

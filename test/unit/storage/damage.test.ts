@@ -162,6 +162,56 @@ describe('a log file', () => {
     expect(machine.start().entries.local).toHaveLength(61);
   });
 
+  /** The log files before a checkpoint, and the machine after a crash while most of them are removed. */
+  function removing(neededFrom: number): {
+    readonly machine: VirtualMachine;
+    readonly before: Map<string, Uint8Array>;
+  } {
+    const machine = new VirtualMachine(1, SIZES);
+    const site = machine.start();
+    site.neededFrom = neededFrom;
+    write(machine, site, 180);
+    const before = new Map(machine.files('.log').map((name) => [name, machine.disk.read(pathOf(name))]));
+    site.storage.checkpoint();
+    machine.run();
+    machine.disk.crash();
+    return { machine, before };
+  }
+
+  test.each([0, 1])('removed while an older one (%i) was not yet → all comes back, and that one goes', (which) => {
+    const { machine, before } = removing(Infinity);
+    const [name, bytes] = [...before][which] as [string, Uint8Array];
+    expect(machine.files('.log').length).toBeLessThan(before.size - 2);
+    machine.disk.put(pathOf(name), bytes);
+    const again = machine.start();
+    expect(again.entries.local).toHaveLength(180);
+    expect(again.events).toEqual([]);
+    machine.run();
+    expect(machine.files('.log')).not.toContain(name);
+  });
+
+  test('one lost between two others, of which other sites need entries → no start, a checkpoint or not', () => {
+    const { machine, before } = removing(10);
+    const [, second, third] = before.keys();
+    machine.disk.remove(pathOf(second));
+    machine.disk.remove(pathOf(third));
+    expect(() => machine.start()).toThrow(refusal(/entries \d+ to \d+ of the local log are missing before/));
+  });
+
+  test.each([1, 2, 3, 4, 5])('crash while old ones are removed (seed %i) → all comes back', (seed) => {
+    const machine = new VirtualMachine(seed, SIZES, { syncMeanMs: 50 });
+    const site = machine.start();
+    for (let written = 0; written < 180; written += 1) {
+      site.append('local', `entry ${written}`);
+      machine.run(1000);
+    }
+    const count = machine.files('.log').length;
+    site.storage.checkpoint();
+    machine.timeline.run(Infinity, () => machine.files('.log').length < count);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(180);
+  });
+
   /** One file with ten frames of entries, and where each of them begins. */
   function tenFrames(): {
     readonly machine: VirtualMachine;

@@ -100,6 +100,7 @@ describe('durable storage: logs', () => {
     const epochs: number[] = [];
     for (let start = 0; start < 5; start += 1) {
       epochs.push(machine.start().storage.epoch);
+      machine.run();
       machine.disk.crash();
     }
     expect(epochs).toEqual([1, 2, 3, 4, 5]);
@@ -199,7 +200,7 @@ describe('durable storage: checkpoints', () => {
     expect(machine.files('.checkpoint')).toHaveLength(1);
     machine.disk.crash();
     const again = machine.start();
-    expect(again.storage.stored.checkpoint).toBeDefined();
+    expect(again.stored.checkpoint).toBeDefined();
     expect(again.entries).toEqual(site.entries);
   });
 
@@ -248,7 +249,7 @@ describe('durable storage: checkpoints', () => {
     machine.run();
     machine.disk.crash();
     const again = machine.start();
-    expect(again.storage.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
+    expect(again.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
     expect(again.entries.local).toEqual(numbers(5300));
   });
 
@@ -287,7 +288,28 @@ describe('durable storage: checkpoints', () => {
     section.takeChanges = take;
     machine.run();
     machine.disk.crash();
-    expect(machine.start().storage.stored.checkpoint).toBeDefined();
+    expect(machine.start().stored.checkpoint).toBeDefined();
+  });
+
+  test('one that fails again and again while entries are written → tried less and less often', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    site.neededFrom = 0;
+    site.append('local', ...numbers(60));
+    machine.run();
+    for (let entry = 0; entry < 60; entry += 1) write(site, machine, `entry ${entry}`);
+    site.storage.checkpoint();
+    machine.run();
+    site.neededFrom = Infinity;
+    let attempts = 0;
+    site.sections.local.takeChanges = () => {
+      attempts += 1;
+      throw new RangeError('Invalid string length');
+    };
+    for (let entry = 0; entry < 400; entry += 1) write(site, machine, `later ${entry}`);
+    expect(attempts).toBeGreaterThan(1);
+    expect(attempts).toBeLessThan(10);
+    expect(site.events).toEqual(['checkpoint: Invalid string length']);
   });
 
   test('stopped before the older file was removed → the next start removes it', () => {
@@ -365,8 +387,18 @@ describe('durable storage: a full disk', () => {
     machine.run();
     machine.disk.crash();
     const again = machine.start();
-    expect(again.storage.stored.checkpoint).toBeDefined();
+    expect(again.stored.checkpoint).toBeDefined();
     expect(again.entries.local).toEqual(numbers(50));
+  });
+
+  test('what was found at the start → nobody has it any more once the site has taken it up', () => {
+    const machine = new VirtualMachine(1);
+    const storage = virtualStorage(machine, {});
+    expect(storage.stored.local.entries).toEqual([]);
+    const places = { local: 0, red: 0 };
+    const source = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
+    storage.attach(source, { synced: () => {}, failed: () => {} });
+    expect(() => storage.stored).toThrow('taken up already');
   });
 
   test('no room at a start → UNAVAILABLE that says so', () => {

@@ -1,10 +1,13 @@
 /** The lock of a data folder: whose it is, when it may be broken, and what its owner notices after a pause. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockFolder } from '../../../src/server/storage/folder-lock.ts';
+import { place, startOf } from '../../../src/server/storage/process-place.ts';
 import type { FolderLock, LockClock } from '../../../src/server/storage/folder-lock.ts';
 
 let root: string;
@@ -135,6 +138,20 @@ describe('the owner', () => {
     lock.release();
     expect(fs.readFileSync(path, 'utf8')).toBe(text);
   });
+
+  test.runIf(fs.existsSync('/proc/self/stat'))(
+    'its owner has ended, and his parent has not noticed → taken',
+    async () => {
+      // The shell becomes a program that never asks after the child that the shell had.
+      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      onTestFinished(() => void parent.kill());
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line.toString());
+      await expect.poll(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /);
+      fs.writeFileSync(path, JSON.stringify({ pid, startedAt: startOf(pid), place: place() }));
+      expect(take().isHeld()).toBe(true);
+    },
+  );
 
   test('this process asks again → in use, without a wait', () => {
     const clock = new TestClock();

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDataFolder } from '../../../src/server/storage/data-folder.ts';
 import type { SyncedFile } from '../../../src/server/storage/files.ts';
 import { NodeFiles } from '../../../src/server/storage/node-files.ts';
@@ -138,6 +138,21 @@ describe('files that are made and removed in the background', () => {
     const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => files.create('log', 100, resolve));
     expect(error?.code).toBe('EEXIST');
     expect(files.list('.')).toEqual(['log']);
+  });
+
+  test('several removed → one after the other, in the order in which that was asked for', async () => {
+    const files = new NodeFiles(root);
+    const ends: (() => void)[] = [];
+    const removal = vi.spyOn(fs.promises, 'rm').mockImplementation(() => new Promise((resolve) => ends.push(resolve)));
+    onTestFinished(() => removal.mockRestore());
+    for (const name of ['1', '2', '3']) files.remove(name);
+    for (const name of ['1', '2', '3']) {
+      await vi.waitFor(() => expect(ends).toHaveLength(1));
+      expect(removal).toHaveBeenLastCalledWith(join(root, name), { force: true });
+      ends.pop()?.();
+    }
+    await files.settled();
+    expect(removal).toHaveBeenCalledTimes(3);
   });
 
   test('a data folder is closed → not let go of before they are', async () => {

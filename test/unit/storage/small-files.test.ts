@@ -1,12 +1,16 @@
 /** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded } from '../../../src/server/embedded.ts';
+import { serve } from '../../../src/server/main.ts';
 import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
 import { inspectDataFolder } from '../../../src/server/storage/inspect.ts';
 import { notesService, valuesService } from './notes-service.ts';
@@ -55,6 +59,33 @@ test('a newer service is refused for what a site has lost → the one of before 
   await embedded.close();
 });
 
+test.each([
+  ['an address that others reach', { host: '0.0.0.0' }, { code: 'INVALID_ARGUMENT', field: 'host' }],
+  ['limits that do not fit', { limits: { inFlightMax: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' }],
+  ['a port that is taken', {}, { code: 'EADDRINUSE' }],
+])('a newer service is refused for %s → the one of before starts', async (_, refused, error) => {
+  await work();
+  const before = contents();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  await expect(serve({ service: notesService(), sites: SITES, dataDir, port, ...refused })).rejects.toMatchObject(
+    error,
+  );
+  expect(contents()).toEqual(before);
+  const embedded = start();
+  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  await embedded.close();
+});
+
+test('a newer service that serves → has the folder from then on', async () => {
+  await work();
+  const server = await serve({ service: notesService(), sites: SITES, dataDir });
+  await server.close();
+  expect(() => start()).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+});
+
 test('a manifest of an older format and a start that is refused → its format stays', async () => {
   await work();
   const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 4');
@@ -70,6 +101,28 @@ test('the manifest is gone while data are there → no start, for these sites or
   await refuse(() => start(valuesService(), ['frk', 'irl']), /no manifest\.json/);
 });
 
+test.each(['sites', 'sites/frk and sites/irl'])(
+  '%s gone while the manifest is there → no start; inspect says the same',
+  async (gone) => {
+    await work();
+    for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
+    await refuse(
+      start,
+      /nothing in sites\/irl, sites\/frk, and manifest\.json says that there was\. .* remove manifest\.json/,
+    );
+    expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
+    expect(inspectDataFolder(dataDir).refusal).toMatch(/nothing in sites\/irl, sites\/frk/);
+    rmSync(pathOf('manifest.json'));
+    await start().close();
+  },
+);
+
+test('the only log of a single site is gone → no start', async () => {
+  await start(valuesService(), ['irl']).close();
+  rmSync(pathOf('sites/irl/0000000001.log'));
+  await refuse(() => start(valuesService(), ['irl']), /nothing in sites\/irl, and manifest\.json/);
+});
+
 test('a first start that was killed before it wrote the manifest → starts', async () => {
   await start().close();
   rmSync(pathOf('manifest.json'));
@@ -81,11 +134,31 @@ test.each([
   ['half of it', '{"format": 5, "serv'],
   ['of something else', '{"format": 5}'],
   ['no object', 'null'],
+  [
+    'without tables',
+    '{"format": 5, "service": {"name": "notes", "tables": null}, "sites": ["irl"], "redLeader": "irl"}',
+  ],
+  [
+    'tables without fields',
+    '{"format": 5, "service": {"name": "notes", "tables": {"t": {}}}, "sites": [], "redLeader": ""}',
+  ],
+  [
+    'sites without names',
+    '{"format": 5, "service": {"name": "notes", "tables": {}}, "sites": [null], "redLeader": ""}',
+  ],
 ])('the manifest is damaged: %s → no start, and it is named', async (_, text) => {
   await work();
   writeFileSync(pathOf('manifest.json'), text);
   await refuse(start, /manifest\.json is damaged/);
   await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
+});
+
+test.each([3, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
+  await work();
+  const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
+  writeFileSync(pathOf('manifest.json'), other);
+  expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+  expect(inspectDataFolder(dataDir).refusal).toContain(`has format ${format}`);
 });
 
 test('a key that can be guessed → no start; inspect says the same', async () => {
@@ -102,4 +175,44 @@ test('the key is gone → another one, and it is told that sessions of before en
   await start().close();
   expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
   expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
+});
+
+test('the key is gone where another one is given → nothing to be told of', async () => {
+  const given = {
+    sites: SITES,
+    dataDir,
+    clusterKey: 'k'.repeat(32),
+    onAlarm: (alarm: SiteAlarm) => alarms.push(alarm),
+  };
+  await createEmbedded(valuesService(), given).close();
+  rmSync(pathOf('cluster.key'));
+  await createEmbedded(valuesService(), given).close();
+  expect(alarms).toEqual([]);
+});
+
+test('refused for what a site has lost → the folder is let go of at once', async () => {
+  await work();
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  expect(() => start()).toThrow(/nothing in sites\/frk/);
+  expect(existsSync(pathOf('lock'))).toBe(false);
+});
+
+test('a lock that names nobody → left behind', async () => {
+  writeFileSync(pathOf('lock'), 'null');
+  await start().close();
+});
+
+test.each(['cluster.key', 'manifest.json'])('no room for %s → UNAVAILABLE, and no draft is left', async (name) => {
+  const write = fs.writeFileSync;
+  const full = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...rest) => {
+    write(path, ...rest);
+    if (path === pathOf(`${name}.new`)) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  });
+  onTestFinished(() => full.mockRestore());
+  const message = expect.stringContaining(`not even for ${name}`);
+  expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+  await expect.poll(() => existsSync(pathOf('lock'))).toBe(false);
+  expect(existsSync(pathOf(`${name}.new`))).toBe(false);
+  full.mockRestore();
+  await start().close();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Changes } from '../../../src/server/redblue/checkpoint.ts';
 import type { Section } from '../../../src/server/redblue/checkpoint.ts';
 import type { CheckpointSource } from '../../../src/server/log/storage.ts';
-import type { Cut, LogPlaces, SiteLogName } from '../../../src/server/redblue/site-machine.ts';
+import type { Cut, LogPlaces, SiteLogName, StoredSite } from '../../../src/server/redblue/site-machine.ts';
 import { DurableStorage } from '../../../src/server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../../src/server/storage/durable-storage.ts';
 import type { Timing } from '../../../src/server/storage/files.ts';
@@ -18,6 +18,8 @@ export const FOLDER = 'site';
 /** A state that is the list of entries of both logs; it counts what it has been told is synced. */
 export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
+  /** What was found. */
+  readonly stored: StoredSite;
   readonly synced: Record<SiteLogName, number>;
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
@@ -41,7 +43,8 @@ export class TestSite implements CheckpointSource {
       events,
       ...sizes,
     });
-    const { checkpoint, local, red } = this.storage.stored;
+    this.stored = this.storage.stored;
+    const { checkpoint, local, red } = this.stored;
     this.sections = { lengths: this.#lengths(), local: this.#section('local'), red: this.#section('red') };
     // A checkpoint is of one moment: its rows say the same as the rest of it.
     assert.deepEqual(checkpoint?.sections['lengths']?.get('now'), checkpoint?.rest);
