@@ -269,4 +269,72 @@ export const RED_REQUEST_MUTANTS = [
     replacement: 'return (this.#elements ??= readOnlySet(this.#tags.keys()));',
     command: unit('redblue/given-up.test.ts'),
   },
+  {
+    name: 'what is under way is refused when it is asked for again',
+    rule: 'redblue T2',
+    file: `${REDBLUE}/updates.ts`,
+    line: 'if (origin !== undefined && red.knows(origin.id)) return this.goRed(submission);',
+    replacement: '',
+    command: unit('redblue/beside-held.test.ts'),
+  },
+  {
+    name: 'guesses count what was given up',
+    rule: 'redblue T3',
+    file: `${REDBLUE}/red-path.ts`,
+    line: `#drop(request: RedRequest): void {
+    this.#previews.takeOff(request);`,
+    replacement: '#drop(request: RedRequest): void {',
+    command: unit('redblue/beside-held.test.ts'),
+  },
+  {
+    name: 'who waits for what is given up waits for ever',
+    rule: 'redblue R7',
+    file: `${REDBLUE}/red-path.ts`,
+    line: `droppedError(asker, isAllKnown));
+    for (const follower of this.#requests.end(request)) this.#letGo(follower);`,
+    replacement: `droppedError(asker, isAllKnown));
+    this.#requests.end(request);`,
+    command: unit('redblue/beside-held.test.ts'),
+  },
+  {
+    name: 'what fails on a guess has failed',
+    rule: 'redblue R10',
+    file: `${REDBLUE}/footing.ts`,
+    line: 'if (isCorrectableError(error)) return { ...standsAlone, waitsFor: last };',
+    replacement: '',
+    command: unit('redblue/beside-held.test.ts'),
+  },
+  {
+    name: 'additions to rows that may be removed are no changes',
+    rule: 'redblue R11',
+    file: `${REDBLUE}/chain.ts`,
+    line: "return isRedOnlyField(field) || (removable === false && field?.kind === 'counter');",
+    replacement: "return isRedOnlyField(field) || (removable !== undefined && field?.kind === 'counter');",
+    command: unit('redblue/laid-rows.test.ts'),
+  },
+  {
+    name: 'the removal of a row touches none of its fields',
+    rule: 'redblue R11',
+    file: `${REDBLUE}/chain.ts`,
+    line: 'const isWhole = this.#tables[table]?.removable === true;',
+    replacement: 'const isWhole = false;',
+    command: unit('redblue/laid-rows.test.ts'),
+  },
+  {
+    name: 'who has had its turn is still waited for',
+    rule: 'redblue R13',
+    file: `${REDBLUE}/contention.ts`,
+    line: `end(id: OperationId): void {
+    this.#met.delete(id);`,
+    replacement: 'end(_id: OperationId): void {',
+    command: unit('redblue/chain.test.ts'),
+  },
+  {
+    name: 'who waits to scan is kept out',
+    rule: 'redblue R13',
+    file: `${REDBLUE}/contention.ts`,
+    line: "if (conflict?.reason === 'range') return conflict.range.table;",
+    replacement: "if (conflict?.reason === 'range') return undefined;",
+    command: unit('redblue/chain.test.ts'),
+  },
 ];
