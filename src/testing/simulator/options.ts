@@ -67,6 +67,8 @@ export interface SimulationOptions {
   readonly thinkMeanMs: number;
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
+  /** How likely it is to give the operation up instead, and to go on to its next one. */
+  readonly giveUpChance: number;
   readonly attemptsMax: number;
   /** How long a site waits for what a session has seen. */
   readonly sessionWaitMs: number;
@@ -88,7 +90,17 @@ export interface SimulationOptions {
 }
 
 /** Kinds of runs. */
-export const PROFILES = ['calm', 'lossy', 'partitions', 'crashes', 'moves', 'loss', 'clocks', 'swarm'] as const;
+export const PROFILES = [
+  'calm',
+  'lossy',
+  'partitions',
+  'crashes',
+  'moves',
+  'leaving',
+  'loss',
+  'clocks',
+  'swarm',
+] as const;
 /** A kind of run. */
 export type Profile = (typeof PROFILES)[number];
 
@@ -101,56 +113,73 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   };
   // Whoever moves does so for a reason, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
-  const partitions = has('partitions') || profile === 'moves';
+  const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  const drawn: Omit<SimulationOptions, keyof Clocks | 'chainMax'> & Pick<Clocks, 'wildClockAheadMs'> = {
-    siteCount,
-    clientCount: random.between(2, 10),
-    operationsPerClient: random.between(5, 20),
-    workload: random.pick(['mixed', 'bank', 'queues']),
-    queueCount: random.between(1, 2),
-    delayMinMs: random.between(0, 20),
-    delayMeanMs: random.between(1, 60),
-    lossChance: lossy ? random.fraction() * 0.3 : 0,
-    duplicateChance: lossy ? random.fraction() * 0.3 : 0,
-    isOrdered: !lossy || random.chance(0.3),
-    partitionEveryMs: partitions ? random.between(200, 2000) : Infinity,
-    partitionMeanMs: random.between(50, 1000),
-    isPartitionOneWay: random.chance(0.5),
-    isPartitionTotal: random.chance(0.3),
-    crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
-    downMeanMs: random.between(20, 600),
-    pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
-    pauseMeanMs: random.between(50, 500),
-    syncMeanMs: random.pick([0, 2, 10, 50, 150]),
-    segmentBytes: random.pick([2_000, 8_000, 32_000]),
-    checkpointBytes: random.pick([500, 4_000, 20_000, Infinity]),
-    fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
-    fullMeanMs: random.between(50, 1000),
-    skewMaxMs: random.pick([0, 0, 20, 500]),
-    wildClockAheadMs: has('clocks', 0.1) ? random.between(4000, 20_000) : 0,
-    loseSiteAtMs: loses ? random.between(50, 3000) : Infinity,
-    moveChance: has('moves') || loses ? 0.2 + random.fraction() * 0.6 : 0,
-    sessionChance: random.pick([0, 0.5, 1]),
-    thinkMeanMs: random.between(1, 100),
-    clientTimeoutMs: random.between(100, 2000),
-    attemptsMax: random.pick([1, 2, 5, 10]),
-    largeGroup: random.pick([1, 3, 256]),
-    instantWriteShare: random.pick([0, 0.5, 1]),
-    windowMax: random.pick([1, 2, 8, 1000]),
-    world: random.pick(['classic', 'classic', 'roster', 'generated']),
-    sessionWaitMs: random.pick([100, 300, 1000]),
-    windowCommits: random.pick([5, 20, 50]),
-    identifiersMax: random.pick([40, 80]),
-    perClientMax: random.pick([3, 1000, 1000]),
-    answerBytesMax: random.pick([500, 1e6, 1e6]),
-    redInFlightMax: random.pick([2, Infinity, Infinity]),
-    removalsPerFloor: random.pick([1, 3, 256]),
-    damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
+  const drawn: Omit<SimulationOptions, keyof Clocks | 'chainMax' | 'giveUpChance'> & Pick<Clocks, 'wildClockAheadMs'> =
+    {
+      siteCount,
+      clientCount: random.between(2, 10),
+      operationsPerClient: random.between(5, 20),
+      workload: random.pick(['mixed', 'bank', 'queues']),
+      queueCount: random.between(1, 2),
+      delayMinMs: random.between(0, 20),
+      delayMeanMs: random.between(1, 60),
+      lossChance: lossy ? random.fraction() * 0.3 : 0,
+      duplicateChance: lossy ? random.fraction() * 0.3 : 0,
+      isOrdered: !lossy || random.chance(0.3),
+      partitionEveryMs: partitions ? random.between(200, 2000) : Infinity,
+      partitionMeanMs: random.between(50, 1000),
+      isPartitionOneWay: random.chance(0.5),
+      isPartitionTotal: random.chance(0.3),
+      crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
+      downMeanMs: random.between(20, 600),
+      pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
+      pauseMeanMs: random.between(50, 500),
+      syncMeanMs: random.pick([0, 2, 10, 50, 150]),
+      segmentBytes: random.pick([2_000, 8_000, 32_000]),
+      checkpointBytes: random.pick([500, 4_000, 20_000, Infinity]),
+      fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
+      fullMeanMs: random.between(50, 1000),
+      skewMaxMs: random.pick([0, 0, 20, 500]),
+      wildClockAheadMs: has('clocks', 0.1) ? random.between(4000, 20_000) : 0,
+      loseSiteAtMs: loses ? random.between(50, 3000) : Infinity,
+      moveChance: has('moves') || loses ? 0.2 + random.fraction() * 0.6 : 0,
+      sessionChance: random.pick([0, 0.5, 1]),
+      thinkMeanMs: random.between(1, 100),
+      clientTimeoutMs: random.between(100, 2000),
+      attemptsMax: random.pick([1, 2, 5, 10]),
+      largeGroup: random.pick([1, 3, 256]),
+      instantWriteShare: random.pick([0, 0.5, 1]),
+      windowMax: random.pick([1, 2, 8, 1000]),
+      world: random.pick(['classic', 'classic', 'roster', 'generated']),
+      sessionWaitMs: random.pick([100, 300, 1000]),
+      windowCommits: random.pick([5, 20, 50]),
+      identifiersMax: random.pick([40, 80]),
+      perClientMax: random.pick([3, 1000, 1000]),
+      answerBytesMax: random.pick([500, 1e6, 1e6]),
+      redInFlightMax: random.pick([2, Infinity, Infinity]),
+      removalsPerFloor: random.pick([1, 3, 256]),
+      damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
+    };
+  return {
+    ...drawn,
+    ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)),
+    ...drawChains(seed),
+    ...drawLeaving(seed, profile),
   };
-  return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)), ...drawChains(seed) };
+}
+
+/** Clients that do not wait for long, and no more than that; apart, for the same reason. */
+function drawLeaving(
+  seed: number,
+  profile: Profile,
+): Pick<SimulationOptions, 'giveUpChance'> & Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0x1eaf);
+  const leaves = profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
+  if (!leaves) return { giveUpChance: 0 };
+  return { giveUpChance: random.pick([0.1, 0.3, 0.7]), clientTimeoutMs: random.between(5, 200) };
 }
 
 /** Rows that all write at once, and how far one stands on another; apart, so that what else a seed gives stays so. */
