@@ -62,6 +62,7 @@ class ReassuringMachine extends SiteMachine {
 export const LIARS = {
   /** What is done is said to have been refused. */
   done: telling(5, (view, isUpdate) => (isUpdate && view.last ? [failed(view, 'OVERLOADED')] : [view])),
+  guesses: telling(1, (view) => [view.stage === 'tentative' ? { ...view, reply: { value: 'garbage' } } : view]),
   meta: telling(1, (view) => {
     const { reply } = view;
     return [reply.meta === undefined ? view : { ...view, reply: { ...reply, meta: { remaining: -7 } } }];

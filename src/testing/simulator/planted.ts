@@ -169,7 +169,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   },
   'local-answers-are-strong': {
     rule: 'what one site answers by itself is never called strong',
-    caughtBy: ['levels'],
+    caughtBy: ['levels', 'oracle'],
     profile: 'calm',
     makeMachine: BROKEN.boastful,
   },
@@ -320,6 +320,12 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'leaving',
     overrides: { windowMax: 1, siteCount: 3, giveUpChance: 0.7 },
     makeMachine: BROKEN.clingingRedPath,
+  },
+  'guesses-out-of-the-air': {
+    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is under way',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.guesses,
   },
   'meta-of-its-own': {
     rule: 'what a final says beside its value comes out of its place too',

@@ -73,6 +73,8 @@ export interface GeneratorRun {
   readonly outcome: Outcome;
   /** It ran with what the site had proposed: its place in the red order says whether that was right. */
   readonly isLaid: boolean;
+  /** Nothing of the site was under way that a guess would have to count. */
+  readonly isAlone: boolean;
 }
 
 /** A view that a client was given. */

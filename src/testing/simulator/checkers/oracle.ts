@@ -11,7 +11,7 @@ import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
-import { described, execute, isSame, replyAt, textOf } from '../oracle/execute.ts';
+import { described, execute, guessOf, isSame, replyAt, textOf } from '../oracle/execute.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 import { differenceOf } from '../oracle/final-state.ts';
 import { Model, ModelView } from '../oracle/model.ts';
@@ -26,6 +26,7 @@ interface Run {
   /** What the site showed. */
   readonly seen: Counts;
   readonly outcome: Outcome;
+  readonly isAlone?: boolean;
 }
 
 /** An operation at its place. */
@@ -89,13 +90,13 @@ export class OracleChecker implements Checker {
     return placed.model.list === this.#siteCount ? 'red' : 'blue';
   }
 
-  ran(site: number, { input, id, outcome, isLaid }: GeneratorRun): void {
+  ran(site: number, { input, id, outcome, isLaid, isAlone }: GeneratorRun): void {
     const seen = [...this.#shownAt(site)];
-    if (isLaid) return this.#note(site, id, { input, seen, outcome });
+    if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     require(isSame(outcome, expected), () =>
       `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}`);
-    this.#note(site, id, { input, seen, outcome: expected });
+    this.#note(site, id, { input, seen, outcome: expected, isAlone });
   }
 
   #note(site: number, id: string | undefined, run: Run): void {
@@ -134,7 +135,7 @@ export class OracleChecker implements Checker {
   }
 
   answered({ site, token, operation, isRead, stage, value, meta }: GivenView): void {
-    if (stage === 'tentative') return;
+    if (stage === 'tentative') return this.#checkGuess(site, token, value);
     const { id } = operation;
     const given: Reply = { value, ...(meta && { meta }) };
     if (isRead) return this.#checkRead(site, token, stage, given);
@@ -200,6 +201,18 @@ export class OracleChecker implements Checker {
   #checkState(site: number, state: SiteState): void {
     const difference = differenceOf(new ModelView(this.#model, this.#shownAt(site)), state.store);
     require(difference === undefined, () => `site ${site} ends with ${difference}`);
+  }
+
+  /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
+  #checkGuess(site: number, token: number, value: unknown): void {
+    const runs = this.#runs.get(`${site}:${token}`) ?? [];
+    require(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
+    if (!runs.every(({ isAlone }) => isAlone)) return;
+    const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
+      guessOf(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
+    );
+    require(guesses.some((guess) => structurallyEqual(guess, value)), () =>
+      `a guess at site ${site} was ${textOf(value)}, not ${guesses.map(textOf).join(' or ')}`);
   }
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
