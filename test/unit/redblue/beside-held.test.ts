@@ -25,10 +25,10 @@ const service = defineService(contract, {
   tables: { tills: table({ total: counter(), items: queue<number>() }) },
   shadowOperations: ({ tills }) => ({
     add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
-    take: red((_: object) => [tills.row('one').total.add(-1)]),
-    push: red((_: object) => [tills.row('one').items.push(1)]),
+    take: red((_args: object) => [tills.row('one').total.add(-1)]),
+    push: red((_args: object) => [tills.row('one').items.push(1)]),
     pop: red(
-      (_: object) => [tills.row('one').items.pop()],
+      (_args: object) => [tills.row('one').items.pop()],
       ([popped]) => popped.remaining,
     ),
   }),

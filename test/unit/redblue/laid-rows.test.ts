@@ -22,11 +22,11 @@ const contract = defineContract('rows', {
 const service = defineService(contract, {
   tables: { rows: table({ n: counter() }, { removable: true }), marks: table({ n: counter() }) },
   shadowOperations: ({ rows, marks }) => ({
-    touch: blue((_: object) => [rows.row('a').n.add(1)]),
-    bump: red((_: object) => [rows.row('a').n.add(1)]),
-    drop: blue((_: object) => [rows.remove('a')]),
-    dropRed: red((_: object) => [rows.remove('a')]),
-    mark: red((_: object) => [marks.row('m').n.add(1)]),
+    touch: blue((_args: object) => [rows.row('a').n.add(1)]),
+    bump: red((_args: object) => [rows.row('a').n.add(1)]),
+    drop: blue((_args: object) => [rows.remove('a')]),
+    dropRed: red((_args: object) => [rows.remove('a')]),
+    mark: red((_args: object) => [marks.row('m').n.add(1)]),
   }),
   generators: {
     touch: (_, { shadow }) => shadow.touch({}, null),
