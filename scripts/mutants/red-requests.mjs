@@ -337,4 +337,12 @@ export const RED_REQUEST_MUTANTS = [
     replacement: "if (conflict?.reason === 'range') return undefined;",
     command: unit('redblue/chain.test.ts'),
   },
+  {
+    name: 'a guess is told to who has left',
+    rule: 'redblue T3',
+    file: `${REDBLUE}/previews.ts`,
+    line: 'if (submission.wants.tentative && askers.includes(submission))',
+    replacement: 'if (submission.wants.tentative || askers.length < 0)',
+    command: unit('redblue/paced.test.ts'),
+  },
 ];
