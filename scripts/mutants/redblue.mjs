@@ -329,4 +329,73 @@ export const REDBLUE_MUTANTS = [
     replacement: 'socket.send(frame);',
     command: unit('gateway/budgets.test.ts'),
   },
+  {
+    name: 'a slot that was decided meanwhile is decided again',
+    rule: 'exactly-once 3',
+    file: `${REDBLUE}/updates.ts`,
+    line: `if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+      else this.walks.step(walk);`,
+    replacement: 'this.#decide(walk, execute());',
+    command: unit('redblue/exactly-once.test.ts'),
+  },
+  {
+    name: 'commits that have left the window stay in checkpoints',
+    rule: 'redblue R2',
+    file: `${REDBLUE}/certifier.ts`,
+    line: `this.#windowStart = oldest.stamp;
+      this.#changes.add(oldest.stamp);`,
+    replacement: 'this.#windowStart = oldest.stamp;',
+    command: unit('redblue/certifier-memory.test.ts'),
+  },
+  {
+    name: 'a restart begins anew to count stamps',
+    rule: 'redblue R3',
+    file: `${REDBLUE}/certifier.ts`,
+    line: `    this.#lastStamp = lastStamp;
+`,
+    replacement: '',
+    command: unit('redblue/certifier-memory.test.ts'),
+  },
+  {
+    name: 'a site delivers what it has not synced',
+    rule: 'redblue L2',
+    file: 'src/server/log/sequenced-log.ts',
+    line: 'const end = Math.min(this.#committed, this.synced);',
+    replacement: 'const end = Math.min(this.#committed, this.length);',
+    command: unit('redblue/sequenced-log.test.ts'),
+  },
+  {
+    name: 'entries that a follower lacks are let go',
+    rule: 'redblue P2',
+    file: 'src/server/log/sequenced-log.ts',
+    line: 'return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));',
+    replacement: 'return Math.max(this.#forgotten, this.#delivered);',
+    command: unit('redblue/sequenced-log.test.ts'),
+  },
+  {
+    name: 'a follower that was reminded is sent all that is new',
+    rule: 'redblue P2',
+    file: 'src/server/log/sequenced-log.ts',
+    line: 'if (follower.isReminded) return;',
+    replacement: '',
+    command: unit('redblue/resending.test.ts'),
+  },
+  {
+    name: 'who came back is forgotten as if it had gone',
+    rule: 'protocol connectionsPerPrincipalMax',
+    file: 'src/server/gateway/principals.ts',
+    line: `this.#idle.delete(id);
+    share.connections += 1;`,
+    replacement: 'share.connections += 1;',
+    command: unit('gateway/principals.test.ts'),
+  },
+  {
+    name: 'who left something under way is never looked at again',
+    rule: 'protocol inFlightBytesPerPrincipalMax',
+    file: 'src/server/gateway/principals.ts',
+    line: `share.leftAtMs = nowMs;
+        this.#idle.set(id, share);`,
+    replacement: 'share.leftAtMs = nowMs;',
+    command: unit('gateway/principals.test.ts'),
+  },
 ];

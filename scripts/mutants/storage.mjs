@@ -166,4 +166,28 @@ export const STORAGE_MUTANTS = [
     replacement: 'return sealFrame(packed, { file, index: this.#frames, isSettled: true });',
     command: unit('storage/damage.test.ts'),
   },
+  {
+    name: 'a checkpoint that fails takes the one before it along',
+    rule: 'storage S7',
+    file: `${STORAGE}/checkpointer.ts`,
+    line: 'if (current !== undefined && current.wholeBytes === 0) {',
+    replacement: 'if (current !== undefined) {',
+    command: unit('storage/file-changes.test.ts'),
+  },
+  {
+    name: 'a log file goes before the next one says where it begins',
+    rule: 'storage S9',
+    file: `${STORAGE}/segment-log.ts`,
+    line: 'if (next.number === this.#number && !this.#hasHeader) return;',
+    replacement: '',
+    command: unit('storage/file-changes.test.ts'),
+  },
+  {
+    name: 'a log file begins before the one before it has ended',
+    rule: 'storage S5',
+    file: `${STORAGE}/segment-log.ts`,
+    line: 'if (this.#writes.size > 0) return;',
+    replacement: '',
+    command: unit('storage/file-changes.test.ts'),
+  },
 ];

@@ -47,6 +47,13 @@ describe('simulation', () => {
     expect(neverCame(result, { ...batch, overrides: { siteCount: 1 } })).toEqual([]);
   });
 
+  test.each([
+    [34, 'a guess came after the end, of what had waited for its place'],
+    [265, 'the model read sets in the order in which they had come'],
+  ])('seed %i had a fault once: %s → none', (seed) => {
+    expect(simulate(seed, 'swarm').fault).toBeUndefined();
+  });
+
   test('one seed twice → the same run', () => {
     expect(simulate(FIRST_SEED, 'swarm')).toEqual(simulate(FIRST_SEED, 'swarm'));
   });

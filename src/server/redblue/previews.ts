@@ -39,11 +39,11 @@ export class Previews {
       const results = state.overlay.add(submission.token, effects);
       const { operation } = submission;
       const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
-      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', this.#told(answer, request));
+      this.#guess(request, this.#told(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       this.#expectWrites(request, stable.choice?.effects ?? []);
-      if (submission.wants.tentative) this.#host.answer(submission, 'tentative', error);
+      this.#guess(request, error);
     }
   }
 
@@ -51,6 +51,11 @@ export class Previews {
   takeOff(request: RedRequest): void {
     this.#host.core.state.overlay.remove(request.submission.token, request.previewed);
     request.previewed = NO_EFFECTS;
+  }
+
+  /** Told to whoever the request began with: unless it has left while that waited for its place. */
+  #guess({ submission, askers }: RedRequest, answer: Answer): void {
+    if (submission.wants.tentative && askers.includes(submission)) this.#host.answer(submission, 'tentative', answer);
   }
 
   /** The preview of a paced operation says what it cannot know of. */

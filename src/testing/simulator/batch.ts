@@ -34,6 +34,8 @@ export const EXPECTED = [
   'refused by the domain',
   'floors',
   'told to be late',
+  'given up',
+  'given up in time',
   'red rejected',
   'red standing on others',
   'red committed on others',

@@ -155,6 +155,13 @@ class UnwaitingRedPath extends RedPath {
   }
 }
 
+/** Keeps what was given up before it had left: whoever stands behind it waits for ever. */
+class ClingingRedPath extends RedPath {
+  override withdrawn(record: RedRecord): void {
+    this.notWithdrawn(record);
+  }
+}
+
 /** One site takes every second record before the one that it stands behind. */
 class SwappingRedPath extends RedPath {
   readonly #isSwapping: boolean;
@@ -410,6 +417,7 @@ export const BROKEN = {
   localReads: withRedPath((replica) => new LocalReadRedPath(replica)),
   hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
+  clingingRedPath: withRedPath((replica) => new ClingingRedPath(replica)),
   swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
   lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier(replica.options.remembers))),
   unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),

@@ -23,6 +23,8 @@ export interface ClientOperation {
   shownAs?: 'blue' | 'red' | 'none';
   /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
+  /** Its client was told that nothing was done, nor will be, and has not asked for it since. */
+  isSureNot?: boolean;
 }
 
 /** What the operations of a service are, as far as checkers have to know. */

@@ -67,6 +67,8 @@ export interface SimulationOptions {
   readonly thinkMeanMs: number;
   /** How long a client waits for a final before it submits the operation again. */
   readonly clientTimeoutMs: number;
+  /** How likely it is to give the operation up instead, and to go on to its next one. */
+  readonly giveUpChance: number;
   readonly attemptsMax: number;
   /** How long a site waits for what a session has seen. */
   readonly sessionWaitMs: number;
@@ -88,7 +90,17 @@ export interface SimulationOptions {
 }
 
 /** Kinds of runs. */
-export const PROFILES = ['calm', 'lossy', 'partitions', 'crashes', 'moves', 'loss', 'clocks', 'swarm'] as const;
+export const PROFILES = [
+  'calm',
+  'lossy',
+  'partitions',
+  'crashes',
+  'moves',
+  'leaving',
+  'loss',
+  'clocks',
+  'swarm',
+] as const;
 /** A kind of run. */
 export type Profile = (typeof PROFILES)[number];
 
@@ -101,11 +113,11 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   };
   // Whoever moves does so for a reason, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
-  const partitions = has('partitions') || profile === 'moves';
+  const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  const drawn: Omit<SimulationOptions, keyof Clocks | 'chainMax'> & Pick<Clocks, 'wildClockAheadMs'> = {
+  const drawn: Drawn = {
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
@@ -150,7 +162,23 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     removalsPerFloor: random.pick([1, 3, 256]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
   };
-  return { ...drawn, ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)), ...drawChains(seed) };
+  return {
+    ...drawn,
+    ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)),
+    ...drawChains(seed),
+    ...drawLeaving(seed, profile),
+  };
+}
+
+/** Clients that do not wait for long, and no more than that; apart, for the same reason. */
+function drawLeaving(
+  seed: number,
+  profile: Profile,
+): Pick<SimulationOptions, 'giveUpChance'> & Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0x1eaf);
+  const leaves = profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
+  if (!leaves) return { giveUpChance: 0 };
+  return { giveUpChance: random.pick([0.1, 0.3, 0.7]), clientTimeoutMs: random.between(5, 200) };
 }
 
 /** Rows that all write at once, and how far one stands on another; apart, so that what else a seed gives stays so. */
@@ -159,6 +187,8 @@ function drawChains(seed: number): Pick<SimulationOptions, 'chainMax'> & Partial
   const chainMax = random.pick([0, 1, 3, 64]);
   return random.chance(0.25) ? { chainMax, workload: 'hot' } : { chainMax };
 }
+
+type Drawn = Omit<SimulationOptions, keyof Clocks | 'chainMax' | 'giveUpChance'> & Pick<Clocks, 'wildClockAheadMs'>;
 
 type Clocks = Pick<
   SimulationOptions,

@@ -7,6 +7,7 @@ import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
+import { LIARS } from './liars.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import { simulatedService } from './service.ts';
 import type { MachineFactory } from './simulated-site.ts';
@@ -168,7 +169,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   },
   'local-answers-are-strong': {
     rule: 'what one site answers by itself is never called strong',
-    caughtBy: ['levels'],
+    caughtBy: ['levels', 'oracle'],
     profile: 'calm',
     makeMachine: BROKEN.boastful,
   },
@@ -300,5 +301,68 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'loss',
     overrides: { siteCount: 3 },
     makeMachine: BROKEN.selfishBluePath,
+  },
+  'done-and-said-to-be-refused': {
+    rule: 'OVERLOADED says that nothing was done',
+    caughtBy: ['exactly once'],
+    profile: 'calm',
+    makeMachine: LIARS.done,
+  },
+  'given-up-and-said-to-be-undone': {
+    rule: 'ABORTED of what is given up says that nothing was done, nor will be',
+    caughtBy: ['exactly once'],
+    profile: 'leaving',
+    makeMachine: LIARS.given,
+  },
+  'given-up-and-kept': {
+    rule: 'what is given up before it has left its site is as if it had never come',
+    caughtBy: ['leftovers', 'progress'],
+    profile: 'leaving',
+    overrides: { windowMax: 1, siteCount: 3, giveUpChance: 0.7 },
+    makeMachine: BROKEN.clingingRedPath,
+  },
+  'guesses-out-of-the-air': {
+    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is under way',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.guesses,
+  },
+  'meta-of-its-own': {
+    rule: 'what a final says beside its value comes out of its place too',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.meta,
+  },
+  'weak-views-that-fail': {
+    rule: 'a level fails only where its generator does',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.weakViews,
+  },
+  'codes-at-random': {
+    rule: 'a read meets no conflict',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LIARS.codes,
+  },
+  'conflict-at-once': {
+    rule: 'CONFLICT is told after as many executions as there may be',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    overrides: { ...HOT, attemptsMax: 10 },
+    makeMachine: LIARS.attempts,
+  },
+  'told-twice': {
+    rule: 'a submission is told one end',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LIARS.twice,
+  },
+  'blue-called-strong': {
+    rule: 'strong is said out of the red order only, in any service',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { world: 'roster' },
+    makeMachine: LIARS.levels,
   },
 };

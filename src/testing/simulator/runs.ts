@@ -18,23 +18,24 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
   const run = state.run.bind(state);
   const runLaid = state.runLaid.bind(state);
   const read = state.read.bind(state);
-  const note = (given: GeneratorInput, outcome: Outcome, isLaid = false): void => {
+  const note = (given: GeneratorInput, outcome: Outcome, { isLaid = false, isAlone = false } = {}): void => {
     const { token, operation, args, submittedAtMs, seed } = given;
     const { origin } = given as Partial<Submission>;
-    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome, isLaid });
+    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome, isLaid, isAlone });
   };
   state.runLaid = (input): GeneratorOutcome => {
     const outcome = runLaid(input);
-    note(input, outcomeOf(outcome), true);
+    note(input, outcomeOf(outcome), { isLaid: true });
     return outcome;
   };
   state.run = (input): GeneratorOutcome => {
+    const isAlone = state.overlay.isEmpty;
     try {
       const outcome = run(input);
-      note(input, outcomeOf(outcome));
+      note(input, outcomeOf(outcome), { isAlone });
       return outcome;
     } catch (error) {
-      if (isCorrectableError(error)) note(input, FAILED);
+      if (isCorrectableError(error)) note(input, FAILED, { isAlone });
       throw error;
     }
   };

@@ -17,6 +17,7 @@ const SIMPLER: readonly Partial<SimulationOptions>[] = [
   { duplicateChance: 0 },
   { isOrdered: true },
   { moveChance: 0 },
+  { giveUpChance: 0 },
   { sessionChance: 0 },
   { skewMaxMs: 0 },
   { syncMeanMs: 0 },

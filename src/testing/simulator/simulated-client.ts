@@ -5,7 +5,7 @@
 import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
 import type { Submission } from '../../server/redblue/replica-port.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
-import type { GivenRefusal, GivenView } from './checkers/checker.ts';
+import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
@@ -22,6 +22,8 @@ export interface SimulatedClientOptions {
   readonly history: History;
   readonly options: SimulationOptions;
   readonly world: World;
+  /** A site has told it something. */
+  told(told: Omit<Told, 'isRead'>): void;
   /** A site has given a view. */
   answered(view: Omit<GivenView, 'isRead'>): void;
   /** A site has refused the operation by an error of its domain. */
@@ -33,6 +35,16 @@ interface Request {
   readonly site: number;
   readonly operation: ClientOperation;
   readonly submission: Omit<Submission, 'token' | 'submittedAtMs'>;
+}
+
+/** One time that a request was sent. */
+interface Sending {
+  readonly request: Request;
+  /** By hand, long after: where the client has been since may have begun it. */
+  readonly isLate: boolean;
+  /** None where the site was down, or had no room. */
+  token: number | undefined;
+  isGivenUp: boolean;
 }
 
 /** Where the operation under way was sent first, and how often it has moved. */
@@ -55,14 +67,16 @@ const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 
 /** A client. */
 export class SimulatedClient {
-  /** Times that it went to another site, and that it was told that the outcome is not known. */
-  readonly counts = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0 };
+  /** What it did and was told, by kind: moves, answers that say that the outcome is not known, and so on. */
+  readonly counts = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0, givenUp: 0, undone: 0 };
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #left: number;
   #site: number;
   #acknowledged = 0;
   #journey: Journey = { home: 0, hop: 0, after: undefined };
+  /** The last time that an operation was sent. */
+  readonly #sendings = new WeakMap<ClientOperation, Sending>();
   /** What its session has seen, if it keeps one. */
   #seen: Vector | undefined;
 
@@ -109,17 +123,35 @@ export class SimulatedClient {
     const request = this.#requestFor(operation);
     this.#requests.push(request);
     if (this.#requests.length > REQUESTS_MAX) this.#requests.shift();
-    const isUp = this.#send(request);
+    const sending = this.#send(request);
+    const isUp = sending.token !== undefined;
     // More patient each time: who moves on before an answer can come never gets one.
     const timeoutMs = Math.min(PATIENCE_MAX_MS, options.clientTimeoutMs * PATIENCE ** waits);
     timeline.after(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {
+        if (options.giveUpChance > 0 && random.chance(options.giveUpChance)) return this.#giveUp(sending);
         this.#moveMaybe();
         this.#submit(operation, isUp ? waits + 1 : waits);
       } else if (random.chance(0.2)) {
-        this.#send(random.pick(this.#requests as [Request, ...Request[]]));
+        this.#send(random.pick(this.#requests as [Request, ...Request[]]), true);
       }
     });
+  }
+
+  /** Waits no longer, and lets its site know, where that has it; what it is told all the same it hears. */
+  #giveUp(sending: Sending): void {
+    const { token, request } = sending;
+    this.counts.givenUp += 1;
+    request.operation.error = 'UNKNOWN';
+    this.#end();
+    if (token === undefined) return;
+    sending.isGivenUp = true;
+    this.#options.sites[request.site]?.abandon(token);
+  }
+
+  #end(): void {
+    this.#left -= 1;
+    if (this.#left > 0) this.#think();
   }
 
   #requestFor(operation: ClientOperation): Request {
@@ -134,10 +166,14 @@ export class SimulatedClient {
     return { site: this.#site, operation, submission };
   }
 
-  #send({ site, operation, submission }: Request): boolean {
-    const { client, sites } = this.#options;
-    const target = sites[site] as SimulatedSite;
-    return target.submit(client, submission, (answer) => this.#onAnswer(operation, site, answer));
+  #send(request: Request, isLate = false): Sending {
+    const { site, operation, submission } = request;
+    const sending: Sending = { request, isLate, token: undefined, isGivenUp: false };
+    this.#sendings.set(operation, sending);
+    operation.isSureNot = false;
+    const target = this.#options.sites[site] as SimulatedSite;
+    sending.token = target.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
+    return sending;
   }
 
   #moveMaybe(): void {
@@ -149,24 +185,44 @@ export class SimulatedClient {
     this.counts.moves += 1;
   }
 
-  #onAnswer(operation: ClientOperation, site: number, answer: SiteAnswer): void {
+  #onAnswer(sending: Sending, answer: SiteAnswer): void {
+    const { site, operation } = sending.request;
+    const { token, stage } = answer;
+    this.#tell(sending, answer);
     if (answer.kind !== 'failed') {
-      const { token, stage, value } = answer;
-      this.#options.answered({ site, token, operation, stage, value });
+      const { value, meta } = answer;
+      this.#options.answered({ site, token, operation, stage: answer.stage, value, meta });
       this.#see(answer.seen);
     } else if (answer.domain !== undefined) {
-      const { token, domain } = answer;
-      this.#options.refused({ site, token, operation, domain });
+      this.#options.refused({ site, token, operation, stage, domain: answer.domain });
     }
-    if (answer.kind === 'preliminary') return;
+    // Of a level that failed the end is still to come, as it is after a preliminary view.
+    if (answer.kind === 'preliminary' || (answer.kind === 'failed' && stage !== undefined)) return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
-      const { value, stage } = answer;
-      operation.answers.push({ value, stage, site, atMs: this.#options.timeline.nowMs });
-    } else if (!this.#isForGood(operation, answer)) return;
-    if (!wasOpen) return;
-    this.#left -= 1;
-    if (this.#left > 0) this.#think();
+      const { value } = answer;
+      operation.answers.push({ value, stage: answer.stage, site, atMs: this.#options.timeline.nowMs });
+    } else {
+      this.#noteUndone(sending, answer.code);
+      if (!this.#isForGood(operation, answer)) return;
+    }
+    if (wasOpen) this.#end();
+  }
+
+  #tell({ request: { site, operation }, isGivenUp }: Sending, answer: SiteAnswer): void {
+    const { token, stage, kind } = answer;
+    const code = kind === 'failed' && answer.domain === undefined ? answer.code : undefined;
+    const isEnd = kind === 'final' || (kind === 'failed' && stage === undefined);
+    this.#options.told({ site, token, operation, isEnd, stage, code, isGivenUp });
+  }
+
+  /** Some refusals say that nothing was done, nor will be: for ever, where nobody asks again. */
+  #noteUndone(sending: Sending, code: string): void {
+    const { operation, submission } = sending.request;
+    const saysSo = code === 'OVERLOADED' || (code === 'ABORTED' && sending.isGivenUp);
+    if (!saysSo || sending.isLate || this.#sendings.get(operation) !== sending) return;
+    operation.isSureNot = true;
+    if (code === 'ABORTED' && submission.origin !== undefined) this.counts.undone += 1;
   }
 
   /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */

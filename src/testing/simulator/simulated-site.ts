@@ -15,7 +15,9 @@ import type { Vector } from '../../server/redblue/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import { recover } from '../../server/storage/recovery.ts';
 import { Fault } from './checkers/checker.ts';
+import type { ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
+import type { ClientOperation } from './history.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
@@ -25,11 +27,14 @@ export type SiteAnswer =
       readonly token: number;
       readonly stage: Stage;
       readonly value: unknown;
+      readonly meta: Readonly<Record<string, unknown>> | undefined;
       readonly seen: Vector | undefined;
     }
   | {
       readonly kind: 'failed';
       readonly token: number;
+      /** The one that failed, where a stronger one follows. */
+      readonly stage: Stage | undefined;
       readonly code: string;
       readonly domain: DomainRefusal | undefined;
     };
@@ -55,8 +60,8 @@ export interface SimulatedSiteOptions {
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
   save(): unknown;
-  /** An operation is submitted, under this number; within a session if `after` is given. */
-  submitted(token: number, client: number, after: Vector | undefined): void;
+  /** An operation is submitted. */
+  submitted(submission: Omit<ClientSubmission, 'site'>): void;
 }
 
 const TICK_MS = 25;
@@ -208,26 +213,31 @@ export class SimulatedSite {
     });
   }
 
-  /** Submits an operation; says whether the site is up and has room for it. */
+  /** Submits an operation; gives its token, if the site is up and has room for it. */
   submit(
-    client: number,
+    { client, id }: Pick<ClientOperation, 'client' | 'id'>,
     submission: Omit<Submission, 'token' | 'submittedAtMs'>,
     onAnswer: (answer: SiteAnswer) => void,
-  ): boolean {
+  ): number | undefined {
     this.#token += 1;
     const token = this.#token;
-    this.#options.submitted(token, client, submission.after);
-    if (this.machine === undefined) return false;
+    this.#options.submitted({ token, client, id, after: submission.after, wants: submission.wants });
+    if (this.machine === undefined) return undefined;
     if (this.#storage?.isFull === true) {
       this.refusals += 1;
-      return false;
+      return undefined;
     }
     this.#answers.set(token, onAnswer);
     this.#input((machine) => {
       const { wallMs: submittedAtMs } = this;
       machine.submit({ ...submission, token, submittedAtMs }, this.#options.timeline.nowMs, submittedAtMs);
     });
-    return true;
+    return token;
+  }
+
+  /** Nobody waits any more for what was submitted under this token: nothing, where a crash has forgotten it. */
+  abandon(token: number): void {
+    if (this.#answers.has(token)) this.#input((machine) => machine.abandon(token));
   }
 
   receive(from: number, message: SiteMessage, sentAtMs: number): void {
@@ -277,16 +287,16 @@ export class SimulatedSite {
       if (output.kind === 'send') this.#options.send(output.to, output.message, this.wallMs);
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
-      else if (output.stage === undefined) this.#fail(output);
+      else this.#fail(output);
     }
   }
 
-  #answer({ token, stage, last, reply: { value }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', token, stage, value, seen });
+  #answer({ token, stage, last, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', token, stage, value, meta, seen });
   }
 
-  #fail({ token, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
-    this.#answers.get(token)?.({ kind: 'failed', token, code, domain });
+  #fail({ token, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
+    this.#answers.get(token)?.({ kind: 'failed', token, stage, code, domain });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */

@@ -8,10 +8,11 @@ import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import type { SiteMessage } from '../../server/redblue/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
 import { Fault, isRed, require } from './checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState, GivenRefusal, GivenView } from './checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState, GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
@@ -116,6 +117,7 @@ export class Simulation {
       new ClockChecker(this.#sites, LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(siteCount),
       new DurabilityChecker(siteCount),
+      new AnswerChecker(this.#options.attemptsMax),
       new FloorChecker(siteCount),
       ...this.#world.checkers(),
       new ConvergenceChecker(),
@@ -179,8 +181,7 @@ export class Simulation {
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
             this.#tell((checker) => checker.started?.(site, notes?.get(checker.name)));
           },
-          submitted: (token, client, after) =>
-            this.#tell((checker) => checker.submitted?.({ site, token, client, after })),
+          submitted: (submission) => this.#tell((checker) => checker.submitted?.({ ...submission, site })),
         }),
       );
       this.#planCrash(site);
@@ -195,7 +196,7 @@ export class Simulation {
     const { clientCount } = this.#options;
     for (let client = 0; client < clientCount; client += 1) {
       const shared = { timeline: this.#timeline, random: this.#random, history: this.#history, options: this.#options };
-      const told = { answered: this.#onAnswered, refused: this.#onRefused };
+      const told = { told: this.#onTold, answered: this.#onAnswered, refused: this.#onRefused };
       this.#clients.push(new SimulatedClient({ client, sites: this.#sites, world: this.#world, ...told, ...shared }));
     }
   }
@@ -218,6 +219,11 @@ export class Simulation {
       return machine;
     };
   }
+
+  readonly #onTold = (told: Omit<Told, 'isRead'>): void => {
+    const isRead = this.#history.isRead(told.operation);
+    this.#tell((checker) => checker.told?.({ ...told, isRead }));
+  };
 
   readonly #onAnswered = (given: Omit<GivenView, 'isRead'>): void => {
     const { operation, site, stage } = given;
@@ -244,6 +250,7 @@ export class Simulation {
       },
       rejected: (operation, conflict) => {
         this.#counts.rejected += 1;
+        this.#tell((checker) => checker.rejected?.(site, operation, conflict));
         if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
       },
       viewed: ({ token }) => {
@@ -345,7 +352,7 @@ export class Simulation {
   #settle(): void {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
-    while (!this.#areSitesAlike && this.#timeline.nowMs < untilMs) {
+    while (!(this.#areSitesAlike && this.#left.every((site) => this.#isIdle(site))) && this.#timeline.nowMs < untilMs) {
       this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
     }
   }
@@ -353,6 +360,14 @@ export class Simulation {
   get #areSitesAlike(): boolean {
     const vectors = this.#left.map(({ machine }) => machine?.replica.state.stable.join());
     return vectors.every((vector) => vector !== undefined && vector === vectors[0]);
+  }
+
+  /** Whether nothing waits there, or is laid under what is to come; but for what a site that is lost will never have. */
+  #isIdle({ machine }: SimulatedSite): boolean {
+    if (machine === undefined) return false;
+    const { red, walks, coverage, state } = machine.replica;
+    if (red.busy || walks.busy || coverage.busy || !state.overlay.isEmpty || !state.laid.isEmpty) return false;
+    return this.#left.length < this.#sites.length || !machine.busy;
   }
 
   /** The sites that are not lost for good. */
@@ -377,6 +392,9 @@ export class Simulation {
     }
     require(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
     this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
+    this.#checking = 'leftovers';
+    const busy = this.#sites.flatMap((site, index) => (site.isLost || this.#isIdle(site) ? [] : [index]));
+    require(busy.length === 0, () => `something is left under way at site ${busy.join()}, long after all have ended`);
   }
 
   #damageCounts(): Record<string, number> {
@@ -424,6 +442,8 @@ export class Simulation {
       moves: sum(({ counts }) => counts.moves),
       'told UNKNOWN': sum(({ counts }) => counts.unknown),
       'told to be late': sum(({ counts }) => counts.late),
+      'given up': sum(({ counts }) => counts.givenUp),
+      'given up in time': sum(({ counts }) => counts.undone),
       'told EXPIRED_ID': sum(({ counts }) => counts.expired),
       'told OVERLOADED': sum(({ counts }) => counts.refused),
       'refused by the domain': this.#counts.refusals,

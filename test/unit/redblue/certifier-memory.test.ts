@@ -29,4 +29,24 @@ describe('certifier: memory', () => {
     certifier.decide(operation('a/2', { acknowledged: 1 }));
     expect(certifier.decide(operation('a/1'))).toEqual({ kind: 'expired' });
   });
+
+  test('commit that leaves the window → leaves the checkpoint as well', () => {
+    const certifier = new Certifier(LIMITS);
+    certifier.decide(operation('a/1', { effects: [write('k')] }));
+    certifier.decide(operation('b/1', { effects: [write('k')] }));
+    certifier.changeAll();
+    expect(certifier.takeChanges(10).map(([stamp]) => stamp)).toEqual(['1', '2']);
+    certifier.decide(operation('d/1', { effects: [write('k')] }));
+    certifier.decide(operation('e/1', { effects: [write('k')] }));
+    const gone = certifier.takeChanges(10).filter(([, saved]) => saved === undefined);
+    expect(gone.map(([stamp]) => stamp).toSorted()).toEqual(['1', '2']);
+  });
+
+  test('restart → stamps go on behind the last one, though clocks are behind it', () => {
+    const before = new Certifier(LIMITS);
+    before.decide(operation('a/1', { clock: 5000 }));
+    const after = new Certifier(LIMITS);
+    after.load(before.save());
+    expect(after.decide(operation('b/1', { clock: 10 }))).toEqual({ kind: 'commit', stamp: 5001 });
+  });
 });

@@ -287,22 +287,44 @@ test('a chain that has fallen → the next one is half as high, and grows with w
   sites.settle();
 });
 
-test('another site waits for its turn on the row → no chain there until it has had it', () => {
-  const sites = start({ attemptsMax: 5 });
-  const other = sites.submit(OTHER, append('z'));
-  const first = [...'ab'].map((letter) => sites.submit(SITE, append(letter)));
-  // The chain is in the log before it.
+/** OTHER asks, and what SITE proposes comes first; all is delivered but what OTHER proposes anew, rejected as it was. */
+function keepOut(
+  sites: Sites,
+  asked: Parameters<Sites['submit']>[1],
+  first: readonly Parameters<Sites['submit']>[1][],
+): { readonly other: Outcome; readonly outcomes: Outcome[] } {
+  const other = sites.submit(OTHER, asked);
+  const outcomes = first.map((each) => sites.submit(SITE, each));
   sites.deliver(({ from }) => from === SITE);
   for (let round = 0; round < 3; round += 1) {
     for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
     sites.deliver(({ from, message }) => !(from === OTHER && message.kind === 'log.propose' && round > 0));
   }
-  expect(valuesOf(first)).toEqual(['a', 'ab']);
   expect(other).toEqual({});
+  return { other, outcomes };
+}
+
+test('another site waits for its turn on the row → no chain there until it has had it, and one again after', () => {
+  const sites = start({ attemptsMax: 5 });
+  const { other, outcomes } = keepOut(sites, append('z'), [append('a'), append('b')]);
+  expect(valuesOf(outcomes)).toEqual(['a', 'ab']);
   const later = [...'cd'].map((letter) => sites.submit(SITE, append(letter)));
   expect(proposalsOf(sites, SITE)).toBe(1);
   sites.settle();
   expect(valuesOf([...later, other]).every((value) => typeof value === 'string')).toBe(true);
   expect(new Set(textsAt(sites)).size).toBe(1);
   expect(String(textsAt(sites)[0])).toHaveLength(5);
+  for (const letter of 'efg') sites.submit(SITE, append(letter));
+  expect(proposalsOf(sites, SITE)).toBe(3);
+});
+
+test('another site waits for its turn to scan → no chain in that table until it has had it, and one again after', () => {
+  const sites = start({ attemptsMax: 5 });
+  const hire = (key: string) => ({ name: 'hire', args: { key } });
+  keepOut(sites, { name: 'look', args: {} }, [hire('ann')]);
+  for (let count = 0; count < 3; count += 1) sites.submit(SITE, hire('bob'));
+  expect(proposalsOf(sites, SITE)).toBe(1);
+  sites.settle();
+  for (let count = 0; count < 3; count += 1) sites.submit(SITE, hire('bob'));
+  expect(proposalsOf(sites, SITE)).toBe(3);
 });

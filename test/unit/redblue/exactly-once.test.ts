@@ -84,6 +84,17 @@ describe('exactly once: clauses', () => {
     expect([moved.value, original.code]).toEqual([0, 'ABORTED']);
   });
 
+  test('3 slots: asked for twice while it waits for its session → executed once, the second told the same', () => {
+    const sites = new Sites(service, 3, { sessionWaitMs: 1000 });
+    sites.submit(T, add(1));
+    sites.sync(T);
+    const after = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const both = [1, 2].map(() => sites.ask(S, add(1), { id: 'c/1', home: S }, { after }));
+    sites.settle();
+    expect(totals(sites)).toEqual([2, 2, 2]);
+    expect(both.map(({ value }) => value)).toEqual([0, 0]);
+  });
+
   test('4 walk: the answer of another log → told once what it depends on is visible', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });

@@ -71,6 +71,28 @@ describe('places', () => {
     expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toEqual({ item: 'd' });
   });
 
+  test('asked for again and again while it waits, so that the first has been told an end → no guess after that', () => {
+    const sites = stocked();
+    for (const sequence of [1, 2]) sites.ask(1, dequeue, { id: `c/${sequence}` });
+    const wants = { tentative: true, causal: false, strong: true };
+    const asked = [1, 2, 3, 4, 5].map(() => sites.ask(1, dequeue, { id: 'c/3' }, { wants }));
+    expect(asked[0]?.code).toBe('UNKNOWN');
+    const firstToken = sites.lastToken - 4;
+    const told: number[] = [];
+    const machine = sites.machines[1];
+    const take = machine?.takeOutputs.bind(machine);
+    if (machine === undefined || take === undefined) throw new Error('the site is down');
+    machine.takeOutputs = () => {
+      const outputs = take();
+      for (const output of outputs) if (output.kind === 'view') told.push(output.token);
+      return outputs;
+    };
+    sites.settle();
+    sites.pass(40);
+    expect(items(asked.slice(1))).toEqual(['c', 'c', 'c', 'c']);
+    expect(told).not.toContain(firstToken);
+  });
+
   test('ended by another site while it waits → answered, and its turn goes to the next', () => {
     const sites = stocked();
     for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });

@@ -112,4 +112,21 @@ describe('the red log', () => {
     leader.receive(1, { kind: 'log.appended', length: 20, committed: 0 }, 4 * SILENT_MS);
     expect(records(sentBy(leader))).toEqual([]);
   });
+
+  test('a follower was reminded → nothing new is sent to it before it has got on', () => {
+    const node = make(0);
+    const sentTo1 = (): unknown[] =>
+      node.takeOutputs().flatMap((o) => (o.kind === 'send' && o.to === 1 ? records([o.message]) : []));
+    node.propose('a', 0);
+    node.onSynced(1);
+    node.receive(1, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    expect(sentTo1()).toEqual(['a']);
+    node.tick(SILENT_MS);
+    expect(sentTo1()).toEqual(['a']);
+    node.propose('b', SILENT_MS);
+    node.onSynced(2);
+    expect(sentTo1()).toEqual([]);
+    node.receive(1, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
+    expect(sentTo1()).toEqual(['b']);
+  });
 });

@@ -154,6 +154,35 @@ describe('sequenced log', () => {
     expect(cluster.delivered).toEqual([['a'], ['a'], ['a'], ['a'], ['a']]);
   });
 
+  test('five sites: the others are a majority → a follower delivers once it has synced it too', () => {
+    const node = new SequencedLog<string>({
+      site: 1,
+      siteCount: 5,
+      leader: 0,
+      epoch: 1,
+      resendAfterMs: RESEND_AFTER_MS,
+    });
+    const kinds = (): string[] => node.takeOutputs().map(({ kind }) => kind);
+    const entries = [{ origin: 0, epoch: 1, sequence: 1, record: 'a' }];
+    node.receive(0, { kind: 'log.append', position: 0, entries, committed: 1 }, 0);
+    expect(kinds()).not.toContain('deliver');
+    node.onSynced(1);
+    expect(kinds()).toContain('deliver');
+  });
+
+  test('delivered at the leader, a follower has not said that it has it → kept, for that one', () => {
+    const cluster = new Cluster(3);
+    const [leader] = cluster.nodes;
+    cluster.propose(0, 'a');
+    cluster.run(({ from, to }) => from === 2 || to === 2);
+    expect([cluster.delivered[0], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 0, 1]);
+    for (const times of [1, 2]) {
+      cluster.tick(times * RESEND_AFTER_MS);
+      cluster.run();
+    }
+    expect([cluster.delivered[2], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 1, 0]);
+  });
+
   test('lost proposal → sent again, in order, once each', () => {
     const cluster = new Cluster(3);
     cluster.propose(1, 'a');

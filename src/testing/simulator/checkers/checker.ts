@@ -1,6 +1,8 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
 import type { DomainRefusal } from '../../../correctable/errors.ts';
+import type { Conflict } from '../../../server/redblue/certifier.ts';
 import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
+import type { Stage, Submission } from '../../../server/redblue/replica-port.ts';
 import type { Vector } from '../../../server/redblue/vector.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
@@ -41,8 +43,26 @@ export interface ClientSubmission {
   readonly site: number;
   readonly token: number;
   readonly client: number;
+  readonly id: string;
   /** In a session: what that had seen; the same object in all submissions that were made when it had seen as much. */
   readonly after: Vector | undefined;
+  readonly wants: Submission['wants'];
+}
+
+/** What a site has told of a submission: a view, a level of it that failed, or how all of it failed. */
+export interface Told {
+  readonly site: number;
+  readonly token: number;
+  readonly operation: ClientOperation;
+  readonly isRead: boolean;
+  /** Nothing may follow. */
+  readonly isEnd: boolean;
+  /** None of what failed as a whole. */
+  readonly stage: Stage | undefined;
+  /** Of a failure that is no error of the domain. */
+  readonly code: string | undefined;
+  /** Its client had given it up. */
+  readonly isGivenUp: boolean;
 }
 
 /** A generator ran on the stable snapshot of a site. */
@@ -53,6 +73,8 @@ export interface GeneratorRun {
   readonly outcome: Outcome;
   /** It ran with what the site had proposed: its place in the red order says whether that was right. */
   readonly isLaid: boolean;
+  /** Nothing of the site was under way that a guess would have to count. */
+  readonly isAlone: boolean;
 }
 
 /** A view that a client was given. */
@@ -61,8 +83,9 @@ export interface GivenView {
   readonly token: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
-  readonly stage: string;
+  readonly stage: Stage;
   readonly value: unknown;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** An error of the domain that a client was given. */
@@ -71,6 +94,8 @@ export interface GivenRefusal {
   readonly token: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
+  /** The level that was refused, where a stronger one follows. */
+  readonly stage: Stage | undefined;
   readonly domain: DomainRefusal;
 }
 
@@ -85,10 +110,14 @@ export interface Checker {
   created?(site: number, operation: AnyOperation): void;
   /** An operation became visible at `site`. */
   applied?(site: number, operation: AnyOperation, state: SiteState): void;
+  /** An execution was rejected, as `site` has seen in the red order. */
+  rejected?(site: number, operation: RedOperation, conflict: Conflict | undefined): void;
   /** A client submitted an operation. */
   submitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */
   ran?(site: number, run: GeneratorRun): void;
+  /** A client was told something: before what is made of it. */
+  told?(told: Told): void;
   /** A client was given a view. */
   answered?(view: GivenView): void;
   /** A client was refused by an error of the domain. */

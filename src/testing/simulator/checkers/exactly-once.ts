@@ -39,6 +39,8 @@ export class ExactlyOnceChecker implements Checker {
     const isShown = this.#times.some((times) => times.has(id));
     require(error === undefined || error === 'UNKNOWN' || !isShown, () =>
       `${id} was told to have failed (${error}) and took effect`);
+    require(operation.isSureNot !== true || !isShown, () =>
+      `${id} was told that nothing was done, was not asked for again, and took effect`);
     require(error !== 'EXPIRED_ID', () => `${id} was said to have expired, and its client had not acknowledged it`);
     const told = [...answers.map(({ value }) => JSON.stringify(value) ?? 'undefined'), ...failures];
     require(new Set(told).size <= 1, () => `${id} was answered ${told.join(', then ')}`);

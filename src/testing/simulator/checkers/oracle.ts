@@ -11,12 +11,13 @@ import type { Reply } from '../../../server/redblue/reply.ts';
 import type { Service } from '../../../server/redblue/service.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
-import { described, execute, isSame, replyAt, textOf } from '../oracle/execute.ts';
+import { described, execute, guessOf, isSame, replyAt, textOf } from '../oracle/execute.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 import { differenceOf } from '../oracle/final-state.ts';
 import { Model, ModelView } from '../oracle/model.ts';
 import { executionOf, isRed, require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView } from './checker.ts';
+import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView, Told } from './checker.ts';
+import { isOfBackend } from './answers.ts';
 import { isFloor } from './floors.ts';
 
 /** A generator run at a site, as the model gave it too. */
@@ -25,6 +26,7 @@ interface Run {
   /** What the site showed. */
   readonly seen: Counts;
   readonly outcome: Outcome;
+  readonly isAlone?: boolean;
 }
 
 /** An operation at its place. */
@@ -88,13 +90,13 @@ export class OracleChecker implements Checker {
     return placed.model.list === this.#siteCount ? 'red' : 'blue';
   }
 
-  ran(site: number, { input, id, outcome, isLaid }: GeneratorRun): void {
+  ran(site: number, { input, id, outcome, isLaid, isAlone }: GeneratorRun): void {
     const seen = [...this.#shownAt(site)];
-    if (isLaid) return this.#note(site, id, { input, seen, outcome });
+    if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     require(isSame(outcome, expected), () =>
       `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}`);
-    this.#note(site, id, { input, seen, outcome: expected });
+    this.#note(site, id, { input, seen, outcome: expected, isAlone });
   }
 
   #note(site: number, id: string | undefined, run: Run): void {
@@ -132,29 +134,35 @@ export class OracleChecker implements Checker {
     this.#floors.set(`${site}:${token}`, this.#told);
   }
 
-  answered({ site, token, operation, isRead, stage, value }: GivenView): void {
-    if (stage === 'tentative') return;
+  answered({ site, token, operation, isRead, stage, value, meta }: GivenView): void {
+    if (stage === 'tentative') return this.#checkGuess(site, token, value);
     const { id } = operation;
-    if (isRead) return this.#checkRead(site, token, stage, value);
+    const given: Reply = { value, ...(meta && { meta }) };
+    if (isRead) return this.#checkRead(site, token, stage, given);
     const placed = this.#placed.get(id);
     if (placed === undefined) {
       require(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
       const isOutcome = (this.#runs.get(id) ?? []).some(
-        ({ outcome: { shadow, reply } }) => shadow === undefined && structurallyEqual(reply?.value, value),
+        ({ outcome: { shadow, reply } }) => shadow === undefined && structurallyEqual(reply, given),
       );
-      require(isOutcome, () => `${id} was answered ${textOf(value)}: no run without effects gave that`);
+      require(isOutcome, () => `${id} was answered ${textOf(given)}: no run without effects gave that`);
       return;
     }
     require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
-    require(structurallyEqual(placed.reply?.value, value), () =>
-      `${id} was answered ${textOf(value)}, not ${textOf(placed.reply?.value)}`);
-    if (placed.model.list === this.#siteCount) this.#told = Math.max(this.#told, placed.model.place);
+    require(structurallyEqual(placed.reply, given), () =>
+      `${id} was answered ${textOf(given)}, not ${textOf(placed.reply)}`);
+    const isRedPlaced = placed.model.list === this.#siteCount;
+    require(stage === (isRedPlaced ? 'strong' : 'committed'), () =>
+      `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`);
+    if (isRedPlaced) this.#told = Math.max(this.#told, placed.model.place);
   }
 
   /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
-  refused({ site, token, operation: { id, operation, level }, isRead, domain }: GivenRefusal): void {
+  refused({ site, token, operation: { id, operation, level }, isRead, stage, domain }: GivenRefusal): void {
     const refuses = ({ outcome }: Run): boolean => structurallyEqual(outcome.refusal, domain);
-    if (isRead) return this.#checkReadBy(refuses, { site, token, stage: level, what: domain });
+    if (isRead) return this.#checkReadBy(refuses, { site, token, stage: stage ?? level, what: domain });
+    // A guess is not judged.
+    if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
     if (placed === undefined) {
       const mayBeRed = this.#hasRed && this.#service.contract.operations[operation]?.colour !== 'blue';
@@ -164,6 +172,16 @@ export class OracleChecker implements Checker {
     require(this.#isShown(site, placed), () => `${id} was refused by site ${site}, which does not show that yet`);
     return require(structurallyEqual(placed.refusal, domain), () =>
       `${id} was refused: ${textOf(domain)}, not ${textOf(placed.refusal)}`);
+  }
+
+  /** What is no failure of the backend is one of a generator, or of the reply of a shadow operation. */
+  told({ site, token, operation: { id }, isRead, stage, code }: Told): void {
+    if (code === undefined || isOfBackend(code) || stage === 'tentative') return;
+    const runs = this.#runs.get(isRead ? `${site}:${token}` : id) ?? [];
+    const placed = isRead ? undefined : this.#placed.get(id);
+    const hasNoReply = placed !== undefined && placed.reply === undefined && placed.refusal === undefined;
+    require(hasNoReply || runs.some(({ outcome }) => outcome.failed), () =>
+      `${id} failed with ${code}, which no generator came to`);
   }
 
   /** A floor is made by the site itself, and changes nothing. */
@@ -185,10 +203,22 @@ export class OracleChecker implements Checker {
     require(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
+  /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
+  #checkGuess(site: number, token: number, value: unknown): void {
+    const runs = this.#runs.get(`${site}:${token}`) ?? [];
+    require(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
+    if (!runs.every(({ isAlone }) => isAlone)) return;
+    const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
+      guessOf(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
+    );
+    require(guesses.some((guess) => structurallyEqual(guess, value)), () =>
+      `a guess at site ${site} was ${textOf(value)}, not ${guesses.map(textOf).join(' or ')}`);
+  }
+
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
-  #checkRead(site: number, token: number, stage: string, value: unknown): void {
-    const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply?.value, value);
-    this.#checkReadBy(gave, { site, token, stage, what: value });
+  #checkRead(site: number, token: number, stage: string, given: Reply): void {
+    const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply, given);
+    this.#checkReadBy(gave, { site, token, stage, what: given });
   }
 
   #checkReadBy(

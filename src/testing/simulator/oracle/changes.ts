@@ -47,3 +47,9 @@ export function hasSeen(later: Change, earlier: Change): boolean {
   if (later.by === earlier.by) return earlier.index < later.index;
   return earlier.by.place <= (later.by.seen[earlier.by.list] ?? 0);
 }
+
+/** Numbers before strings; strings by code units. */
+export function compare(a: string | number, b: string | number): number {
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -75,6 +75,13 @@ export function replyAt(
   }
 }
 
+/** What a guess is, of an operation that came of this run: its effects come last. */
+export function guessOf(service: Service, view: ModelView, ran: Outcome & { readonly operation: string }): unknown {
+  const seen = Array.from({ length: LISTS_MAX }, () => LATER);
+  const by = { list: LISTS_MAX - 1, place: LATER + 1, seen, time: LATER + 1, site: 0 };
+  return replyAt(service, view, by, ran)?.value;
+}
+
 function contextOf(service: Service, view: () => ModelView, input: RunInput): object {
   const random = new Random(input.seed);
   const scratch = new Scratch(service, view);

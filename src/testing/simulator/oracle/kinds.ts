@@ -1,6 +1,6 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
 import type { Effect } from '../../../server/redblue/effect.ts';
-import { byPlace, byTime, hasSeen } from './changes.ts';
+import { byPlace, byTime, compare, hasSeen } from './changes.ts';
 import type { Change } from './changes.ts';
 
 type Changes = readonly Change[];
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, (changes: Changes) => unknown>> = {
     const isTaken = (addition: Change): boolean =>
       removals.some((removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition));
     const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
-    return new Set(valuesOf(left));
+    return new Set((valuesOf(left) as (string | number)[]).toSorted(compare));
   },
   stock: (changes) => {
     let left = 0n;

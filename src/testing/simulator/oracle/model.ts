@@ -5,7 +5,7 @@
  */
 import type { Effect } from '../../../server/redblue/effect.ts';
 import type { Tables } from '../../../server/redblue/tables.ts';
-import { byPlace, byTime } from './changes.ts';
+import { byPlace, byTime, compare } from './changes.ts';
 import type { Change, Counts, ModelOperation } from './changes.ts';
 import { RED_ONLY, resultOf, valueOf } from './kinds.ts';
 
@@ -111,12 +111,6 @@ export class ModelView {
   #kindOf(table: string, field: string): string {
     return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
   }
-}
-
-/** Numbers before strings; strings by code units. */
-export function compare(a: string | number, b: string | number): number {
-  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function isOrdered(value: unknown): value is string | number {

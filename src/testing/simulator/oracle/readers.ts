@@ -1,7 +1,7 @@
 /** How generators read the model: the same questions as at a site, answered by looking through everything. */
 import type { ScanOptions } from '../../../server/redblue/key-range.ts';
 import type { Table, Tables } from '../../../server/redblue/tables.ts';
-import { compare } from './model.ts';
+import { compare } from './changes.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 
 type Scan = (options?: ScanOptions) => readonly string[];
