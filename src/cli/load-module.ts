@@ -40,6 +40,7 @@ function isNotFound(error: unknown, url: string): boolean {
     error instanceof Error &&
     'code' in error &&
     error.code === 'ERR_MODULE_NOT_FOUND' &&
-    error.message.startsWith(`Cannot find module '${fileURLToPath(url)}'`)
+    // Loaders name it by its path or by its address.
+    [fileURLToPath(url), url].some((name) => error.message.startsWith(`Cannot find module '${name}'`))
   );
 }
