@@ -27,7 +27,7 @@ async function open(way: Way): Promise<OpenBinding> {
   // A store without data: no replica has any of the keys.
   const cql = `DELETE FROM ${cluster.keyspace}.correctables_values WHERE key IN ('k', 'none')`;
   await cluster.client('frk').execute(cql, [], { consistency: all });
-  const { binding, close } = await way.open(cluster, { statements });
+  const { binding, close } = await way.open(cluster, { statements, contract });
   return { binding, release: close };
 }
 

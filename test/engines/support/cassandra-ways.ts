@@ -57,9 +57,9 @@ function inProcess(name: string, correctable: 'never' | 'require'): Way {
   return {
     name,
     requestsPerRead: correctable === 'require' ? 1 : 2,
-    async open(place, options = {}) {
+    async open(place, { contract: _contract, operations: _operations, lazy = false, ...options } = {}) {
       const binding = cassandra({ ...besideFrankfurt(place), ...options, correctable }) as CassandraBinding<Levels>;
-      if (options.lazy !== true) await binding.connected();
+      if (!lazy) await binding.connected();
       return { binding, store: binding, close: () => binding.close() };
     },
   };
