@@ -64,10 +64,10 @@ export class ReadRun implements ReadSink {
   }
 
   preliminary(page: Page): void {
-    const { sink, tally } = this.#parts;
+    const { sink, tally, isWanted } = this.#parts;
     this.#early = { page, meaning: undefined, seq: undefined };
     // What continues on another page is not worth a second request for a guess.
-    if (this.#isOver || this.#isCut(page)) return;
+    if (this.#isOver || this.#isCut(page) || !isWanted()) return;
     try {
       const meaning = this.#meaningOf(page);
       if (this.#session?.admits(meaning.objects) === false) return;
@@ -91,7 +91,7 @@ export class ReadRun implements ReadSink {
     const { page, meaning, seq } = this.#early;
     if (meaning === undefined || seq === undefined) return this.final(page);
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
-    if (this.#conclude(meaning, this.#knowledge)) this.#parts.sink.confirm(this.#level, seq);
+    if (this.#conclude(meaning, this.#knowledge) && this.#parts.isWanted()) this.#parts.sink.confirm(this.#level, seq);
   }
 
   final(page: Page): void {
@@ -123,7 +123,7 @@ export class ReadRun implements ReadSink {
   }
 
   #tellFinal(meaning: Meaning, knowledge: Knowledge): void {
-    if (this.#conclude(meaning, knowledge)) {
+    if (this.#conclude(meaning, knowledge) && this.#parts.isWanted()) {
       this.#parts.sink.update(meaning.value, this.#level, detailsOf(meaning));
     }
   }
