@@ -158,7 +158,7 @@ export class RedPath {
     // Another copy that waits here may still be executed.
     const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
-    for (const follower of this.#requests.end(request)) this.#letGo(follower);
+    for (const follower of this.#requests.drop(request)) this.#letGo(follower);
     this.#undurable.keep(({ record }) => this.#requests.get(record.id)?.record === record);
   }
 

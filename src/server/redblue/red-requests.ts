@@ -76,7 +76,7 @@ export interface RedRequest {
   laid: Laid | undefined;
   /** Whether it may read what an earlier one of this site writes. */
   mayStand: boolean;
-  /** How often it was rejected for what it stood on alone. */
+  /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
   cascades: number;
   /** Later operations of this site that read what this one is expected to write: they wait until it is proposed. */
   followers: Fifo<RedRequest> | undefined;
@@ -100,6 +100,8 @@ export class RedRequests {
   readonly #joined = new Map<number, OperationId>();
   /** How many there are that nobody waits for. */
   #left = 0;
+  /** The largest number of an execution of what was dropped. */
+  #attemptsDropped = 0;
   /** Tokens too, by the name of what is written. */
   readonly #lastWriter = new Map<string, number>();
 
@@ -151,7 +153,7 @@ export class RedRequests {
       id,
       submission,
       askers: [submission],
-      attempt: 0,
+      attempt: this.#attemptsDropped,
       record: undefined,
       isProposed: false,
       conflict: undefined,
@@ -161,7 +163,7 @@ export class RedRequests {
       expectedWrites: [],
       laid: undefined,
       mayStand: false,
-      cascades: 0,
+      cascades: this.#attemptsDropped,
       followers: undefined,
       heirs: undefined,
       isOver: false,
@@ -187,6 +189,12 @@ export class RedRequests {
   expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
     request.expectedWrites = writtenNames(effects, created);
     for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.token);
+  }
+
+  /** Ends an operation that may be asked for again: no execution of it is to be taken for another one. */
+  drop(request: RedRequest): readonly RedRequest[] {
+    this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);
+    return this.end(request);
   }
 
   /** Ends an operation; those that it gives may go on, in the order in which they came. */

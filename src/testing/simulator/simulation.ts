@@ -55,7 +55,7 @@ const LEADER = 0;
 const FAULTY_PHASE_MS = 5000;
 const HEALED_PHASE_MS = 120_000;
 const SETTLE_MS = 3000;
-const CONVERGE_MS = 10_000;
+const CONVERGE_MS = 120_000;
 const SETTLE_STEP_MS = 250;
 const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000 };
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
