@@ -291,9 +291,9 @@ export const RED_REQUEST_MUTANTS = [
     rule: 'redblue R7',
     file: `${REDBLUE}/red-path.ts`,
     line: `droppedError(asker, isAllKnown));
-    for (const follower of this.#requests.end(request)) this.#letGo(follower);`,
+    for (const follower of this.#requests.drop(request)) this.#letGo(follower);`,
     replacement: `droppedError(asker, isAllKnown));
-    this.#requests.end(request);`,
+    this.#requests.drop(request);`,
     command: unit('redblue/beside-held.test.ts'),
   },
   {
@@ -344,5 +344,24 @@ export const RED_REQUEST_MUTANTS = [
     line: 'if (submission.wants.tentative && askers.includes(submission))',
     replacement: 'if (submission.wants.tentative || askers.length < 0)',
     command: unit('redblue/paced.test.ts'),
+  },
+  {
+    name: 'executions of what was dropped have the numbers of others',
+    rule: 'redblue R10',
+    file: 'src/server/redblue/red-requests.ts',
+    line: 'this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);',
+    replacement: '',
+    command: [
+      'tsx',
+      'src/testing/simulator/cli.ts',
+      '--runs',
+      '1',
+      '--seed',
+      '6314',
+      '--profile',
+      'swarm',
+      '--jobs',
+      '1',
+    ],
   },
 ];
