@@ -24,3 +24,11 @@ export function follow(signal: AbortSignal, follower: Follower): () => void {
 function tellFollowers(this: AbortSignal): void {
   for (const follower of groups.get(this) ?? []) follower(this.reason);
 }
+
+/** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
+export const LOOK_AFTER_MS = 20;
+
+/** Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. */
+export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
+  return performance.now() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
+}

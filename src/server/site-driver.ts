@@ -2,6 +2,7 @@
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
+import { isLetGo } from '../correctable/signals.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';
@@ -30,9 +31,6 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch' | 'start'> 
 const SEED_RANGE = 2 ** 32;
 /** A start is named by its epoch, and by chance: an earlier one may have begun with the same epoch, and its files be lost. */
 const CHANCE_RANGE = 2 ** 20;
-
-/** Looking at a signal costs more than most of a read: one that is answered within this time is told to whoever is there. */
-const LOOK_AFTER_MS = 20;
 
 /** What all submissions of one turn have in common. */
 interface Turn {
@@ -155,11 +153,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   endSubmissions(door: object): void {
-    const given: number[] = [];
-    this.#submitters.forEach((submitter, token) => {
-      if (submitter.door === door) given.push(token);
-    });
-    this.#interrupt(
+    const given = this.#interrupt(
       { why: 'The client was closed before the operation ended' },
       (submitter) => submitter.door === door,
     );
@@ -223,13 +217,16 @@ export class SiteDriver implements SubmissionPort {
     this.#interrupt(end, () => true);
   }
 
-  /** Fails what is under way and `ends`. */
-  #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): void {
+  /** Fails what is under way and `ends`; gives the tokens of it. */
+  #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): readonly number[] {
+    const ended: number[] = [];
     this.#submitters.forEach((submitter, token) => {
       if (!ends(submitter)) return;
+      ended.push(token);
       this.#forget(token);
       submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     });
+    return ended;
   }
 
   #act(): void {
@@ -275,7 +272,8 @@ export class SiteDriver implements SubmissionPort {
   /** A read that took its time is told to nobody who has left. */
   #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>): void {
     const submitter = this.#submitterOf(token, last);
-    if (submitter === undefined || isLetGo(submitter)) return;
+    if (submitter === undefined) return;
+    if (submitter.effect === 'read' && isLetGo(submitter, submitter.submittedAtMs)) return;
     submitter.view(stage, reply, seen);
   }
 
@@ -340,11 +338,6 @@ export class SiteDriver implements SubmissionPort {
 
 function startOf(epoch: number): number {
   return (epoch % 2 ** 32) * CHANCE_RANGE + Math.floor(Math.random() * CHANCE_RANGE);
-}
-
-function isLetGo(submitter: Submitter): boolean {
-  const { effect, submittedAtMs = 0 } = submitter;
-  return effect === 'read' && performance.now() - submittedAtMs > LOOK_AFTER_MS && submitter.signal.aborted;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

@@ -11,6 +11,7 @@ import { checkNamed, checkRecord, isClock, type NamesOf } from '../../correctabl
 import { declareLevels } from '../../correctable/ladder.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { LOOK_AFTER_MS } from '../../correctable/signals.ts';
 import { accept, isKnown } from './accept.ts';
 import { DelayLine } from './delay-line.ts';
 import { InFlight } from './in-flight.ts';
@@ -73,8 +74,6 @@ function checkOptions(options: MemoryOptions<Levels>): void {
 }
 
 const STRONGEST_DELAY_MS = 20;
-/** Looking at a signal costs more than all the rest of a read: levels that answer within this time do not. */
-const LOOK_AFTER_MS = 20;
 
 /** One submitted operation. */
 interface Call extends Update {

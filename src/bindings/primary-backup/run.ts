@@ -4,7 +4,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isAnswer, noAnswer } from './answer.ts';
-import { follow } from '../../correctable/signals.ts';
+import { follow, isLetGo } from '../../correctable/signals.ts';
 import { TierCall, type Tier } from './tier.ts';
 
 /** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
@@ -22,9 +22,6 @@ export interface RunOptions {
   readonly sink: Sink;
   readonly context: InvocationContext;
 }
-
-/** Looking at a signal costs more than all the rest of a run: for a tier that answers within this time, nobody does. */
-const LOOK_AFTER_MS = 20;
 
 type Outcome = 'answered' | 'failed' | 'skipped';
 
@@ -151,8 +148,7 @@ export class Run {
 
   /** The answer of a slow tier is told to nobody who has left. An update is told: it was done. */
   #isLetGo(): boolean {
-    if (this.#stopped || this.isUpdate) return this.#stopped;
-    return performance.now() - this.#startedAtMs > LOOK_AFTER_MS && this.#isUnwanted();
+    return this.#stopped || (!this.isUpdate && isLetGo(this.#options.context, this.#startedAtMs));
   }
 
   /** An unwanted read asks no further tiers. Not looked at before an answer, so that a single fast tier costs no signal. */

@@ -1,8 +1,9 @@
 /** A read at both levels: from the follower as it is, and after it has caught up (`sync`). */
 import type { ViewDetails } from '../../correctable/binding.ts';
+import { isLetGo } from '../../correctable/signals.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { correctableError } from './failures.ts';
-import { isLetGo, wants, type Call } from './run.ts';
+import { wants, type Call } from './run.ts';
 import type { Sessions } from './sessions.ts';
 
 /** What a read gave. */
@@ -25,7 +26,7 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
     const { value, zxid, ...details } = await read(reader, false);
     if (isOver || session?.admits(zxid) === false) return false;
     session?.advanceTo(zxid);
-    if (!isLetGo(call, startedAtMs)) sink.update(value, 'weak', details);
+    if (!isLetGo(call.context, startedAtMs)) sink.update(value, 'weak', details);
     return true;
   };
   if (!wants(call, 'strong')) {
@@ -37,5 +38,5 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   const { value, zxid, ...details } = await read(writer, true);
   isOver = true;
   session?.advanceTo(zxid);
-  if (!isLetGo(call, startedAtMs)) sink.update(value, 'strong', details);
+  if (!isLetGo(call.context, startedAtMs)) sink.update(value, 'strong', details);
 }

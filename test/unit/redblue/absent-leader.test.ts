@@ -9,9 +9,7 @@ import { defineService } from '../../../src/server/redblue/service.ts';
 import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
 import { counter, queue, table } from '../../../src/server/redblue/tables.ts';
-import { SignedTokens } from '../../../src/server/session-tokens.ts';
-import { SiteDriver } from '../../../src/server/site-driver.ts';
-import { VolatileStorage } from '../../../src/server/storage/volatile-storage.ts';
+import { startSecondSite } from './second-site.ts';
 import { Sites } from './sites.ts';
 import type { Outcome } from './sites.ts';
 
@@ -325,26 +323,7 @@ describe('budget of what waits for the red order', () => {
 });
 
 test('the signal of an invocation reaches the site: timed out reads leave room for others', async () => {
-  const sites = ['a', 'b'];
-  const driver = new SiteDriver({
-    service,
-    site: 1,
-    sites,
-    redLeader: 0,
-    storage: new VolatileStorage(1),
-    send: () => {},
-    tokens: new SignedTokens({ key: 'k'.repeat(32), sites, site: 1 }),
-    tickMs: 5,
-    inFlightMax: 10,
-    redInFlightMax: 10,
-    backlogMax: 100,
-    attemptsMax: 10,
-    maxClockSkewMs: 10_000,
-    reachTimeoutMs: 5000,
-    sessionWaitMs: 5000,
-    resendAfterMs: 1000,
-  });
-  driver.start();
+  const driver = startSecondSite(service);
   const client = createClient(new SiteBinding('b', driver));
   const aborter = new AbortController();
   const options = { signal: aborter.signal };

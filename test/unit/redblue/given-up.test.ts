@@ -15,9 +15,7 @@ import { blue, red } from '../../../src/server/redblue/shadow-operation.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
 import type { SiteOptions } from '../../../src/server/redblue/site-machine.ts';
 import { counter, queue, set, table } from '../../../src/server/redblue/tables.ts';
-import { SignedTokens } from '../../../src/server/session-tokens.ts';
-import { SiteDriver } from '../../../src/server/site-driver.ts';
-import { VolatileStorage } from '../../../src/server/storage/volatile-storage.ts';
+import { startSecondSite } from './second-site.ts';
 import { Sites } from './sites.ts';
 
 const args = z.object({ amount: z.number() });
@@ -234,27 +232,7 @@ describe('the leader is away, and many come and give up', () => {
 });
 
 test('a client that is closed gives back the places of what has not left the site', async () => {
-  const sites = ['a', 'b'];
-  const driver = new SiteDriver({
-    service,
-    site: 1,
-    sites,
-    redLeader: 0,
-    storage: new VolatileStorage(1),
-    send: () => {},
-    tokens: new SignedTokens({ key: 'k'.repeat(32), sites, site: 1 }),
-    tickMs: 5,
-    inFlightMax: 1000,
-    redInFlightMax: 10,
-    backlogMax: 100,
-    attemptsMax: 10,
-    maxClockSkewMs: 10_000,
-    reachTimeoutMs: 5000,
-    sessionWaitMs: 5000,
-    resendAfterMs: 1000,
-    windows: { proposed: 2 },
-  });
-  driver.start();
+  const driver = startSecondSite(service, { inFlightMax: 1000, windows: { proposed: 2 } });
   const root = new SiteBinding('b', driver);
   const [one, other] = [createClient(root.share()), createClient(root.share())];
   const codes = Array.from({ length: 10 }, () =>

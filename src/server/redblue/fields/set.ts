@@ -3,6 +3,8 @@
  * strings or numbers, and are read in one order, the same at all sites: numbers by size, then strings by their units.
  * Additions come to each site in another one, and what a generator makes of it must not differ.
  */
+import { compareScalars } from '../key-range.ts';
+import type { Scalar } from '../key-range.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { PendingList, writes } from './field.ts';
@@ -20,7 +22,7 @@ class SetState implements FieldState {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
   }
   read(): ReadonlySet<unknown> {
-    return (this.#elements ??= readOnlySet([...this.#tags.keys()].toSorted(byElement)));
+    return (this.#elements ??= readOnlySet(inOrder(this.#tags.keys())));
   }
   holds(element: unknown): boolean {
     return this.#tags.has(element);
@@ -70,9 +72,8 @@ function byOrigin(a: Origin, b: Origin): number {
   return a[0] - b[0] || a[1] - b[1];
 }
 
-function byElement(a: unknown, b: unknown): number {
-  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
-  return (a as string) < (b as string) ? -1 : 1;
+function inOrder(elements: Iterable<unknown>): readonly unknown[] {
+  return ([...elements] as Scalar[]).toSorted(compareScalars);
 }
 
 class PendingChanges extends PendingList {
@@ -84,7 +85,7 @@ class PendingChanges extends PendingList {
       if (effect.action === 'add') elements.add(effect.value);
       else elements.delete(effect.value);
     }
-    return readOnlySet([...elements].toSorted(byElement));
+    return readOnlySet(inOrder(elements));
   }
 }
 
