@@ -47,7 +47,10 @@ export class ConnectionTimer {
   /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
   expectAnswer(isLarge: boolean): void {
     if (isLarge) this.#silence.sends(this.#awaiting().awaitedBytes, this.#settings.scheduling.now());
-    if (this.#state === 'open' && this.#silence.ask(this.#settings.scheduling.now())) this.#check();
+    // The clock is read for the first of many only: each operation comes here.
+    if (this.#state !== 'open' || !this.#silence.ask()) return;
+    this.#silence.begin(this.#settings.scheduling.now());
+    this.#check();
   }
 
   /** The connection entered `state`; `backoffMs` is how long to stay in `waiting`. */

@@ -43,7 +43,7 @@ export class Silence {
     this.#limitMs = heartbeatMs;
   }
 
-  /** Nothing can have been said before now. */
+  /** What was said before now does not count. */
   begin(nowMs: number): void {
     this.#since = nowMs;
   }
@@ -80,12 +80,11 @@ export class Silence {
     if (!this.#isAsked) this.#limitMs = this.#heartbeatMs;
   }
 
-  /** An answer is awaited from now on; returns whether that makes the time shorter. */
-  ask(nowMs: number): boolean {
+  /** An answer is awaited from now on; returns whether that makes the time shorter: it is to `begin` then. */
+  ask(): boolean {
     this.#isAsked = true;
     if (this.#limitMs <= this.#awaitedMs) return false;
     this.#limitMs = this.#awaitedMs;
-    this.#since = nowMs;
     return true;
   }
 
