@@ -8,10 +8,18 @@ export type {
   ViewDetails,
   Whereabouts,
 } from './correctable/binding.ts';
-export { boxed, getSnapshot } from './correctable/boundary.ts';
-export type { Boxed, Snapshot } from './correctable/boundary.ts';
+export { boxed, getSnapshot } from './correctable/interop.ts';
+export type { Boxed, Snapshot } from './correctable/interop.ts';
 export { createClient } from './correctable/client.ts';
-export type { AnyClient, Client, ClientOptions, CorrectableAt, InvokeOptions } from './correctable/client.ts';
+export type {
+  AnyClient,
+  Client,
+  ClientOptions,
+  CorrectableAt,
+  InvokeOptions,
+  Session,
+  SessionOptions,
+} from './correctable/client.ts';
 export { systemClock } from './correctable/clock.ts';
 export type { Clock, Timer } from './correctable/clock.ts';
 export type {
@@ -46,5 +54,4 @@ export type {
 export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
-export type { Session, SessionOptions } from './correctable/session.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewInfo } from './correctable/view.ts';

@@ -5,6 +5,11 @@ import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
 import type { AnyView } from './view.ts';
 
+/** Is delivered in place of a view where the operation has failed; the error is among the extras. */
+export const FAILURE = undefined;
+
+type Delivery<T> = AnyView<T> | typeof FAILURE;
+
 export type ViewCallback<T> = (value: T, view: AnyView<T>) => void;
 export type ErrorCallback = (error: CorrectableError) => void;
 
@@ -21,8 +26,8 @@ export interface Seat<T> extends Listener<T> {
   readonly joinedAt: number;
   /** Whether it came late: then it gets what it `missed` first, and not inside the call that attaches it. */
   isLate: boolean;
-  /** The latest view when it came; `undefined` stands for the failure. */
-  readonly missed: AnyView<T> | undefined;
+  /** The latest view when it came, or the failure. */
+  readonly missed: Delivery<T>;
   isEmpty: boolean;
 }
 
@@ -31,8 +36,8 @@ export interface AudienceExtras {
   error?: CorrectableError;
   /** Runs callbacks in the async context of the invocation, where the client asks for that. */
   runInContext?: (callback: () => void) => void;
-  /** Deliveries that arose inside a delivery; `undefined` stands for the failure. */
-  queue?: (AnyView | undefined)[];
+  /** Deliveries that arose inside a delivery. */
+  queue?: Delivery<unknown>[];
   /** How many of the seats are empty. */
   emptySeats?: number;
 }
@@ -78,7 +83,7 @@ export function attach<T>(
 export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>): Seat<T> {
   const { state, latest, accepted } = audience;
   const isLate = accepted > 0;
-  const missed = state === 'error' ? undefined : latest;
+  const missed = state === 'error' ? FAILURE : latest;
   const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, isEmpty: false };
   if (isLate) queueMicrotask(() => catchUp(audience, seat));
   if (audience.seats) audience.seats.push(seat);
@@ -109,8 +114,8 @@ export function listenToAll<T>(audience: Audience<T>, onView: ViewCallback<T>, o
   return listen(audience, { onUpdate: onView, onFinal: onView, onError });
 }
 
-/** Tells everybody the view; `undefined` stands for the failure. */
-export function deliver<T>(audience: Audience<T>, view: AnyView<T> | undefined): void {
+/** Tells everybody the view, or the failure. */
+export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
   audience.accepted++;
   if (audience.isDelivering) ((audience.extras ??= {}).queue ??= []).push(view);
   else {
@@ -119,7 +124,7 @@ export function deliver<T>(audience: Audience<T>, view: AnyView<T> | undefined):
     for (let number = audience.accepted; number <= audience.accepted; number++) {
       tell(audience, audience, next);
       if (audience.seats) tellSeats(audience, next, number);
-      next = audience.extras?.queue?.shift() as AnyView<T> | undefined;
+      next = audience.extras?.queue?.shift() as Delivery<T>;
     }
     audience.isDelivering = false;
     if (audience.state !== 'updating') {
@@ -128,7 +133,7 @@ export function deliver<T>(audience: Audience<T>, view: AnyView<T> | undefined):
   }
 }
 
-function tellSeats<T>(audience: Audience<T>, view: AnyView<T> | undefined, number: number): void {
+function tellSeats<T>(audience: Audience<T>, view: Delivery<T>, number: number): void {
   for (const seat of audience.seats ?? []) {
     if (seat.joinedAt >= number) continue;
     catchUp(audience, seat);
@@ -142,7 +147,7 @@ function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
   tell(audience, seat, seat.missed);
 }
 
-function tell<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {
+function tell<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {
   const run = audience.extras?.runInContext;
   if (run) callIn(run, audience, listener, view);
   else call(audience, listener, view);
@@ -153,7 +158,7 @@ function callIn<T>(
   run: (callback: () => void) => void,
   audience: Audience<T>,
   listener: Listener<T>,
-  view: AnyView<T> | undefined,
+  view: Delivery<T>,
 ): void {
   let isTold = false;
   try {
@@ -167,10 +172,10 @@ function callIn<T>(
   if (!isTold) call(audience, listener, view);
 }
 
-function call<T>(audience: Audience<T>, listener: Listener<T>, view: AnyView<T> | undefined): void {
+function call<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {
   const { onUpdate, onFinal, onError } = listener;
   try {
-    if (!view) onError?.(audience.extras!.error!);
+    if (view === FAILURE) onError?.(audience.extras!.error!);
     else (view.final ? onFinal : onUpdate)?.(view.value, view);
   } catch (error) {
     audience.environment.uncaught(error);

@@ -1,6 +1,6 @@
 /**
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
- * Listing 7).
+ * Listing 7). At the end, what bindings and those who put themselves in front of one share.
  */
 import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
@@ -171,4 +171,25 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * not take effect any more, otherwise with `UNKNOWN`.
    */
   close(): Promise<void>;
+}
+
+/** The order of versions that need no binding to be compared. */
+export function isOlder(version: unknown, than: unknown): boolean {
+  if (version instanceof Date) return than instanceof Date && version < than;
+  const kind = typeof version;
+  return kind === typeof than && (kind === 'number' || kind === 'bigint') && (version as number) < (than as number);
+}
+
+/** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */
+export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDetails {
+  const meta = kept.meta || details?.meta ? { ...kept.meta, ...details?.meta } : undefined;
+  return { version: details?.version ?? kept.version, meta, final: details?.final };
+}
+
+/** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
+export const LOOK_AFTER_MS = 20;
+
+/** Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. */
+export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
+  return performance.now() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
 }

@@ -11,10 +11,8 @@ import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
 import type { Believed, FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from './level.ts';
 import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
-import { bindSession } from './session.ts';
-import type { Session, SessionOptions } from './session.ts';
 import type { SourceOptions } from './source.ts';
-import { abandon, closeAfter, extrasOf, onClose, outcome, Source } from './source.ts';
+import { closeAfter, extrasOf, letGo, onClose, outcome, Source } from './source.ts';
 
 /** The time limit of an operation for which none was given. */
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -40,6 +38,26 @@ export interface InvokeOptions<K extends string = string> {
   readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
   /** The session to keep: made by `session()` of the same client. */
   readonly session?: Session | undefined;
+}
+
+/**
+ * The application's key to what the binding keeps for it: reads see the session's own writes, and never go back in time,
+ * across operations and servers.
+ */
+export interface Session extends Disposable {
+  /**
+   * What the session has seen, for `session({ tokens })` of a client at another site of the same deployment. Empty where
+   * the binding's sessions cannot move.
+   */
+  readonly tokens: readonly string[];
+  /** Releases the session; operations cannot be invoked in it any more. */
+  close(): void;
+}
+
+/** How to open a session. */
+export interface SessionOptions {
+  /** The tokens of a session that is to be continued. Default: a session that has seen nothing yet. */
+  readonly tokens?: readonly string[] | undefined;
 }
 
 /** What `invoke` gives where the levels `S` were requested of a binding with the levels `L`. */
@@ -200,6 +218,22 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   return client as unknown as Client<L, C>;
 }
 
+/** The application's key to `opened`, one of the `sessions` of a client until it is closed. */
+function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingSession>): Session {
+  const close = (): void => {
+    if (sessions.delete(session)) opened.close?.();
+  };
+  const session: Session = {
+    get tokens() {
+      return (sessions.has(session) && opened.tokens) || [];
+    },
+    close,
+    [Symbol.dispose]: close,
+  };
+  sessions.set(session, opened);
+  return session;
+}
+
 type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
 
 /** Counts each level that is late as failed; the strongest one fails the operation. */
@@ -216,7 +250,7 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
       if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;
       const error = outcome(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
       source.fail(error, level);
-      abandon(source, error);
+      letGo(source, error);
     };
     const timer = environment.clock.setTimer(onTime, limitMs);
     onClose(source, () => timer.cancel());

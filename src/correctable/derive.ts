@@ -2,7 +2,7 @@
 import type { ErrorCallback, ViewCallback } from './audience.ts';
 import { hasAudience, leave, listenToAll } from './audience.ts';
 import { addPart } from './effects.ts';
-import { cancel, failWith, ofWhole, onClose, Source } from './source.ts';
+import { cancel, failByPart, failWith, ofWhole, onClose, Source } from './source.ts';
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
@@ -27,4 +27,22 @@ export function observe<T, U>(
     const error = derived.extras?.givenUpFor;
     if (error && !hasAudience(source)) cancel(source, error.cause);
   });
+}
+
+/** Views with a function applied to each value (C11). */
+export function map<T, U>(source: Source<T>, transform: (value: T) => U): Source<U> {
+  const mapped = derive<T, U>(source);
+  let input: T;
+  let result: U;
+  observe(source, mapped, (value, view) => {
+    try {
+      // A confirmed value keeps its reference: its result is known.
+      if (!mapped.latest || !Object.is(input, value)) result = transform(value);
+      input = value;
+      mapped.update(result, view.level, view);
+    } catch (error) {
+      failByPart(mapped, error, view.level);
+    }
+  });
+  return mapped;
 }

@@ -71,14 +71,15 @@ const NO_LEVEL_ERRORS: Readonly<Record<string, unknown>> = /* @__PURE__ */ Objec
  */
 export class CorrectableError extends Error {
   override readonly name = 'CorrectableError';
-  readonly code: ErrorCode;
-  readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly level: string | undefined;
-  readonly lastView: View<unknown, Levels, string> | undefined;
-  readonly levelErrors: Readonly<Record<string, unknown>>;
-  readonly field: string | undefined;
-  readonly domain: DomainRefusal | undefined;
+  // Set below: declared only, they cost no bytes of their own.
+  declare readonly code: ErrorCode;
+  declare readonly retryable: boolean;
+  declare readonly retryAfterMs: number | undefined;
+  declare readonly level: string | undefined;
+  declare readonly lastView: View<unknown, Levels, string> | undefined;
+  declare readonly levelErrors: Readonly<Record<string, unknown>>;
+  declare readonly field: string | undefined;
+  declare readonly domain: DomainRefusal | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : details);

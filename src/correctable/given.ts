@@ -1,6 +1,7 @@
 /**
  * What programs without types may give for an argument. It is looked at where it is given: later it would fail as something
- * else, or be taken in silence. Nothing of the library entry: that has `check` and `checkOptions`, which are smaller.
+ * else, or be taken in silence. The library entry has `isThenable` of it; for the rest it makes do with `check` and
+ * `checkOptions`, which are smaller.
  */
 import { check } from './errors.ts';
 
@@ -23,6 +24,11 @@ export function isName(given: unknown): given is string {
 /** An object, and no list. */
 export function isRecord(given: unknown): given is Readonly<Record<string, unknown>> {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Whether `given` can be awaited: a promise, and a Correctable too. */
+export function isThenable(given: unknown): given is PromiseLike<unknown> {
+  return typeof (given as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Whether `given` is an object with methods of these names. */

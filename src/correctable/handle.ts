@@ -13,14 +13,13 @@ import type {
   ViewObserver,
   WhenOptions,
 } from './correctable.ts';
+import { map } from './derive.ts';
 import type { CorrectableError } from './errors.ts';
 import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
-import { map } from './map.ts';
 import { settle, when } from './settle.ts';
 import type { Source } from './source.ts';
-import { cancel, promiseOf } from './source.ts';
-import { SOURCE } from './source-of.ts';
+import { cancel, promiseOf, SOURCE } from './source.ts';
 import type { RunFunction } from './run.ts';
 import { speculate } from './speculate.ts';
 import { listenUntil, subscribe } from './subscribe.ts';

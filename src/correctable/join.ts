@@ -7,8 +7,7 @@ import { defaultEnvironment } from './environment.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, sameNames } from './ladder.ts';
 import type { Levels } from './level.ts';
-import { failByPart, Source } from './source.ts';
-import { sourceOf } from './source-of.ts';
+import { failByPart, Source, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /** The levels of a join over several bindings, whose own levels do not compare. */

@@ -35,15 +35,18 @@ export function request(ladder: Ladder, levels: readonly string[]): Ladder {
 /** The rank of `level`. Throws `UNKNOWN_LEVEL` for one that the binding does not have. */
 export function requireLevel(ladder: Ladder, level: string, field: string): number {
   const rank = rankOf(ladder, level);
-  if (rank >= 0) return rank;
+  if (rank !== NO_RANK) return rank;
   const message = `${field}: use ${ladder.all.join(', ')}, not "${level}"`;
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field, level });
 }
 
-/** How strong `level` is, from 0; -1 for a name that the binding does not have. */
+/** The rank of a name that the binding does not have: below all levels. */
+export const NO_RANK = -1;
+
+/** How strong `level` is, from 0; `NO_RANK` for a name that the binding does not have. */
 export function rankOf({ all }: Ladder, level: string): number {
   for (let rank = 0; rank < all.length; rank++) if (all[rank] === level) return rank;
-  return -1;
+  return NO_RANK;
 }
 
 export function sameNames(a: readonly string[], b: readonly string[]): boolean {

@@ -4,13 +4,13 @@ import type { Correctable } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
 import { check, checkOptions } from './errors.ts';
+import { isThenable } from './given.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, sameNames } from './ladder.ts';
 import type { Levels } from './level.ts';
-import { follow } from './signals.ts';
 import { cancel, closeAfter, limit, onClose, Source } from './source.ts';
-import { isThenable } from './values.ts';
+import { follow } from './subscribe.ts';
 
 /**
  * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:

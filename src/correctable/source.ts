@@ -6,8 +6,9 @@
  * What is not for the binding is a function of this module, not a method.
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
-import { attach, deliver } from './audience.ts';
+import { attach, deliver, FAILURE } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
+import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import { DeadlineList } from './deadlines.ts';
 import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
@@ -15,13 +16,21 @@ import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
 import { CorrectableError, isCorrectableError } from './errors.ts';
+import { isThenable } from './given.ts';
 import type { Ladder } from './ladder.ts';
-import { rankOf } from './ladder.ts';
-import { isOlder as isOlderBySize, isThenable, mergeDetails } from './values.ts';
+import { NO_RANK, rankOf } from './ladder.ts';
 import type { AnyView } from './view.ts';
 
 /** How many values of one operation are kept for confirmations; older ones are forgotten. */
 const KEPT_VALUES_MAX = 1024;
+
+/** The key of a Correctable's source, inside the library only. */
+export const SOURCE: unique symbol = Symbol('source');
+
+/** The source of a Correctable of this copy of the library; `undefined` for anything else. */
+export function sourceOf<T = unknown>(value: unknown): Source<T> | undefined {
+  return (value as { [SOURCE]?: Source<T> } | null | undefined)?.[SOURCE];
+}
 
 export interface SourceOptions<T> {
   /** Whether one level may bring several views. */
@@ -93,7 +102,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (isThenable(value)) {
       const isUpdate = doneOf(this) === UPDATE;
       const advice = 'value: await the promise first, or use chain';
-      close(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
+      giveUp(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
     } else this.receive(seq, value, level, details);
     return seq;
   }
@@ -102,20 +111,20 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else close(this, 'PROTOCOL', `The binding confirmed view ${seq}, never given`);
+    else giveUp(this, 'PROTOCOL', `The binding confirmed view ${seq}, never given`);
   }
 
   fail(error: unknown, level?: string): void {
     if (!isOpen(this, level)) return;
     const { ladder, environment } = this;
     const rank = level === undefined ? Infinity : rankOf(ladder, level);
-    if (rank < 0) environment.drop('unknown-level', level);
+    if (rank === NO_RANK) environment.drop('unknown-level', level);
     else if (level !== undefined) extrasOf(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
     if (rank >= ladder.strongest) failWith(this, explain(this, error, level));
   }
 
   expire(): void {
-    closeWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
+    giveUpWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
   }
 
   get deadlineAt(): number | undefined {
@@ -156,7 +165,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     }
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
-    if (final) end(this, 'final');
+    if (final) close(this, 'final');
     else if (latest) keep(this, latest);
     deliver(this, view as AnyView<T>);
   }
@@ -166,38 +175,39 @@ export function extrasOf<T>(source: Source<T>): Extras {
   return (source.extras ??= {});
 }
 
-/** Closes with an error of this library, and tells the binding that nobody waits any more. */
-export function close<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
+/** Closes with an error that the binding did not report, and lets the binding go. */
+export function giveUp<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
   if (source.state !== 'updating') return;
-  closeWith(source, withFacts(source, code, message, details));
+  giveUpWith(source, withFacts(source, code, message, details));
 }
 
-function closeWith<T>(source: Source<T>, error: CorrectableError): void {
+function giveUpWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state === 'updating') extrasOf(source).givenUpFor = error;
   failWith(source, error);
-  abandon(source, error);
+  letGo(source, error);
 }
 
-/** Tells the binding that nobody waits any more. */
-export function abandon<T>(source: Source<T>, error: CorrectableError): void {
+/** Tells the binding, by the signal, that nobody waits any more for what has failed. */
+export function letGo<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'error') return;
   const extras = extrasOf(source);
   extras.givenUpFor ??= error;
   extras.controller?.abort(error);
 }
 
+/** Closes with an error that the work came to. */
 export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'updating') return;
   extrasOf(source).error = error;
-  end(source, 'error');
-  deliver(source, undefined);
+  close(source, 'error');
+  deliver(source, FAILURE);
   if (source.extras?.answeredEarly) source.environment.report({ type: 'late-failure', error });
   else if (!source.observed) setTimeout(() => source.observed || void Promise.reject(error), 0);
 }
 
-/** Ends the operation for its consumers (C10). */
+/** Gives the operation up for all its consumers (C10). */
 export function cancel<T>(source: Source<T>, cause?: unknown): void {
-  closeWith(source, outcome(source, 'ABORTED', 'cancelled', { cause }));
+  giveUpWith(source, outcome(source, 'ABORTED', 'cancelled', { cause }));
 }
 
 /**
@@ -283,11 +293,11 @@ export function promiseOf<T>(source: Source<T>): Promise<T> {
   }));
 }
 
-/** Where `work`, which brings the views, is a promise, its end is the end of the source. */
+/** Where `work`, which brings the views, is a promise, the source closes with it. */
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => close(source, 'CLOSED_WITHOUT_FINAL', 'Ended without a final view'),
+    () => giveUp(source, 'CLOSED_WITHOUT_FINAL', 'Ended without a final view'),
     (error: unknown) => source.fail(error),
   );
 }
@@ -335,14 +345,15 @@ const draft = (
   at,
 });
 
-// Engines that have seen one without a time let the views of a tick share one number, where each would have its own.
+// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have seen one without a time let the views of a
+// tick share one number, where each would have its own: a tenth of the time of an invocation.
 draft();
 
 function reasonToDrop<T>({ latest, ladder, options }: Source<T>, rank: number, older: boolean): DropReason | undefined {
   const { all, requested } = ladder;
-  if (rank < 0) return 'unknown-level';
+  if (rank === NO_RANK) return 'unknown-level';
   if (requested !== all && !requested.includes(all[rank]!)) return 'not-requested';
-  const reached = latest ? rankOf(ladder, latest.level) : -1;
+  const reached = latest ? rankOf(ladder, latest.level) : NO_RANK;
   if (rank < reached) return 'weaker';
   if (rank === reached && !options.refining) return 'repeated';
   return older ? 'older' : undefined;
@@ -369,7 +380,8 @@ function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, detai
   return new CorrectableError(code, message, { ...details, lastView: latest, levelErrors });
 }
 
-function end<T>(source: Source<T>, state: 'final' | 'error'): void {
+/** The one transition (C1): whatever ends the operation comes here. */
+function close<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
   if (source.extras || source.cleanUps || source.deadlines) tidyUp(source);
 }

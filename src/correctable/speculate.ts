@@ -6,14 +6,24 @@ import { leave, listenToAll } from './audience.ts';
 import { derive, observe } from './derive.ts';
 import { addPart, doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { CorrectableError } from './errors.ts';
+import { isThenable } from './given.ts';
 import type { Ladder } from './ladder.ts';
-import { rankOf } from './ladder.ts';
+import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { Run } from './run.ts';
 import type { Source } from './source.ts';
-import { CAVEAT, close, extrasOf, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
-import { sourceOf } from './source-of.ts';
-import { isThenable } from './values.ts';
+import {
+  CAVEAT,
+  extrasOf,
+  failByPart,
+  failWith,
+  giveUp,
+  isEqual,
+  limit,
+  ofWhole,
+  onClose,
+  sourceOf,
+} from './source.ts';
 import type { AnyView } from './view.ts';
 
 export interface SpeculateOptions<T, U> {
@@ -96,33 +106,33 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
   speculation.waiting = undefined;
   if (!view || result.state !== 'updating') return;
   const run = (speculation.live = new Run<T, U>(view, result.environment));
-  const end = (outcome: Outcome<U>): void => {
+  const take = (outcome: Outcome<U>): void => {
     if (run !== speculation.live) return;
     run.outcome = outcome;
     tell(speculation, run);
   };
-  const fail = (error: unknown): void => end({ failed: true, error });
+  const fail = (error: unknown): void => take({ failed: true, error });
   try {
     const given = speculation.run(view.value, run);
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);
       if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
-        return close(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
-      const seat = listenToAll(inner, (_value, view) => end(view), fail);
+        return giveUp(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
+      const seat = listenToAll(inner, (_value, view) => take(view), fail);
       run.stop = () => leave(inner, seat);
     } else if (isThenable(given)) {
       const { done } = result;
       result.done ||= UNSEEN;
       given.then(
-        (value) => end({ final: true, value: value as U }),
+        (value) => take({ final: true, value: value as U }),
         (error: unknown) => {
           // What a step says of itself counts.
           if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
           fail(error);
         },
       );
-    } else end({ final: true, value: given as U });
+    } else take({ final: true, value: given as U });
   } catch (error) {
     fail(error);
   }
@@ -140,7 +150,7 @@ function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
     (cause: unknown) => {
       speculation.undoing = undefined;
       if (result.state !== 'updating') result.environment.uncaught(cause);
-      else close(result, 'ABORT_HANDLER_FAILED', 'Undoing failed; see cause', { cause });
+      else giveUp(result, 'ABORT_HANDLER_FAILED', 'Undoing failed; see cause', { cause });
     },
   );
 }
@@ -184,12 +194,12 @@ function supportedRank<T, U>(ladder: Ladder, input: AnyView<T>, { final, level }
   const own = rankOf(ladder, level!);
   const rank = rankOf(ladder, input.level);
   // A level of another binding says only whether it is the last: the weakest claim, or none.
-  return own < 0 ? (final ? rank : 0) : Math.min(rank, own);
+  return own === NO_RANK ? (final ? rank : 0) : Math.min(rank, own);
 }
 
 function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
   if (passErrors) failByPart(result, cause);
-  else close(result, 'SPECULATION_FAILED', 'Failed on confirmed input; see cause', { cause });
+  else giveUp(result, 'SPECULATION_FAILED', 'Failed on confirmed input; see cause', { cause });
 }
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */

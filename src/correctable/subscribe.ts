@@ -1,11 +1,35 @@
-/** Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). */
+/**
+ * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An `AbortSignal` is followed
+ * with one listener on it, however many operations share it, and none once they are over.
+ */
 import type { Listener } from './audience.ts';
 import { leave, listen } from './audience.ts';
 import type { Subscription, ViewObserver } from './correctable.ts';
 import type { Levels } from './level.ts';
-import { follow } from './signals.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
+
+/** Told the reason when the signal aborts. */
+type Follower = (reason: unknown) => void;
+
+const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Follower>>();
+
+/** Tells `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
+export function follow(signal: AbortSignal, follower: Follower): () => void {
+  const followers = groups.get(signal) ?? new Set();
+  if (followers.size === 0) {
+    groups.set(signal, followers);
+    signal.addEventListener('abort', tellFollowers);
+  }
+  followers.add(follower);
+  return () => {
+    if (followers.delete(follower) && followers.size === 0) signal.removeEventListener('abort', tellFollowers);
+  };
+}
+
+function tellFollowers(this: AbortSignal): void {
+  for (const follower of groups.get(this) ?? []) follower(this.reason);
+}
 
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
 export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {

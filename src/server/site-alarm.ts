@@ -1,6 +1,6 @@
 /** What an operator must know, and how it is noticed. */
 import { isCorrectableError } from '../correctable/errors.ts';
-import { isThenable } from '../correctable/values.ts';
+import { isThenable } from '../correctable/given.ts';
 import { wellFormed } from '../protocol/value-domain.ts';
 import { textOf } from './redblue/failure.ts';
 import type { OnThrown } from './redblue/generator-budget.ts';

@@ -1,8 +1,8 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
+import { isLetGo } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
-import { isLetGo } from '../correctable/signals.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
 import type { SiteStorage } from './log/storage.ts';

@@ -4,7 +4,7 @@
  */
 import { defaultEnvironment } from '../correctable/environment.ts';
 import { CorrectableError } from '../correctable/errors.ts';
-import { isThenable } from '../correctable/values.ts';
+import { isThenable } from '../correctable/given.ts';
 import { TOKEN_LENGTH_MAX } from '../protocol/message-kind.ts';
 import { isWellFormed } from '../protocol/value-domain.ts';
 import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';

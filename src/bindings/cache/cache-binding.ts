@@ -1,10 +1,11 @@
 /** The binding that `cached` makes: asks the cache, then the store behind, and lets the cache learn from its answers. */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { isOlder } from '../../correctable/binding.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { isThenable } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { isOlder, isThenable } from '../../correctable/values.ts';
 import { CommittedViews, copy, type GivenView, type Subject } from './committed-views.ts';
 import { isViewId, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';

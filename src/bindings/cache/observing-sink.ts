@@ -1,7 +1,7 @@
 /** Stands between a store and a client: sees every view, hands on those that were asked for. */
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
+import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { mergeDetails } from '../../correctable/values.ts';
 import type { GivenView } from './committed-views.ts';
 
 /** What becomes of the views and failures of the store behind. */

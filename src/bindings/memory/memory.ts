@@ -4,6 +4,7 @@
  * this site's own updates under way (§5.2), so it may diverge where other sites update too.
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { LOOK_AFTER_MS } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { systemClock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
@@ -11,7 +12,6 @@ import { checkNamed, checkRecord, isClock, type NamesOf } from '../../correctabl
 import { declareLevels } from '../../correctable/ladder.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { LOOK_AFTER_MS } from '../../correctable/signals.ts';
 import { accept, isKnown } from './accept.ts';
 import { DelayLine } from './delay-line.ts';
 import { InFlight } from './in-flight.ts';

@@ -1,10 +1,11 @@
 /** One operation on its way through the tiers. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
+import { isLetGo } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { follow } from '../../correctable/subscribe.ts';
 import { isAnswer, noAnswer } from './answer.ts';
-import { follow, isLetGo } from '../../correctable/signals.ts';
 import { TierCall, type Tier } from './tier.ts';
 
 /** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */

@@ -1,7 +1,7 @@
 /** A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016, Listing 7). */
 import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { follow } from '../../correctable/signals.ts';
+import { follow } from '../../correctable/subscribe.ts';
 
 /** The circumstances of one call of a tier. */
 export interface TierContext {

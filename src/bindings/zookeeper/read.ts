@@ -1,6 +1,6 @@
 /** A read at both levels: from the follower as it is, and after it has caught up (`sync`). */
 import type { ViewDetails } from '../../correctable/binding.ts';
-import { isLetGo } from '../../correctable/signals.ts';
+import { isLetGo } from '../../correctable/binding.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { correctableError } from './failures.ts';
 import { wants, type Call } from './run.ts';

@@ -1,7 +1,7 @@
 /** Whether a submission may be executed: what it asks for, how much is under way, and what the application says. */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { isThenable } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { isThenable } from '../../correctable/values.ts';
 import { CheckedOperation } from '../../protocol/checked-operation.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { ENTRY_BYTES } from './client-record.ts';

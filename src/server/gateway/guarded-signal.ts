@@ -2,7 +2,7 @@
  * A signal for the code of others: what one of its listeners throws, or gives as a promise that is rejected, is reported.
  * With a plain one it would end the process, since the platform throws it anew where nobody can catch it.
  */
-import { isThenable } from '../../correctable/values.ts';
+import { isThenable } from '../../correctable/given.ts';
 
 /** Told of what a listener threw. */
 export type OnThrown = (error: unknown) => void;

@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { isThenable } from '../../correctable/values.ts';
+import { isThenable } from '../../correctable/given.ts';
 
 const ignore = (): void => {};
 

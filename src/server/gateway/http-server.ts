@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isThenable } from '../../correctable/values.ts';
+import { isThenable } from '../../correctable/given.ts';
 import { Addresses } from './addresses.ts';
 import type { Logger } from './logger.ts';
 

@@ -11,9 +11,9 @@ import type {
   ViewDetails,
   Whereabouts,
 } from '../../correctable/binding.ts';
+import { mergeDetails } from '../../correctable/binding.ts';
 import { systemClock, wallAheadMs } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { mergeDetails } from '../../correctable/values.ts';
 import { EncodedField, type EncodedRow } from '../../protocol/codec.ts';
 import type { Move } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';

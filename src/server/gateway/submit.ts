@@ -1,8 +1,8 @@
 /** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
 import type { Binding, BindingSession } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { isThenable } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { isThenable } from '../../correctable/values.ts';
 import type { SubmitRow } from '../../protocol/submit.ts';
 import { failRow } from '../../protocol/wire-errors.ts';
 import { admit, authorise } from './admission.ts';

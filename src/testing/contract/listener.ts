@@ -1,7 +1,8 @@
 /** A sink of the suite's own: what a binding says of one submission, before any client has put it in order. */
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
+import { isOlder } from '../../correctable/binding.ts';
+import { isThenable } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { isOlder, isThenable } from '../../correctable/values.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
 
 interface Told {

@@ -3,7 +3,7 @@ import type { Correctable, CorrectableState } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
-import { sourceOf } from './source-of.ts';
+import { sourceOf } from './source.ts';
 import type { View } from './view.ts';
 
 /** A Correctable that `await` and `return` in an async function leave as it is. */
