@@ -52,6 +52,6 @@ export type {
   Weakest,
 } from './correctable/level.ts';
 export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
-export type { CorrectableOptions, Executor, OneLevel } from './correctable/make.ts';
+export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewInfo } from './correctable/view.ts';

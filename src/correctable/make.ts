@@ -31,28 +31,84 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
+export interface Maker<L extends Levels> {
+  /** As `correctable(levels, executor, options)`. */
+  <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
+  /** A Correctable beside the sink that brings its views: what `Promise.withResolvers()` is to `new Promise(executor)`. */
+  withSink<T = unknown>(options?: CorrectableOptions<T>): WithSink<T, L>;
+}
+
+/** A Correctable, and what whoever brings its views needs. */
+export interface WithSink<T, L extends Levels> {
+  readonly correctable: Correctable<T, L>;
+  readonly sink: Sink<T, L[number]>;
+  /** Aborted when nobody waits any more; made when it is first looked at. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
  * Its second argument, a signal, aborts when nobody waits any more; it is made only for executors that declare it.
  *
+ * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
+ * the levels is inferred.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options out
+ * of range.
  * @example
- * const price = correctable(['quoted', 'charged'], (sink) => {
+ * const price = correctable(['quoted', 'charged'])<number>((sink) => {
  *   sink.update(10, 'quoted');
  *   setTimeout(() => sink.update(12, 'charged'), 100);
  * });
  * price.onUpdate((value) => console.log('about', value));
  * console.log('exactly', await price);
  */
+export function correctable<const L extends Levels>(levels: L): Maker<L>;
 export function correctable<T = unknown, const L extends Levels = Levels>(
   levels: L,
   executor: Executor<T, L>,
-  options: CorrectableOptions<T> = NO_OPTIONS,
-): Correctable<T, L> {
-  const source = new Source<T>(ladderFor(levels), environmentFor(checkOptions(options)), options);
+  options?: CorrectableOptions<T>,
+): Correctable<T, L>;
+export function correctable(
+  levels: Levels,
+  executor?: Executor<unknown, Levels>,
+  options?: CorrectableOptions<unknown>,
+): Correctable<unknown, Levels> | Maker<Levels> {
+  const ladder = ladderFor(levels);
+  return executor === undefined && options === undefined ? makerOf(ladder) : make(ladder, executor!, options);
+}
+
+function makerOf(ladder: Ladder): Maker<Levels> {
+  const maker: Maker<Levels> = (executor, options) => make(ladder, executor, options);
+  maker.withSink = (options) => {
+    const source = open(ladder, options);
+    return {
+      correctable: new Handle(source),
+      sink: source,
+      get signal() {
+        return source.signal;
+      },
+    };
+  };
+  return maker;
+}
+
+function make<T>(
+  ladder: Ladder,
+  executor: Executor<T, Levels>,
+  options?: CorrectableOptions<T>,
+): Correctable<T, Levels> {
   check(typeof executor === 'function', 'executor', 'give a function');
+  const source = open(ladder, options);
+  if (source.state === 'updating') execute(source, executor);
+  return new Handle(source);
+}
+
+function open<T>(ladder: Ladder, options: CorrectableOptions<T> = NO_OPTIONS): Source<T> {
+  const source = new Source<T>(ladder, environmentFor(checkOptions(options)), options);
   if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
-  if (source.state === 'updating') execute(source, executor as Executor<T, Levels>);
-  return new Handle<T, L, L[number]>(source);
+  return source;
 }
 
 function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {

@@ -12,6 +12,7 @@ import type {
   Levels,
   PreliminaryView,
   Requested,
+  Sink,
   Strongest,
   Subset,
   View,
@@ -148,6 +149,32 @@ test('correctable: levels from the tuple, values from the type argument; sinks t
   expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<number | undefined>();
   expectTypeOf(correctableOf(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
   expectTypeOf(correctableFrom(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
+});
+
+test('correctable in two steps: the value is said, the levels are inferred', () => {
+  const make = correctable(['quoted', 'charged']);
+  const price = make<number>((sink, signal) => {
+    expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+    sink.update(1, 'quoted');
+    // @ts-expect-error the level does not exist
+    sink.update(1, 'paid');
+    // @ts-expect-error the value is a number
+    sink.update('1', 'charged');
+  });
+  expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
+  // What options say of the value counts too.
+  expectTypeOf(make(() => {}, { equals: (a: Date, b: Date) => a === b })).toEqualTypeOf<
+    Correctable<Date, readonly ['quoted', 'charged']>
+  >();
+  // @ts-expect-error no level
+  correctable([]);
+});
+
+test('withSink: the Correctable and its sink, of one type', () => {
+  const { correctable: price, sink, signal } = correctable(['quoted', 'charged']).withSink<number>({ timeoutMs: 5 });
+  expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
+  expectTypeOf(sink).toEqualTypeOf<Sink<number, 'quoted' | 'charged'>>();
+  expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
 });
 
 test('all: values as a tuple; the levels of one binding, or the two of a join', () => {

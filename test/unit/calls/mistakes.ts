@@ -62,7 +62,9 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['arguments swapped', 'levels', (f) => f(() => {}, two)],
       ],
       parts: [
-        ['no executor', 'executor', (f) => f(two)],
+        ['options without an executor', 'executor', (f) => f(two, undefined, {})],
+        ['no executor', 'executor', (f) => (f(two) as typeof f)()],
+        ['withSink: a number for the options', 'options', (f) => method(f(two), 'withSink')(500)],
         ['a promise for the executor', 'executor', (f) => f(two, Promise.resolve(1))],
         ['a number for the options', 'options', (f) => f(two, () => {}, 500)],
         ['null for the options', 'options', (f) => f(two, () => {}, null)],

@@ -10,10 +10,10 @@ import {
   createClient,
   getSnapshot,
 } from '../../../src/index.ts';
-import type { Boxed, Sink } from '../../../src/index.ts';
+import type { Boxed, CorrectableEvent, Sink } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
-import { codeOf, LEVELS, manual, settled, unhandledDuring } from './support.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C12: for await → every view, then the end', async () => {
   const { c, sink } = manual<number>();
@@ -219,6 +219,40 @@ test('C13: levels that are none → INVALID_ARGUMENT', () => {
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }),
     );
   }
+});
+
+test('C13: levels alone → what makes Correctables of them, each on its own', async () => {
+  const make = correctable(LEVELS);
+  const one = make<number>((sink) => void sink.update(1, 'strong'));
+  const two = make<number>((sink) => void sink.update(2, 'strong'), { timeoutMs: 1_000 });
+  expect([await one, await two]).toEqual([1, 2]);
+  // @ts-expect-error no level
+  expect(() => correctable([])).toThrow(expect.objectContaining({ field: 'levels' }));
+});
+
+test('C13: withSink → the sink of a Correctable, and its signal', async () => {
+  const { correctable: price, sink, signal } = correctable(LEVELS).withSink<number>();
+  const lines = record(price);
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await price).toBe(2);
+  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+  expect(signal.aborted).toBe(false);
+});
+
+test('C13: withSink: options → its deadline and its signal; what comes later is dropped', async () => {
+  const clock = virtualClock();
+  const events: CorrectableEvent[] = [];
+  const late = correctable(LEVELS).withSink<number>({ clock, timeoutMs: 5, onEvent: (event) => events.push(event) });
+  const code = codeOf(late.correctable);
+  await clock.advance(5);
+  expect(await code).toBe('TIMEOUT');
+  expect(late.signal.aborted).toBe(true);
+  late.sink.update(1, 'strong');
+  expect(events).toEqual([{ type: 'drop', reason: 'closed', level: 'strong' }]);
+
+  const unwanted = correctable(LEVELS).withSink({ signal: AbortSignal.abort() });
+  expect(await codeOf(unwanted.correctable)).toBe('ABORTED');
 });
 
 test('C13: of and from → one final view; the rejection is the cause', async () => {

@@ -12,9 +12,8 @@ export interface Manual<T> {
 
 /** A Correctable of three levels, and the sink that feeds it. */
 export function manual<T = unknown>(options?: CorrectableOptions<T>): Manual<T> {
-  let taken: Sink<T, Three[number]> | undefined;
-  const c = correctable<T, Three>(LEVELS, (sink) => void (taken = sink), options);
-  return { c, sink: taken! };
+  const { correctable: c, sink } = correctable(LEVELS).withSink<T>(options);
+  return { c, sink };
 }
 
 /** What the callbacks of a Correctable were told, as short lines. */
