@@ -94,8 +94,11 @@ export class CorrectableError extends Error {
   }
 }
 
-/** Whether `error` is a `CorrectableError`, of `code` if one is given. */
-export function isCorrectableError(error: unknown, code?: ErrorCode): error is CorrectableError {
+/** Whether `error` is a `CorrectableError`, of `code` if one is given: then the type of its `code` is that. */
+export function isCorrectableError<C extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: C,
+): error is CorrectableError & { readonly code: C } {
   return (
     error instanceof Error &&
     error.name === 'CorrectableError' &&

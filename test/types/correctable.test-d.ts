@@ -7,6 +7,7 @@ import type {
   Binding,
   Boxed,
   Correctable,
+  ErrorCode,
   FinalView,
   JoinedLevels,
   Levels,
@@ -18,7 +19,16 @@ import type {
   View,
   Weakest,
 } from '../../src/index.ts';
-import { all, boxed, correctable, correctableFrom, correctableOf, createClient } from '../../src/index.ts';
+import {
+  all,
+  boxed,
+  correctable,
+  CorrectableError,
+  correctableFrom,
+  correctableOf,
+  createClient,
+  isCorrectableError,
+} from '../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
@@ -175,6 +185,19 @@ test('withSink: the Correctable and its sink, of one type', () => {
   expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
   expectTypeOf(sink).toEqualTypeOf<Sink<number, 'quoted' | 'charged'>>();
   expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+});
+
+test('isCorrectableError: a code → that of the error', () => {
+  const error: unknown = 1;
+  if (isCorrectableError(error)) expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
+  if (isCorrectableError(error, 'TIMEOUT')) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT'>();
+  const either: 'TIMEOUT' | 'ABORTED' = Math.random() > 0.5 ? 'TIMEOUT' : 'ABORTED';
+  if (isCorrectableError(error, either)) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT' | 'ABORTED'>();
+  // @ts-expect-error there is no such code
+  isCorrectableError(error, 'LATE');
+  const typed = new CorrectableError('TIMEOUT', 'late');
+  // One of another code is still one.
+  if (!isCorrectableError(typed, 'ABORTED')) expectTypeOf(typed).toEqualTypeOf<CorrectableError>();
 });
 
 test('all: values as a tuple; the levels of one binding, or the two of a join', () => {
