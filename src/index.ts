@@ -31,6 +31,7 @@ export type {
   SettleOptions,
   Speculation,
   Subscription,
+  UntilFinal,
   ViewObserver,
   WhenOptions,
 } from './correctable/correctable.ts';
@@ -54,4 +55,4 @@ export type {
 export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
-export type { AnyView, FinalView, PreliminaryView, View, ViewInfo } from './correctable/view.ts';
+export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';

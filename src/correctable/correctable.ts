@@ -1,7 +1,7 @@
 /** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
 import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
-import type { FinalView, PreliminaryView, View } from './view.ts';
+import type { FinalView, PreliminaryView, View, ViewFrom } from './view.ts';
 
 /** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
 export type CorrectableState = 'updating' | 'final' | 'error';
@@ -43,6 +43,14 @@ export interface SettleOptions<T, L extends Levels, F extends string = L[number]
   /** Takes the last view, its `final` being false, where the final fails: for work offline. */
   readonly orLatest?: boolean | undefined;
   /** What becomes of the operation after an early answer: it goes on (default) or is cancelled. */
+  readonly rest?: 'detach' | 'abort' | undefined;
+}
+
+/** Options of `settle` that leave it nothing but the final view. */
+export interface UntilFinal {
+  readonly when?: undefined;
+  readonly withinMs?: undefined;
+  readonly orLatest?: false | undefined;
   readonly rest?: 'detach' | 'abort' | undefined;
 }
 
@@ -118,14 +126,19 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
   /**
-   * One view, as early as the conditions allow.
+   * One view, as early as the conditions allow; the final one where there is none.
    *
    * @example
    * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (v) => Number(v.meta?.['remaining']) > 20 });
    */
-  settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
+  settle(options?: UntilFinal): Promise<FinalView<T, L, F>>;
+  settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
   /** The first view at `level` or above; fails with `LEVEL_NOT_REACHED` where none comes. */
-  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>>;
+  when<Q extends Levels, G extends string, K extends Q[number]>(
+    this: Correctable<T, Q, G>,
+    level: K,
+    options?: WhenOptions,
+  ): Promise<ViewFrom<T, Q, G, K>>;
   then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

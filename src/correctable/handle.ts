@@ -98,12 +98,13 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), abort, passErrors: true }));
   }
 
-  settle(options?: SettleOptions<T, L, F>): Promise<View<T, L, F>> {
-    return settle<T>(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<View<T, L, F>>;
+  // Which views these two can give is said by the interface.
+  settle(options?: SettleOptions<T, L, F>): Promise<never> {
+    return settle(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<never>;
   }
 
-  when<K extends L[number]>(level: K, options?: WhenOptions): Promise<View<T, L, F>> {
-    return when<T>(this[SOURCE], level, options) as Promise<View<T, L, F>>;
+  when(level: string, options?: WhenOptions): Promise<never> {
+    return when(this[SOURCE], level, options) as Promise<never>;
   }
 
   then<A = T, B = never>(

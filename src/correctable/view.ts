@@ -1,5 +1,5 @@
 /** A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and §3.1). */
-import type { Levels } from './level.ts';
+import type { AtLeast, Levels, Strongest } from './level.ts';
 
 /** What every view carries beside its value and level. */
 export interface ViewInfo {
@@ -41,6 +41,15 @@ export type FinalView<T, L extends Levels, F extends string = L[number]> = ViewI
 
 /** One view of the result of an operation. */
 export type View<T, L extends Levels, F extends string = L[number]> = PreliminaryView<T, L> | FinalView<T, L, F>;
+
+/** A view at the level `K` of `L` or a stronger one; `F` as in `FinalView`. One at the strongest level is final. */
+export type ViewFrom<T, L extends Levels, F extends string, K extends string> = string extends L[number]
+  ? View<T, L, F>
+  :
+      | PreliminaryFrom<T, Exclude<AtLeast<L, K>, Strongest<L>>>
+      | FinalView<T, L, Exclude<F, Exclude<L[number], AtLeast<L, K>>>>;
+
+type PreliminaryFrom<T, K extends string> = [K] extends [never] ? never : PreliminaryView<T, readonly [K]>;
 
 /** A view whose levels are not known at compile time. */
 export type AnyView<T = unknown> = View<T, Levels, string>;

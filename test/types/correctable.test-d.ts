@@ -13,6 +13,7 @@ import type {
   Levels,
   PreliminaryView,
   Requested,
+  SettleOptions,
   Sink,
   Strongest,
   Subset,
@@ -100,11 +101,37 @@ test('results: await, for await, settle, when', async () => {
     expectTypeOf(view).toEqualTypeOf<View<{ readonly item: string } | null, Three>>();
     if (view.final) expectTypeOf(view).toEqualTypeOf<FinalView<{ readonly item: string } | null, Three>>();
   }
-  expectTypeOf(await read.when('causal')).toEqualTypeOf<View<{ readonly item: string } | null, Three>>();
   // @ts-expect-error the level does not exist
   void read.when('eventual');
   expectTypeOf(await createClient(three).invoke(put('k', 1))).toEqualTypeOf<void>();
   expectTypeOf(await createClient(three).invoke(getMany<number>(['k']))).toEqualTypeOf<(number | undefined)[]>();
+});
+
+test('when: a view at that level or a stronger one; at the strongest, the final one', async () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(await read.when('strong')).toEqualTypeOf<FinalView<number | undefined, Three, 'strong'>>();
+  const causal = await read.when('causal');
+  expectTypeOf(causal.level).toEqualTypeOf<'causal' | 'strong'>();
+  if (!causal.final) expectTypeOf(causal.level).toEqualTypeOf<'causal'>();
+  expectTypeOf(causal.value).toEqualTypeOf<number | undefined>();
+  // A level that is chosen at run time.
+  const level = 'weak' as 'weak' | 'causal';
+  expectTypeOf((await read.when(level)).level).toEqualTypeOf<'weak' | 'causal' | 'strong'>();
+  // Of a request for some levels, the final may have one that was not asked for.
+  const some = createClient(three).invoke(get<number>('k'), { levels: ['weak', 'causal'] });
+  expectTypeOf((await some.when('causal')).level).toEqualTypeOf<'causal' | 'strong'>();
+  const any = createClient(anyBinding).invoke(get<number>('k'));
+  expectTypeOf(await any.when('whatever')).toEqualTypeOf<View<number | undefined, Levels, string>>();
+});
+
+test('settle: without a condition → the final view', async () => {
+  const read = createClient(three).invoke(get<number>('k'));
+  expectTypeOf(await read.settle()).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ rest: 'abort' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ withinMs: 5 })).toEqualTypeOf<View<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ orLatest: true })).toEqualTypeOf<View<number | undefined, Three>>();
+  const options: SettleOptions<number | undefined, Three> = {};
+  expectTypeOf(await read.settle(options)).toEqualTypeOf<View<number | undefined, Three>>();
 });
 
 test('speculate, map, chain: the result type, flattened', () => {
