@@ -12,6 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
+import { untilInterrupted } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -21,7 +22,7 @@ const ATTEMPTS_MAX = 1_000_000;
 export const DATA_DIR = 'correctables-data';
 
 /**
- * Serves until SIGINT or SIGTERM, then lets what is under way end.
+ * Serves until SIGINT or SIGTERM, in the command's own thread, then lets what is under way end.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
  */
@@ -98,10 +99,4 @@ function wanOf(given: string): Wan {
     roundTripsMs[match[1] as string] = Number(match[2]);
   }
   return roundTripsMs;
-}
-
-function untilInterrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }
