@@ -22,15 +22,22 @@ export const isOwnThread = !isMainThread;
 /** Runs `file` once more with the same command line, in a thread of its own; this process then ends as that one does. */
 export async function runInOwnThread(file: URL): Promise<void> {
   const worker = new Worker(file, { argv: process.argv.slice(2), resourceLimits: resourceLimitsOn(memoryBytes()) });
-  // Until it can be interrupted, a signal ends the process, as it would any other.
-  worker.once('message', () => {
-    for (const signal of SIGNALS) process.once(signal, () => worker.postMessage(signal));
-  });
+  let isInterruptible = false;
+  worker.once('message', () => (isInterruptible = true));
+  for (const signal of SIGNALS) {
+    process.once(signal, () => {
+      // A thread's `postMessage` takes no origin.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      if (isInterruptible) worker.postMessage(signal);
+      // Before it serves, a signal ends the process as it would any other; so does a second one.
+      else process.kill(process.pid, signal);
+    });
+  }
   // An error that it does not catch has no listener here either: Node prints it and ends the process.
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
 
-/** In the own thread: until the first signal that asks the process to end. */
+/** In the own thread: until a signal asks the process to end. It may as soon as this has been called. */
 export function untilInterrupted(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('signals are passed on to the own thread');

@@ -56,9 +56,11 @@ export async function serveCommand(options: Raw): Promise<void> {
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
+  // Whoever has read the lines may end it.
+  const interrupted = untilInterrupted();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
-  await untilInterrupted();
+  await interrupted;
   await server.close();
 }
 

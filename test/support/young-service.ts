@@ -12,6 +12,6 @@ for (let round = 0; round < 2000 && mostMib < 128; round += 1) {
   if (kept.length > 100) kept.splice(0, 20);
   mostMib = Math.max(mostMib, spaceMib());
 }
-console.log(JSON.stringify({ youngMib: Math.round(mostMib) }));
+process.stdout.write(`${JSON.stringify({ youngMib: Math.round(mostMib) })}\n`);
 
 export { service } from './kept-service.ts';
