@@ -23,7 +23,7 @@ export function startPage(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
     <main>
       <section class="views" aria-labelledby="views">
         <h2 id="views">Two reads, two views each</h2>
-        <p>A copy close by answers at once, the shop itself from far away. The copy has not heard yet that sunglasses have become cheaper.</p>
+        <p>A copy close by answers first, the shop itself from far away. The copy has not heard yet that sunglasses have become cheaper.</p>
         <div class="reads" aria-live="polite">${read('umbrella')}${read('sunglasses')}
         </div>
         <button id="again" type="button" disabled>Read again</button>
