@@ -121,7 +121,7 @@ function plot(measured: readonly Measurement[]): string {
       const ratio = (name: Name): Spread => ratioOf(samplesOf(measured, 'set', window), name, to);
       return [
         { label: `${of} ÷ ${to}, window ${window}`, ...ratio(of), aim: aims[window] },
-        { label: `${tuned} ÷ ${to}, window ${window}`, ...ratio(tuned) },
+        { label: `${tuned}, window ${window}`, ...ratio(tuned) },
       ];
     }),
   );
