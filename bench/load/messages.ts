@@ -7,10 +7,10 @@ export type Target =
       readonly kind: 'redblue';
       readonly sites: 1 | 3;
       readonly durable: boolean;
-      /** Started without what the operating guide recommends for throughput and short round trips. */
-      readonly defaults?: true;
+      /** Started with what the operating guide recommends to sites with processors to spare. */
+      readonly tuned?: true;
     }
-  /** The same gateway, service and log with replication and certification off. */
+  /** The same gateway, service and log with replication and certification off; tuned. */
   | { readonly kind: 'plain' }
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };

@@ -55,7 +55,7 @@ export async function startContestant(target: Target): Promise<Contestant> {
 }
 
 async function ownServer(target: Target): Promise<RunningServer> {
-  const child = start('server.ts', [JSON.stringify(target)], 'defaults' in target ? '' : SERVER_FLAGS);
+  const child = start('server.ts', [JSON.stringify(target)]);
   const { url } = (await answer(child)) as { url: string };
   return {
     url,
@@ -69,12 +69,12 @@ async function redisServer(durable: boolean): Promise<RunningServer> {
   return { url: redis.url, cpuUs: async () => null, stop: () => redis.stop() };
 }
 
-/** What `docs/operating.md` recommends. */
+/** What `correctables serve` gives the thread that it serves in (docs/operating.md, "Memory"). */
 const SERVER_FLAGS = '--max-semi-space-size=64';
 
 /** Flags of Node can be given, for profiles and experiments. */
-function start(script: string, args: readonly string[], serverFlags = ''): ChildProcess {
-  const { BENCH_SERVER_FLAGS = serverFlags, BENCH_CLIENT_FLAGS = '' } = process.env;
+function start(script: string, args: readonly string[]): ChildProcess {
+  const { BENCH_SERVER_FLAGS = SERVER_FLAGS, BENCH_CLIENT_FLAGS = '' } = process.env;
   const flags = script === 'server.ts' ? BENCH_SERVER_FLAGS : BENCH_CLIENT_FLAGS;
   const file = fileURLToPath(new URL(script, import.meta.url));
   return fork(file, args, { execArgv: [...flags.split(' ').filter(Boolean), '--import', 'tsx'] });

@@ -30,7 +30,7 @@ async function start(): Promise<string> {
   const server = await serve({
     service,
     sites,
-    idlePollUs: target.defaults ? 0 : IDLE_POLL_US,
+    idlePollUs: target.tuned ? IDLE_POLL_US : 0,
     ...(target.durable ? { dataDir: await freshFolder() } : {}),
   });
   return server.siteUrl('a');

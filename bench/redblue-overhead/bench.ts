@@ -9,7 +9,7 @@ import { ratioOf, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
 
 const TARGETS = {
-  'one site': { kind: 'redblue', sites: 1, durable: false },
+  'one site': { kind: 'redblue', sites: 1, durable: false, tuned: true },
   plain: { kind: 'plain' },
 } as const satisfies Record<string, Target>;
 const NAMES = ['one site', 'plain'] as const;

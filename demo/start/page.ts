@@ -21,11 +21,30 @@ export function startPage(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
       <p class="quiet">One result, several views: an early one, perhaps stale, and the final one that confirms or corrects it. Each demo runs against three sites with the delays of a wide area between them, all in one process on this machine.</p>
     </header>
     <main>
+      <section class="views" aria-labelledby="views">
+        <h2 id="views">Two reads, two views each</h2>
+        <p>A copy close by answers first, the shop itself from far away. The copy has not heard yet that sunglasses have become cheaper.</p>
+        <div class="reads" aria-live="polite">${read('umbrella')}${read('sunglasses')}
+        </div>
+        <button id="again" type="button" disabled>Read again</button>
+      </section>
       <ul>${cards.join('')}
       </ul>
     </main>
-    <footer class="quiet"><p>A demo starts when it is first opened, which takes a few seconds. Ctrl-C in the terminal closes them all.</p></footer>`,
+    <footer class="quiet"><p>A demo starts when it is first opened, which takes a few seconds. Ctrl-C in the terminal closes them all.</p></footer>
+    <script type="module" src="/views.js"></script>`,
   );
+}
+
+/** A read, in which `views.ts` shows what arrives. */
+function read(name: string): string {
+  return `
+          <article class="read" id="${name}" data-state="asked">
+            <h3><code>get('${name}')</code></h3>
+            <p><span class="quiet">early</span> <b class="early" id="${name}-weak">…</b></p>
+            <p><span class="quiet">final</span> <b id="${name}-strong">…</b></p>
+            <p class="verdict" id="${name}-verdict">asked</p>
+          </article>`;
 }
 
 /** The page that says why a demo did not start. */

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { withPageHeaders } from '../page-headers.ts';
 import type { Demo } from './demos.ts';
 import { failurePage, nowherePage, startPage } from './page.ts';
@@ -30,7 +32,8 @@ export interface RunningLauncher {
 export async function startLauncher({ port, demos }: LauncherOptions): Promise<RunningLauncher> {
   const shelf = new Shelf(demos);
   const style = await readFile(new URL('style.css', import.meta.url), 'utf8');
-  const server = createServer(withPageHeaders((request, response) => void answer(request, response, { shelf, style })));
+  const shown = { shelf, style, script: await scriptOf('views.ts') };
+  const server = createServer(withPageHeaders((request, response) => void answer(request, response, shown)));
   server.listen(port, HOST);
   await once(server, 'listening');
   return {
@@ -44,12 +47,27 @@ export async function startLauncher({ port, demos }: LauncherOptions): Promise<R
   };
 }
 
+/** What runs in the page, bundled with the built package. */
+async function scriptOf(name: string): Promise<string> {
+  const entry = fileURLToPath(new URL(name, import.meta.url));
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
 interface Shown {
   readonly shelf: Shelf;
   readonly style: string;
+  readonly script: string;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { shelf, style }: Shown): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<void> {
+  const { shelf, style, script } = shown;
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   const html = (status: number, body: string): void => {
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(body);
@@ -60,6 +78,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, { shel
       startPage(shelf.demos, (demo) => shelf.isOpen(demo)),
     );
   if (path === '/style.css') return void response.writeHead(200, { 'content-type': 'text/css' }).end(style);
+  if (path === '/views.js') return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
   const demo = shelf.demos.find(({ name }) => path === `/open/${name}`);
   if (demo === undefined) return html(404, nowherePage());
   try {

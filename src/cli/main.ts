@@ -4,8 +4,9 @@ import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { inspectCommand } from './inspect.ts';
 import { typedOptions, type Raw } from './options.ts';
-import { DATA_DIR, serveCommand } from './serve.ts';
+import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
+import { DATA_DIR, serveCommand } from './serve.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -80,5 +81,5 @@ async function run(command: string | undefined, options: Raw, words: readonly st
   if (word !== undefined) {
     throw new CorrectableError('INVALID_ARGUMENT', `${command} takes flags only, not "${word}"; see --help`);
   }
-  await serveCommand(typed);
+  await (isOwnThread ? serveCommand(typed) : runInOwnThread(new URL(import.meta.url)));
 }

@@ -12,6 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
+import { untilInterrupted } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -21,7 +22,7 @@ const ATTEMPTS_MAX = 1_000_000;
 export const DATA_DIR = 'correctables-data';
 
 /**
- * Serves until SIGINT or SIGTERM, then lets what is under way end.
+ * Serves until SIGINT or SIGTERM, in the command's own thread, then lets what is under way end.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
  */
@@ -55,9 +56,11 @@ export async function serveCommand(options: Raw): Promise<void> {
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
+  // Whoever has read the lines may end it.
+  const interrupted = untilInterrupted();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
-  await untilInterrupted();
+  await interrupted;
   await server.close();
 }
 
@@ -98,10 +101,4 @@ function wanOf(given: string): Wan {
     roundTripsMs[match[1] as string] = Number(match[2]);
   }
   return roundTripsMs;
-}
-
-function untilInterrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

@@ -8,7 +8,10 @@ import type { Operation } from './operation.ts';
 
 /** What a binding may say about a view beside its value. */
 export interface ViewDetails {
-  /** The store's version of the value: views of one operation with an older version than one delivered are dropped. */
+  /**
+   * The store's version of the value. A preliminary view with an older one than was delivered before is dropped; a final
+   * view never is, and says `regressed`.
+   */
   readonly version?: unknown;
   /** Extra facts for the application, for example `{ remaining }`. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;

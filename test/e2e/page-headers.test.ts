@@ -17,7 +17,11 @@ const DATA = { scale: 0.002, seed: 1, wan: 'none', port: 0 } as const;
 
 /** By demo: how to start it, other paths that it answers, and what to do in its page until a selector is there. */
 const SERVERS = {
-  start: { open: () => startLauncher({ port: 0, demos }), paths: ['/style.css', '/nowhere'], act: ['', 'h2'] },
+  start: {
+    open: () => startLauncher({ port: 0, demos }),
+    paths: ['/style.css', '/views.js', '/nowhere'],
+    act: ['', 'h2'],
+  },
   tickets: {
     open: () => startShop({ port: 0, wan: 'none' }),
     paths: ['/nowhere'],

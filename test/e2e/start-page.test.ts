@@ -40,6 +40,25 @@ const subject = reason === undefined ? 'start page' : `start page (skipped: ${re
 describe.skipIf(browser === undefined)(subject, () => {
   afterAll(() => (browser as Browser).close());
 
+  test('read again → two reads, each with an early view; one is confirmed, one corrected', async () => {
+    await using launcher = disposable(await startLauncher({ port: 0, demos: [] }));
+    await using visit = await visitOf(launcher.value.url);
+    const { page } = visit;
+    await page.locator('#again:enabled').waitFor();
+    const seen = await page.evaluate(readAgain);
+    expect(seen.filter((line) => line.startsWith('umbrella'))).toEqual([
+      'umbrella asked … …',
+      'umbrella preliminary 12 € …',
+      'umbrella confirmed 12 € 12 €',
+    ]);
+    expect(seen.filter((line) => line.startsWith('sunglasses'))).toEqual([
+      'sunglasses asked … …',
+      'sunglasses preliminary 20 € …',
+      'sunglasses corrected 20 € 18 €',
+    ]);
+    expect(visit.errors).toEqual([]);
+  });
+
   test('a demo opened by keyboard → started once, and shown', async () => {
     await using launcher = disposable(await startLauncher({ port: 0, demos }));
     await using visit = await visitOf(launcher.value.url);
@@ -98,6 +117,24 @@ describe.skipIf(browser === undefined)(subject, () => {
     return { page, errors, [Symbol.asyncDispose]: () => context.close() };
   }
 });
+
+/** In the page: reads once more, and gives what each read shows from its beginning to its end. */
+function readAgain(): Promise<string[]> {
+  const seen: string[] = [];
+  const again = document.querySelector<HTMLButtonElement>('#again') as HTMLButtonElement;
+  for (const read of document.querySelectorAll<HTMLElement>('.read')) {
+    const note = (): void => {
+      const texts = [...read.querySelectorAll('b')].map(({ textContent }) => textContent);
+      seen.push([read.id, read.dataset['state'], ...texts].join(' '));
+    };
+    new MutationObserver(note).observe(read, { attributeFilter: ['data-state'] });
+  }
+  return new Promise((resolve) => {
+    const end = (): void => (again.disabled ? undefined : resolve(seen));
+    new MutationObserver(end).observe(again, { attributeFilter: ['disabled'] });
+    again.click();
+  });
+}
 
 interface Visit extends AsyncDisposable {
   readonly page: Page;

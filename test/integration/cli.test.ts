@@ -45,6 +45,19 @@ describe('correctables serve', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  test.each([
+    ['', 64],
+    ['--max-semi-space-size=16', 16],
+  ])('NODE_OPTIONS=%s → young objects have twice %d MiB at most', async (options, semiSpaceMib) => {
+    const args = [CLI, 'serve', '--service', 'test/support/young-service.ts', '--sites', 'a', '--port', '0'];
+    using server = new Program([...args, '--ephemeral'], { NODE_OPTIONS: options });
+    const { youngMib } = JSON.parse(await server.line()) as { readonly youngMib: number };
+    expect(youngMib).toBe(2 * semiSpaceMib);
+    await server.line();
+    server.signal('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
     const args = [CLI, 'serve', '--service', SERVICE, '--port', '0', '--ephemeral', '--sites', 'irl,near'];
     using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);

@@ -1,13 +1,31 @@
-/** The README is true: its example runs as pasted, its commands exist. */
+/** The README, and the pages beside it, are true: the example runs as pasted, commands and their flags exist. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root, runProgram } from '../support/run-program.ts';
 
-const readme = await readFile(join(root, 'README.md'), 'utf8');
+const read = (page: string): Promise<string> => readFile(join(root, page), 'utf8');
+const readme = await read('README.md');
+const { scripts } = JSON.parse(await read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
 
-test('README: the example runs as pasted', async () => {
-  const [, example] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'] as const;
+
+/** The commands of a page: lines of its `sh` blocks, and inline code. */
+async function commandsOf(page: string): Promise<string[]> {
+  const text = await read(page);
+  const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, body = '']) => body.split('\n'));
+  const inline = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+  return [...lines, ...inline]
+    .flatMap((line) => line.replaceAll(/\s+/g, ' ').replace(/ #.*/, '').split(' && '))
+    .filter((command) => /^(npm|npx) /.test(command))
+    .map((command) => command.trim());
+}
+
+const commands = [...new Set((await Promise.all(PAGES.map(commandsOf))).flat())].toSorted();
+
+test('README: the example, as pasted → prints what stands below it, and begins with a view that is corrected', async () => {
+  const [, example] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+  const [, printed] = /^```text\n([\s\S]*?)^```$/m.exec(readme) ?? [];
   // In the package's folder its name resolves to the built package itself.
   const folder = join(root, 'build', `readme-${process.pid}`);
   await mkdir(folder, { recursive: true });
@@ -16,26 +34,52 @@ test('README: the example runs as pasted', async () => {
   await rm(folder, { recursive: true });
   expect(stderr).toBe('');
   expect(code).toBe(0);
-  expect(stdout.split('\n')).toEqual([
-    'weak false undefined',
-    "strong true [ 'ad-1', 'ad-2' ]",
-    'content of ad-1,ad-2',
-    "early: { item: 'seat 1' }",
-    '',
-  ]);
+  expect(stdout).toBe(printed);
+  expect(stdout).toMatch(/\(preliminary\)\n.*\(corrected\)\n/);
 });
 
-test('README: every npm script that it names exists', async () => {
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object };
-  const named = [...readme.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name]) => name as string);
-  expect(named.length).toBeGreaterThan(4);
-  for (const name of named.filter((each) => !['ci', 'install', 'pack'].includes(each))) {
+test('commands: every npm script that a page names → exists', () => {
+  const names = commands.flatMap((command) => /^npm (?:run )?([a-z:]+)/.exec(command)?.[1] ?? []);
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names.filter((each) => !['ci', 'install'].includes(each))) {
     expect(Object.keys(scripts)).toContain(name);
   }
 });
 
-test('README: every file that it points to is there', async () => {
-  const targets = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path]) => path as string);
-  expect(targets.length).toBeGreaterThan(4);
+/** What is run here, in the place of `npm run NAME -- …`: the same program, without building the package first. */
+function programOf(command: string): string[] {
+  const name = /^npm run ([a-z:]+)/.exec(command)?.[1] ?? '';
+  const [runner = '', ...program] = (scripts[name]?.split(' && ').at(-1) ?? '').split(' ');
+  return [...(runner === 'tsx' ? ['--import', 'tsx'] : []), ...program];
+}
+
+const flagged = commands.filter((command) => command.startsWith('npm run ') && / --[a-z]/.test(command));
+
+test.each(flagged)('%s → its program knows the flags', async (command) => {
+  const { code, stdout } = await runProgram([...programOf(command), '--help']);
+  expect(code).toBe(0);
+  for (const [flag] of command.matchAll(/--[a-z][a-z-]*/g)) expect(stdout).toContain(flag);
+});
+
+test('npx correctables serve, as the README has it → knows the flags', async () => {
+  const serve = commands.filter((command) => command.startsWith('npx correctables serve'));
+  expect(serve).toHaveLength(2);
+  const { code, stdout } = await runProgram(['dist/cli/main.js', 'serve', '--help']);
+  expect(code).toBe(0);
+  for (const [flag] of serve.join(' ').matchAll(/--[a-z][a-z-]*/g)) expect(stdout).toContain(flag);
+});
+
+test('npx vitest, as CONTRIBUTING has it → finds tests', async () => {
+  const [command = '', ...others] = commands.filter((each) => each.startsWith('npx vitest '));
+  expect(others).toEqual([]);
+  const args = command.split(' ').slice(3);
+  const { code, stdout } = await runProgram(['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...args]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('.test.ts');
+});
+
+test.each(PAGES)('%s: every file that it points to is there', async (page) => {
+  const targets = [...(await read(page)).matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(([, path]) => path as string);
+  if (page !== 'CHANGELOG.md') expect(targets.length).toBeGreaterThan(2);
   for (const path of targets) expect(await readFile(join(root, path)), path).toBeDefined();
 });

@@ -17,9 +17,10 @@ export class Program implements Disposable {
   readonly #ended: Promise<Ended>;
   readonly #lines: AsyncIterator<string>;
 
-  /** Starts `node` with `args` in the package's folder. */
-  constructor(args: readonly string[]) {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  /** Starts `node` with `args` in the package's folder, and `env` over this process's own. */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    const options = { cwd: root, env: { ...process.env, ...env } };
+    const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {

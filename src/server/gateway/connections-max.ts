@@ -11,6 +11,8 @@ const OTHERS_MAX = 256;
 const OTHERS_PER_ADDRESS_MAX = 16;
 /** Of the descriptors of the process; the others are for files. */
 const SHARE_MAX = 0.75;
+/** So many at least are no connections: Node takes some 30, in the two threads of the command, before any file. */
+const OTHER_DESCRIPTORS_MIN = 48;
 
 /** For sites behind one port, as far as the process may have so many files open. */
 export function connectionsMaxOf(
@@ -18,7 +20,8 @@ export function connectionsMaxOf(
   descriptorsMax: number = readDescriptorsMax(),
 ): number {
   const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsMax, 0);
-  return Math.max(1, Math.min(clientsMax + OTHERS_MAX, Math.floor(descriptorsMax * SHARE_MAX)));
+  const descriptors = Math.min(Math.floor(descriptorsMax * SHARE_MAX), descriptorsMax - OTHER_DESCRIPTORS_MIN);
+  return Math.max(1, Math.min(clientsMax + OTHERS_MAX, descriptors));
 }
 
 /**

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../../engines/ports.ts';
 import { SITES, type Site } from '../../../engines/wan.ts';
 
-const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const SERVICE = fileURLToPath(new URL('service.ts', import.meta.url));
 /** Long enough for a start on a busy machine; one that takes longer is told as a fault. */
 const START_MS = 60_000;
@@ -44,9 +44,7 @@ export class Server {
   async begin(): Promise<void> {
     const serve = [CLI, 'serve', '--service', SERVICE, '--sites', SITES.join(','), '--wan', 'paper'];
     const where = ['--data', this.#folder, '--port', String(this.port), '--log-level', 'error', '--json'];
-    const child = spawn(process.execPath, ['--import', 'tsx', ...serve, ...where], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [...serve, ...where], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     this.#isWanted = true;
     child.on('exit', (code, signal) => {

@@ -10,6 +10,8 @@ import { memory } from '../../../src/bindings/memory/index.ts';
 test.each([
   { descriptors: Infinity, most: 2 * 100 + 256, why: 'the clients of all sites, and some others' },
   { descriptors: 256, most: 192, why: 'three quarters of the descriptors: the others are for files' },
+  { descriptors: 128, most: 80, why: 'all but what a process has open before it opens files' },
+  { descriptors: 16, most: 1, why: 'one connection' },
 ])('$descriptors descriptors → $why', async ({ descriptors, most }) => {
   const gateways = ['a', 'b'].map(() => createGateway({ binding: memory(), limits: { connectionsMax: 100 } }));
   const [a, b] = gateways as [(typeof gateways)[0], (typeof gateways)[0]];
