@@ -77,6 +77,9 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
 /** A promise, and no Correctable: that has a level, which the type of whatever follows it must say. */
 export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
 
+/** `U`, where it is no promise; the compiler shows `Advice` for one. */
+type NoPromise<U, Advice extends string> = U extends PromiseLike<unknown> ? Advice : U;
+
 /**
  * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
  * many consumers, one operation. `await` gives the final value.
@@ -111,8 +114,11 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
     run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
-  /** The same views with `transform` applied to each value. */
-  map<U>(transform: (value: T) => U): Correctable<U, L, F>;
+  /**
+   * The same views with `transform` applied to each value. For what takes its time there is `chain`: a step that is under
+   * way when its input turns out wrong is one to be undone, and what it does unseen decides what a failure says.
+   */
+  map<U>(transform: (value: T) => NoPromise<U, 'map takes no promise: use chain'>): Correctable<U, L, F>;
   /**
    * Follows the Correctable, promise or value that `next` makes of each different view, level by level: no view, the
    * final neither, has a stronger level than what it was made of. A promise says nothing of a level: what an `async`

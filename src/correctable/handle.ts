@@ -87,8 +87,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
   }
 
-  map<U>(transform: (value: T) => U): Correctable<U, L, F> {
-    return new Handle(map(this[SOURCE], transform));
+  map<U>(transform: (value: T) => unknown): Correctable<U, L, F> {
+    return new Handle(map<T, U>(this[SOURCE], transform as (value: T) => U));
   }
 
   chain<U, G extends string = never>(

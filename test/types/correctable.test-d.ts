@@ -137,6 +137,11 @@ test('settle: without a condition → the final view', async () => {
 test('speculate, map, chain: the result type, flattened', () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(read.map(String)).toEqualTypeOf<Correctable<string, Three>>();
+  expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<Correctable<number[] | null, Three>>();
+  // @ts-expect-error map takes no promise: use chain
+  read.map(async (n) => [n]);
+  // @ts-expect-error map takes no promise: use chain
+  read.map(() => read);
   expectTypeOf(read.speculate(async (n) => [n])).toEqualTypeOf<Correctable<(number | undefined)[], Three>>();
   expectTypeOf(read.chain(() => createClient(three).invoke(get<Date>('d')))).toEqualTypeOf<
     Correctable<Date | undefined, Three>
