@@ -40,7 +40,7 @@ export { structurallyEqual } from './correctable/equal.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
 export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
 export { all } from './correctable/join.ts';
-export type { JoinedLevels, LevelsOf, ValuesOf } from './correctable/join.ts';
+export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/join.ts';
 export type {
   AtLeast,
   Believed,

@@ -2,8 +2,9 @@
 import type { Correctable } from './correctable.ts';
 import { observe } from './derive.ts';
 import { check } from './errors.ts';
-import { Handle } from './handle.ts';
 import { defaultEnvironment } from './environment.ts';
+import { isThenable } from './given.ts';
+import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, sameNames } from './ladder.ts';
 import type { Levels } from './level.ts';
@@ -15,56 +16,68 @@ export type JoinedLevels = readonly ['preliminary', 'final'];
 
 type Part = Correctable<unknown, Levels, string>;
 
-/** The values of the parts, in their order. */
-export type ValuesOf<P extends readonly Part[]> = {
+/** What `all` joins: a list, or parts by name. */
+export type Parts = readonly Part[] | { readonly [name: string]: Part };
+
+/** The values of the parts, in their order or by their names. */
+export type ValuesOf<P extends Parts> = {
   -readonly [I in keyof P]: P[I] extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
 /** The levels of the parts where all have the same; otherwise, and where they come from several bindings, two. */
-export type LevelsOf<P extends readonly Part[]> =
-  P[number] extends Correctable<infer _T, infer L, infer _F> ? L | JoinedLevels : JoinedLevels;
+export type LevelsOf<P extends Parts> =
+  (P extends readonly Part[] ? P[number] : P[keyof P]) extends Correctable<infer _T, infer L, infer _F>
+    ? L | JoinedLevels
+    : JoinedLevels;
 
 /**
- * All of `parts` as one Correctable of their values. Parts of one binding count at every level that they have reached,
- * so the join has the level of its weakest part; over several bindings there is `preliminary`, then `final`.
- * Fails as soon as one part fails.
+ * All of `parts`, a list or an object, as one Correctable of their values. Parts of one binding count at every level that
+ * they have reached, so the join has the level of its weakest part; over several bindings there is `preliminary`, then
+ * `final`. Fails as soon as one part fails.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is neither, and for a part that is no Correctable.
  * @example
- * const page = all([store.invoke(get('user:7')), store.invoke(get('cart:7'))]);
- * page.onUpdate(([user, cart]) => sketch(user, cart)).onFinal(([user, cart]) => render(user, cart));
+ * const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7')) });
+ * page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) => render(user, cart));
  */
-export function all<const P extends readonly Part[]>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
-  check(Array.isArray(parts), 'parts', 'give a list, as all([a, b])');
-  const sources = parts.map((part, at) => {
+export function all<const P extends Parts>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
+  const isGiven = parts && typeof parts === 'object' && !isThenable(parts);
+  check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
+  const isList = Array.isArray(parts);
+  const names = Object.keys(parts);
+  const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = sourceOf(part);
-    check(source, `parts[${at}]`, 'wrap others with correctableOf or correctableFrom');
+    const field = isList ? `parts[${at}]` : `parts.${names[at]}`;
+    check(source, field, 'wrap others with correctableOf or correctableFrom');
     return source;
   });
-  return new Handle(join(sources)) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>>;
+  const named = (values: unknown[]): object => Object.fromEntries(values.map((value, at) => [names[at], value]));
+  return new Handle(join(sources, isList ? (values) => values : named)) as unknown as Correctable<
+    ValuesOf<P>,
+    LevelsOf<P>
+  >;
 }
 
 const JOINED: Ladder = /* @__PURE__ */ declareLevels(['preliminary', 'final']);
 
-function join(sources: readonly Source<unknown>[]): Source<unknown[]> {
+function join(sources: readonly Source<unknown>[], toValues: (values: unknown[]) => unknown): Source<unknown> {
   const shared = sharedLadder(sources);
   const ladder = shared ?? JOINED;
-  const joined = new Source<unknown[]>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
+  const joined = new Source<unknown>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
   const views: AnyView[] = [];
   // Levels of several bindings do not compare: there, a view is final or it is not.
   const strength = ({ level, final }: AnyView): number => (shared ? rankOf(shared, level) : Number(final));
   let missing = sources.length;
-  if (missing === 0) joined.update([], 'final');
+  if (missing === 0) joined.update(toValues([]), 'final');
   for (const [at, source] of sources.entries()) {
     const take = (_value: unknown, view: AnyView): void => {
       if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
       // One whose level is weaker than was asked for keeps the join there too, final or not.
-      joined.update(
-        views.map(({ value }) => value),
-        ladder.all[Math.min(...views.map(strength))]!,
-        { final: views.every(({ final }) => final) },
-      );
+      joined.update(toValues(views.map(({ value }) => value)), ladder.all[Math.min(...views.map(strength))]!, {
+        final: views.every(({ final }) => final),
+      });
     };
     observe(source, joined, take, (error) => failByPart(joined, error));
   }

@@ -240,6 +240,15 @@ test('all: values as a tuple; the levels of one binding, or the two of a join', 
   expectTypeOf<JoinedLevels>().toEqualTypeOf<readonly ['preliminary', 'final']>();
 });
 
+test('all: parts by name → values by name', async () => {
+  const client = createClient(three);
+  const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<string>('cart')) });
+  expectTypeOf(await page).toEqualTypeOf<{ user: number | undefined; cart: string | undefined }>();
+  page.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number] | 'preliminary' | 'final'>());
+  // @ts-expect-error a part that is no Correctable
+  all({ user: 1 });
+});
+
 test('boxed: keeps the whole type', () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(boxed(read)).toEqualTypeOf<Boxed<number | undefined, Three>>();

@@ -50,9 +50,12 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
           'parts',
           (f, entry) => f(method(entry, 'correctableOf')(1), method(entry, 'correctableOf')(2)),
         ],
-        ['parts by name', 'parts', (f) => f({})],
+        ['a promise of parts', 'parts', (f) => f(Promise.all([]))],
       ],
-      parts: [['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])]],
+      parts: [
+        ['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])],
+        ['a promise by name', 'parts.user', (f) => f({ user: Promise.resolve(1) })],
+      ],
     },
     correctable: {
       shows: 'give',

@@ -117,6 +117,21 @@ test('C11: all over several bindings → preliminary, then final', () => {
   expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
 });
 
+test('C11: all of parts by name → values by name, level by level', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<number>('cart')) });
+  const [user, cart] = [binding.calls[0]!, binding.calls[1]!];
+  cart.view(2, 'weak');
+  expect(page.latest).toBeUndefined();
+  user.view(1, 'causal');
+  expect(page.latest).toMatchObject({ value: { user: 1, cart: 2 }, level: 'weak' });
+  user.view(1, 'strong');
+  cart.view(3, 'strong');
+  expect(await page).toEqual({ user: 1, cart: 3 });
+  expect(page.latest).toMatchObject({ level: 'strong', confirms: false });
+});
+
 test('C11: all, one part fails → fails with its error', async () => {
   const parts: [Manual<number>, Manual<number>] = [manual(), manual()];
   const joined = all([parts[0].c, parts[1].c]);
@@ -126,9 +141,14 @@ test('C11: all, one part fails → fails with its error', async () => {
 
 test('C11: all of nothing → final at once; of something else → INVALID_ARGUMENT', async () => {
   expect(await all([])).toEqual([]);
+  expect(await all({})).toEqual({});
   // @ts-expect-error not a Correctable
   expect(() => all([Promise.resolve(1)])).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'parts[0]' }),
+  );
+  // @ts-expect-error not a Correctable
+  expect(() => all({ user: Promise.resolve(1) })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'parts.user' }),
   );
 });
 
