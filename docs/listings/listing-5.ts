@@ -4,7 +4,7 @@
  */
 import { createClient } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
-import { dequeue, enqueue } from 'correctables/operations';
+import { dequeue, enqueue, remaining } from 'correctables/operations';
 
 const THRESHOLD = 2;
 const store = createClient(memory());
@@ -14,10 +14,9 @@ async function purchaseTicket(eventId: string): Promise<void> {
   let done = false;
   await store.invoke(dequeue<string>(eventId)).setCallbacks({
     onUpdate: (weakResult, view) => {
-      const remaining = Number(view.meta?.['remaining']);
-      if (weakResult !== null && remaining >= THRESHOLD) {
+      if (weakResult !== null && remaining(view) >= THRESHOLD) {
         done = true; // many tickets left, so we can buy
-        console.log(`confirmed early, ${remaining} left`);
+        console.log(`confirmed early, ${remaining(view)} left`);
       }
     },
     onFinal: (strongResult) => {
@@ -31,7 +30,7 @@ async function purchaseTicket(eventId: string): Promise<void> {
 /** The same decision as one call: the first view that satisfies `when`, otherwise the final one. */
 async function purchaseTicketAtOnce(eventId: string): Promise<boolean> {
   const view = await store.invoke(dequeue<string>(eventId)).settle({
-    when: ({ value, meta }) => value !== null && Number(meta?.['remaining']) >= THRESHOLD,
+    when: (view) => view.value !== null && remaining(view) >= THRESHOLD,
   });
   return view.value !== null;
 }

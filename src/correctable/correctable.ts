@@ -135,7 +135,7 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * One view, as early as the conditions allow; the final one where there is none.
    *
    * @example
-   * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (v) => Number(v.meta?.['remaining']) > 20 });
+   * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (view) => remaining(view) > 20 });
    */
   settle(options?: UntilFinal): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;

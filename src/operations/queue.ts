@@ -1,5 +1,7 @@
 /** Replicated queues (Correctables, OSDI 2016, §4.3 and §5.2). */
+import { checkRecord } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
+import type { AnyView } from '../correctable/view.ts';
 import { requireName } from './names.ts';
 
 export interface EnqueueArgs<T = unknown> {
@@ -42,14 +44,14 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 }
 
 /**
- * Takes the first item of `queue`: `null` where it is empty. The views carry `meta.remaining`, the number of items left
- * after this one, and preliminary ones, of stores that know, `meta.elsewhere`, for `safeThreshold`. A preliminary view
+ * Takes the first item of `queue`: `null` where it is empty. The views say how many are left after this one, for
+ * `remaining`, and preliminary ones, of stores that know, what others may take, for `safeThreshold`. A preliminary view
  * guesses the item: another one in the end is a correction, unless `anyItem` says that one is as good as the other.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
  * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
- *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view),
+ *   when: (view) => view.value !== null && remaining(view) >= safeThreshold(view),
  * });
  */
 export function dequeue<T = unknown>(
@@ -62,8 +64,8 @@ export function dequeue<T = unknown>(
 }
 
 /**
- * Reads the first item of `queue` and leaves it there: `null` where it is empty. The views carry `meta.remaining`, the
- * number of items in the queue.
+ * Reads the first item of `queue` and leaves it there: `null` where it is empty. The views say how many items are in the
+ * queue, for `remaining`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
@@ -72,6 +74,20 @@ export function dequeue<T = unknown>(
 export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
   const args: PeekArgs = { queue: requireName(queue, 'queue') };
   return { name: 'peek', args, effect: 'read', key: queue };
+}
+
+/**
+ * How many items a view of a `dequeue` says are left after the one taken, of a `peek` how many there are. `NaN`, which is
+ * neither above nor below any number, where the store does not say: whoever compares waits for the final view then.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no view.
+ * @example
+ * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (view) => remaining(view) > 20 });
+ */
+export function remaining(view: Pick<AnyView, 'meta'>): number {
+  checkRecord(view, { call: 'remaining(view)', field: 'view' });
+  const said = view.meta?.['remaining'];
+  return typeof said === 'number' ? said : NaN;
 }
 
 function bothOrNeither(a: unknown, b: unknown): boolean {

@@ -7,7 +7,7 @@ import type { AnyView } from '../correctable/view.ts';
 const CERTAIN = 'strong';
 
 /**
- * How many items a view of a `dequeue` must show as left (`meta.remaining`) for its item to be there in the end: as many
+ * How many items a view of a `dequeue` must show as left (`remaining(view)`) for its item to be there in the end: as many
  * as others may take before, unknown to this view. 0 for a final view at level `strong`, and for the view of a store that
  * nobody else takes from; `Infinity` where the store does not say, so that whoever compares with it waits for the final
  * view. A view that is final since nothing stronger was asked for is no better than it was.
@@ -16,7 +16,7 @@ const CERTAIN = 'strong';
  *
  * @example
  * const ticket = await shop.invoke(dequeue('concert')).settle({
- *   when: (view) => view.value !== null && Number(view.meta?.['remaining']) >= Math.max(20, safeThreshold(view)),
+ *   when: (view) => view.value !== null && remaining(view) >= Math.max(20, safeThreshold(view)),
  * });
  */
 export function safeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {

@@ -114,6 +114,14 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
     enqueue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]], parts: [] },
     dequeue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
     peek: { shows: 'give a string', whole: [['nothing', 'queue', (f) => f()]], parts: [] },
+    remaining: {
+      shows: 'remaining(view)',
+      whole: [
+        ['nothing', 'view', (f) => f()],
+        ['the value of a view', 'view', (f) => f(null)],
+      ],
+      parts: [],
+    },
     safeThreshold: {
       shows: 'safeThreshold(view)',
       whole: [

@@ -1,9 +1,17 @@
-/** How many items a view must show as left for its own to be there in the end. */
+/** How many items a view shows as left, and how many it must for its own to be there in the end. */
 import { expect, test } from 'vitest';
-import { safeThreshold } from '../../../src/operations/index.ts';
+import { remaining, safeThreshold } from '../../../src/operations/index.ts';
 
 const weak = (meta?: Readonly<Record<string, unknown>>): number =>
   safeThreshold({ final: false, level: 'weak', ...(meta && { meta }) });
+
+test('remaining: what the store says; where it says nothing, a number that is not enough for any threshold', () => {
+  expect(remaining({ meta: { remaining: 7 } })).toBe(7);
+  for (const view of [{}, { meta: {} }, { meta: { remaining: '7' } }]) {
+    expect(remaining(view)).toBe(NaN);
+    expect(remaining(view) >= 0).toBe(false);
+  }
+});
 
 test('safe threshold: what others may take before → that many', () => {
   const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };

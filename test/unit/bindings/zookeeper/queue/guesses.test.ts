@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { length, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue, safeThreshold } from '../../../../../src/operations/index.ts';
+import { dequeue, enqueue, remaining, safeThreshold } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../../../../support/zookeeper-server/server.ts';
 import { drain, ITEMS, open, pause, QUEUE, sale, stock, writerOf, type Shop } from '../set-up.ts';
@@ -65,7 +65,7 @@ async function brokenPromises({ client }: Shop, customers: number): Promise<numb
   const buy = async (): Promise<void> => {
     let isPromised = false;
     const ticket = await client.invoke(dequeue(QUEUE)).onUpdate((value, view) => {
-      isPromised = value !== null && Number(view.meta?.['remaining']) >= safeThreshold(view);
+      isPromised = value !== null && remaining(view) >= safeThreshold(view);
     });
     if (isPromised && ticket === null) broken += 1;
   };
