@@ -27,10 +27,10 @@ async function purchaseTicket(eventId: string): Promise<void> {
   });
 }
 
-/** The same decision as one call: the first view that satisfies `when`, otherwise the final one. */
+/** The same decision as one call: the first view that is `enough`, otherwise the final one. */
 async function purchaseTicketAtOnce(eventId: string): Promise<boolean> {
   const view = await store.invoke(dequeue<string>(eventId)).settle({
-    when: (view) => view.value !== null && remaining(view) >= THRESHOLD,
+    enough: (view) => view.value !== null && remaining(view) >= THRESHOLD,
   });
   return view.value !== null;
 }

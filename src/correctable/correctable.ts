@@ -37,6 +37,8 @@ export interface LeaveOptions {
 /** When to take a view before the final one (C9). Without any condition: the final. */
 export interface SettleOptions<T, L extends Levels, F extends string = L[number]> {
   /** Takes the first view for which this is true. */
+  readonly enough?: ((view: View<T, L, F>) => boolean) | undefined;
+  /** @deprecated What `enough` was called before 0.2; of no effect beside it. */
   readonly when?: ((view: View<T, L, F>) => boolean) | undefined;
   /** Takes the best view so far after this many milliseconds, or the first one where there is none yet. */
   readonly withinMs?: number | undefined;
@@ -48,6 +50,7 @@ export interface SettleOptions<T, L extends Levels, F extends string = L[number]
 
 /** Options of `settle` that leave it nothing but the final view. */
 export interface UntilFinal {
+  readonly enough?: undefined;
   readonly when?: undefined;
   readonly withinMs?: undefined;
   readonly orLatest?: false | undefined;
@@ -135,7 +138,7 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * One view, as early as the conditions allow; the final one where there is none.
    *
    * @example
-   * const { value } = await store.invoke(dequeue('tickets')).settle({ when: (view) => remaining(view) > 20 });
+   * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
    */
   settle(options?: UntilFinal): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;

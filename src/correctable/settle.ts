@@ -15,7 +15,7 @@ type Refusal = (why: string, cause?: CorrectableError) => CorrectableError;
 
 export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: Refusal): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { when: isEnough, withinMs, orLatest, rest } = checkOptions(options);
+    const { when: before, enough = before, withinMs, orLatest, rest } = checkOptions(options);
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
     /** A later failure is nobody's error, whether there was a view or none in time. */
@@ -37,7 +37,7 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
       source,
       (_value, view) => {
         try {
-          if (isLate || isEnough?.(view) || (view.final && !refuse)) take(view);
+          if (isLate || enough?.(view) || (view.final && !refuse)) take(view);
           else if (view.final) giveUp(refuse!('before the end'));
         } catch (error) {
           giveUp(error);
@@ -60,9 +60,9 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
 export async function when<T>(source: Source<T>, level: string, options: WhenOptions = {}): Promise<AnyView<T>> {
   const { ladder } = source;
   const rank = requireLevel(ladder, level, 'level');
-  const isEnough = (view: AnyView<T>): boolean => rankOf(ladder, view.level) >= rank;
+  const enough = (view: AnyView<T>): boolean => rankOf(ladder, view.level) >= rank;
   const { withinMs } = checkOptions(options);
-  return settle(source, { when: isEnough, withinMs }, (why, cause) => {
+  return settle(source, { enough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
     return new CorrectableError('LEVEL_NOT_REACHED', `No view at "${level}" or above ${why}`, details);
   });

@@ -16,7 +16,7 @@ const CERTAIN = 'strong';
  *
  * @example
  * const ticket = await shop.invoke(dequeue('concert')).settle({
- *   when: (view) => view.value !== null && remaining(view) >= Math.max(20, safeThreshold(view)),
+ *   enough: (view) => view.value !== null && remaining(view) >= Math.max(20, safeThreshold(view)),
  * });
  */
 export function safeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {

@@ -55,7 +55,7 @@ test(row('a subscription, a loop of `for await`, a `settle` that has its view'),
   const read = client.invoke(get('k'));
   read.subscribe(() => 0).unsubscribe();
   for await (const _view of read) break;
-  await read.settle({ when: () => true });
+  await read.settle({ enough: () => true });
   expect(await codeOf(read)).toBe('answered');
 });
 

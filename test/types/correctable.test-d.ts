@@ -128,6 +128,9 @@ test('settle: without a condition → the final view', async () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(await read.settle()).toEqualTypeOf<FinalView<number | undefined, Three>>();
   expectTypeOf(await read.settle({ rest: 'abort' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ enough: ({ level }) => level === 'causal' })).toEqualTypeOf<
+    View<number | undefined, Three>
+  >();
   expectTypeOf(await read.settle({ withinMs: 5 })).toEqualTypeOf<View<number | undefined, Three>>();
   expectTypeOf(await read.settle({ orLatest: true })).toEqualTypeOf<View<number | undefined, Three>>();
   const options: SettleOptions<number | undefined, Three> = {};

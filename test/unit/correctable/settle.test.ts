@@ -13,9 +13,9 @@ test('C9: settle without conditions → the final view', async () => {
   expect(await settledView).toMatchObject({ value: 2, final: true });
 });
 
-test('C9: settle when → the first view that satisfies it; the operation goes on', async () => {
+test('C9: settle enough → the first view that satisfies it; the operation goes on', async () => {
   const { c, sink } = manual<number>();
-  const view = c.settle({ when: ({ value }) => value > 1 });
+  const view = c.settle({ enough: ({ value }) => value > 1 });
   sink.update(1, 'weak');
   sink.update(2, 'causal');
   expect(await view).toMatchObject({ value: 2, final: false });
@@ -24,10 +24,22 @@ test('C9: settle when → the first view that satisfies it; the operation goes o
   expect(await c).toBe(3);
 });
 
-test('C9: settle when throws → rejects with that error, the operation is not disturbed', async () => {
+test('C9: settle when, the name of a version ago → as enough, which counts where both are there', async () => {
+  const { c, sink } = manual<number>();
+  const never = (): boolean => false;
+  const [old, both] = [
+    c.settle({ when: ({ value }) => value > 1 }),
+    c.settle({ enough: ({ value }) => value > 1, when: never }),
+  ];
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  expect((await Promise.all([old, both])).map(({ level }) => level)).toEqual(['causal', 'causal']);
+});
+
+test('C9: settle enough throws → rejects with that error, the operation is not disturbed', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({
-    when: () => {
+    enough: () => {
       throw new Error('bad condition');
     },
   });
@@ -85,7 +97,7 @@ test('C9: rest abort → the operation is cancelled; an update becomes UNKNOWN',
     [dequeue('q'), 'UNKNOWN'],
   ] as const) {
     const c = client.invoke<unknown>(operation);
-    const view = c.settle({ when: () => true, rest: 'abort' });
+    const view = c.settle({ enough: () => true, rest: 'abort' });
     const call = await binding.next();
     expect(call.context.signal.aborted).toBe(false);
     call.view(1, 'weak');
@@ -99,7 +111,7 @@ test('C9: rest detach → the signal of the operation does not abort', async () 
   const binding = scriptedBinding(LEVELS);
   const view = createClient(binding)
     .invoke(dequeue('q'))
-    .settle({ when: () => true });
+    .settle({ enough: () => true });
   const call = await binding.next();
   call.view({ item: 1 }, 'weak');
   await view;
@@ -110,7 +122,7 @@ test('C9: a failure after an early answer → onEvent, never the process', async
   const onEvent = vi.fn();
   const reasons = await unhandledDuring(async () => {
     const { c, sink } = manual<number>({ onEvent });
-    const view = c.settle({ when: () => true });
+    const view = c.settle({ enough: () => true });
     sink.update(1, 'weak');
     await view;
     sink.fail(new Error('down'));
@@ -164,9 +176,9 @@ test('C9: 100 000 settles that leave early → nothing of them stays on a long-l
   const { c, sink } = manual<number>({ clock });
   sink.update(1, 'weak');
   let asked = 0;
-  const when = (): boolean => ++asked > 0;
+  const enough = (): boolean => ++asked > 0;
   for (let round = 0; round < 100; round++) {
-    await Promise.all(Array.from({ length: 1000 }, () => c.settle({ when, withinMs: 1000 })));
+    await Promise.all(Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 1000 })));
   }
   expect(asked).toBe(100_000);
   expect(clock.pending).toBe(0);
@@ -178,9 +190,9 @@ test('C9: settles that lose a race → gone with their deadline, while the opera
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   let asked = 0;
-  const when = (): boolean => ++asked < 0;
+  const enough = (): boolean => ++asked < 0;
   sink.update(1, 'weak');
-  const races = Array.from({ length: 1000 }, () => c.settle({ when, withinMs: 5 }));
+  const races = Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 5 }));
   await clock.advance(5);
   await Promise.all(races);
   expect(asked).toBe(1000);

@@ -61,7 +61,7 @@ test('trap: a race keeps its losers alive → a waiter that leaves early leaves 
   const { c, sink } = manual<number>();
   sink.update(1, 'weak');
   const before = process.memoryUsage().heapUsed;
-  for (let n = 0; n < 20_000; n += 1) await c.settle({ when: () => true });
+  for (let n = 0; n < 20_000; n += 1) await c.settle({ enough: () => true });
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
   sink.update(2, 'strong');
   await c;
@@ -222,7 +222,7 @@ test("trap: aborting a mass of operations empties the driver's pool → settling
   const read = createClient(binding).invoke(get('k'));
   const call = await binding.next();
   call.view(1, 'weak');
-  await read.settle({ when: () => true });
+  await read.settle({ enough: () => true });
   expect(call.context.signal.aborted).toBe(false);
   call.view(1, 'strong');
   expect(await read).toBe(1);

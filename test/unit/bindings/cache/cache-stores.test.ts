@@ -133,7 +133,7 @@ describe('cache: while the store is read', () => {
     const shop = open({ store });
     const read = shop.client.invoke(get('x'));
     expect(shop.store.submitted).toHaveLength(1);
-    const first = read.settle({ when: () => true });
+    const first = read.settle({ enough: () => true });
     loaded();
     expect(await first).toMatchObject({ value: 'kept', level: 'cache' });
   });
