@@ -4,19 +4,16 @@
  * headless browser. Also type-checks it strictly against the packed declarations, and emits declarations of what an
  * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.4,5.9,latest`).
  */
-import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { launchChromium } from '../test/support/chromium.ts';
+import { execute, install, installNode, installPacked, root } from './try-package/project.ts';
 
-const execute = promisify(execFile);
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24' },
@@ -27,13 +24,12 @@ const project = await mkdtemp(join(tmpdir(), 'correctables-try-'));
 
 try {
   const example = await readme();
-  await install(example);
+  await writeExample(example);
   const expected = await runIn(process.execPath, 'example.mjs');
   report(`node ${process.version} (this one)`, expected);
   for (const version of values.nodes.split(',')) {
-    const name = await installNode(version);
-    const output = await runIn(join(project, 'node_modules', name, 'bin', 'node'), 'example.mjs');
-    compare(`node ${version}`, output, expected);
+    const node = await installNode(project, version);
+    compare(`node ${version}`, await runIn(node, 'example.mjs'), expected);
   }
   await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(printed);
   console.log('ok  types: the example compiles strictly against the packed declarations');
@@ -49,12 +45,8 @@ async function readme(): Promise<string> {
   return example;
 }
 
-async function install(example: string): Promise<void> {
-  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
-  const [{ filename, size }] = JSON.parse(stdout) as [{ filename: string; size: number }];
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  await execute('npm', ['install', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
-  console.log(`ok  packed and installed: ${filename}, ${Math.round(size / 1024)} kB`);
+async function writeExample(example: string): Promise<void> {
+  await installPacked(project);
   await writeFile(join(project, 'example.mts'), example);
   const compilerOptions = {
     target: 'ES2022',
@@ -69,17 +61,11 @@ async function install(example: string): Promise<void> {
   await bundle({ entry: 'example.mts', outfile: 'example.mjs', packages: 'external' });
 }
 
-async function installNode(version: string): Promise<string> {
-  const name = `node-${version}`;
-  await execute('npm', ['install', '--no-audit', '--no-fund', `${name}@npm:node@${version}`], { cwd: project });
-  return name;
-}
-
 /** As an application does that publishes what it makes of this package. */
 async function emitDeclarations(version: string): Promise<void> {
   const name = `typescript-${version}`;
   const packages = [`${name}@npm:typescript@${version}`, '@types/node@20', 'rxjs'];
-  await execute('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: project });
+  await install(project, packages);
   await copyFile(join(root, 'scripts/try-package/exported.ts'), join(project, 'exported.mts'));
   const compilerOptions = {
     target: 'ES2022',

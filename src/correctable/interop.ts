@@ -2,7 +2,6 @@
 import type { Correctable, CorrectableState } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
-import type { Source } from './source.ts';
 import { sourceOf } from './source.ts';
 import type { View } from './view.ts';
 
@@ -29,23 +28,23 @@ export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
   readonly error: CorrectableError | undefined;
 }
 
-const snapshots = /* @__PURE__ */ new WeakMap<Source<unknown>, { accepted: number; snapshot: unknown }>();
+const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
 
 /**
  * The present state of a Correctable: the same object until something changes, as renderers need it.
  *
  * @example
- * useSyncExternalStore((changed) => subscribeAll(c, changed), () => getSnapshot(c));
+ * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guide/rendering.md
  */
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,
 ): Snapshot<T, L, F> {
-  const source = sourceOf<T>(correctable);
   const { state, latest } = correctable;
-  if (source === undefined) return { state, latest, error: undefined };
-  const known = snapshots.get(source as Source<unknown>);
-  if (known?.accepted === source.accepted) return known.snapshot as Snapshot<T, L, F>;
-  const snapshot: Snapshot<T, L, F> = { state, latest, error: source.extras?.error };
-  snapshots.set(source as Source<unknown>, { accepted: source.accepted, snapshot });
-  return snapshot;
+  // Held by what the snapshot shows: one of another copy of this package has no source to ask, and is not to be drawn for ever.
+  let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
+  if (known?.state !== state || known.latest !== latest) {
+    known = { state, latest, error: sourceOf<T>(correctable)?.extras?.error };
+    snapshots.set(correctable, known as Snapshot<never, never, never>);
+  }
+  return known;
 }

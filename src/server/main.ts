@@ -69,7 +69,7 @@ export interface RunningServer<N extends string = string> {
  * folder cannot be used; the system's error when the port is taken.
  * @example
  * const server = await serve({ service, sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper', port: 7400 });
- * const shop = createClient(redblue(contract, { url: server.siteUrl('frk'), WebSocket }));
+ * const shop = createClient(redblue(contract, { url: server.siteUrl('frk') }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
   checkNamed(options, { call: "serve({ service, sites: ['irl', 'frk'] })" }, OPTIONS);

@@ -17,7 +17,10 @@ export interface ConnectionOptions {
    * one store. `findSites` gives them, the nearest first. Operations under way move to the next site when one is lost.
    */
   readonly url: string | URL | readonly (string | URL)[];
-  /** The WebSocket class. Default: the platform's; Node 20 has none, so pass that of `ws` there. */
+  /**
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. One of your own may hand on what that takes
+   * beside an address, such as TLS options.
+   */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
    * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it

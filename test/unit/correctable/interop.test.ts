@@ -15,6 +15,25 @@ import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
+test('C12: a snapshot of what another copy of the package made → one object until something changes', () => {
+  const { c, sink } = manual<number>();
+  const { subscribe } = c;
+  const foreign = {
+    subscribe,
+    get state() {
+      return c.state;
+    },
+    get latest() {
+      return c.latest;
+    },
+  } as typeof c;
+  const before = getSnapshot(foreign);
+  expect(getSnapshot(foreign)).toBe(before);
+  sink.update(1, 'weak');
+  expect(getSnapshot(foreign)).not.toBe(before);
+  expect(getSnapshot(foreign)).toMatchObject({ state: 'updating', latest: { value: 1 } });
+});
+
 test('C12: for await → every view, then the end', async () => {
   const { c, sink } = manual<number>();
   const seen: string[] = [];

@@ -40,9 +40,9 @@ async function bundle(code: string, name: string): Promise<string> {
 }
 
 /** What the code prints, run by Node in a process of its own. Throws when it fails or complains. */
-export async function output(code: string, name: string): Promise<string> {
+export async function output(code: string, name: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const script = await bundle(code, name);
-  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-'], { cwd: root });
+  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-'], { cwd: root, env });
   running.child.stdin?.end(script);
   const { stdout, stderr } = await running;
   if (stderr !== '') throw new Error(`${name} wrote to stderr:\n${stderr}`);
@@ -51,7 +51,11 @@ export async function output(code: string, name: string): Promise<string> {
 
 /** What a module of docs/listings exports, loaded into this process. */
 export async function load<M>(name: string): Promise<M> {
-  const code = await readFile(new URL(`../../../docs/listings/${name}.ts`, import.meta.url), 'utf8');
+  return loadCode(await readFile(new URL(`../../../docs/listings/${name}.ts`, import.meta.url), 'utf8'), name);
+}
+
+/** What a module with this code exports, loaded into this process. */
+export async function loadCode<M>(code: string, name: string): Promise<M> {
   await mkdir(join(root, 'build'), { recursive: true });
   const folder = await mkdtemp(join(root, 'build/listing-'));
   try {

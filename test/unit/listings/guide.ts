@@ -1,7 +1,18 @@
-/** Pages of the documentation as programs: the `ts` blocks of a page, in order, and what its `text` blocks say they print. */
+/**
+ * Pages of the documentation as programs: the `ts` blocks of a page, in order, and what its `text` blocks say they print.
+ * What does not run says so, and why, where its block begins: `ts check: WHY` is held by the compiler alone, `ts fragment:
+ * WHY` by nobody.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 
 const docs = new URL('../../../docs/', import.meta.url);
+
+/** A block of a page that no program runs. */
+export interface LeftOut {
+  /** Where it begins in its page, counted from 1. */
+  readonly line: number;
+  readonly reason: string;
+}
 
 export interface Page {
   /** The blocks that run. */
@@ -12,40 +23,64 @@ export interface Page {
   readonly printed: string;
   /** Modules of their own, by name: blocks marked `ts name.ts`. */
   readonly files: ReadonlyMap<string, string>;
+  /** Blocks of code that are not part of the program. */
+  readonly leftOut: readonly LeftOut[];
   /** What no program sees: inline code, and the comments of the programs. */
   readonly mentioned: string;
 }
 
 /** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
-export const pagesWithEngines: readonly string[] = ['bindings/cassandra'];
+export const pagesWithEngines: readonly string[] = ['bindings/cassandra', 'bindings/zookeeper'];
 
-/** The pages whose code runs, by their paths in docs: the whole guide, and others that are programs too. */
+/** The pages of the documentation that have code, by their paths in docs. */
+export async function pagesWithCode(): Promise<string[]> {
+  const files = await readdir(docs, { recursive: true });
+  const pages = files.filter((file) => file.endsWith('.md')).map((file) => file.slice(0, -'.md'.length));
+  const read = await Promise.all(pages.toSorted().map(async (name) => ({ name, page: await readPage(name) })));
+  return read.filter(({ page: { checked, leftOut } }) => checked !== '' || leftOut.length > 0).map(({ name }) => name);
+}
+
+/** Those whose code runs here. */
 export async function pageNames(): Promise<string[]> {
-  const files = await readdir(new URL('guide/', docs));
-  const pages = files.filter((file) => file.endsWith('.md')).map((file) => `guide/${file.slice(0, -'.md'.length)}`);
-  return [...pages, 'redblue'];
+  const pages = await pagesWithCode();
+  const programs = await Promise.all(pages.map(async (name) => (await readPage(name)).program));
+  return pages.filter((name, at) => programs[at] !== '' && !pagesWithEngines.includes(name));
 }
 
 /** Reads a page of the documentation by its path in docs. */
 export async function readPage(name: string): Promise<Page> {
-  const text = await readFile(new URL(`${name}.md`, docs), 'utf8');
-  const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', body = '']) => ({ info, body }));
-  const unknown = blocks.filter(({ info }) => !['ts', 'ts check', 'text', 'sh'].includes(info) && !FILE.test(info));
-  if (unknown.length > 0)
-    throw new Error(`${name}: blocks that no test looks at: ${unknown.map(({ info }) => info).join()}`);
+  return parsePage(name, await readFile(new URL(`${name}.md`, docs), 'utf8'));
+}
+
+/** Throws where a block does not say what is to be done with it. */
+export function parsePage(name: string, text: string): Page {
+  const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: body = '' }) => {
+    const [known, plain, file, left, reason] = INFO.exec(info) ?? [];
+    if (known === undefined) throw new Error(`${name}: a block that no test looks at: ${info}`);
+    return { kind: plain ?? left ?? 'file', line: text.slice(0, index).split('\n').length, file, reason, body };
+  });
   const of = (...kinds: readonly string[]): string =>
     blocks
-      .filter(({ info }) => kinds.includes(info))
+      .filter(({ kind }) => kinds.includes(kind))
       .map(({ body }) => body)
       .join('');
-  const files = new Map(
-    blocks.flatMap(({ info, body }) => (FILE.test(info) ? [[info.slice('ts '.length), body]] : [])),
-  );
-  const checked = of('ts', 'ts check');
+  const files = new Map(blocks.flatMap(({ file, body }) => (file === undefined ? [] : [[file, body] as const])));
+  const leftOut = blocks.flatMap(({ kind, line, reason }) => {
+    const what = LEFT_OUT.get(kind);
+    return what === undefined ? [] : [{ line, reason: reason === undefined ? what : `${what}: ${reason}` }];
+  });
+  const checked = of('ts', 'check');
   const inline = text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g);
   const comments = checked.matchAll(/\/\/ (.*)$/gm);
   const mentioned = [...inline, ...comments].map(([, words]) => words).join('\n');
-  return { program: of('ts'), checked, printed: of('text'), files, mentioned };
+  return { program: of('ts'), checked, printed: of('text'), files, leftOut, mentioned };
 }
 
-const FILE = /^ts [\w-]+\.ts$/;
+/** What stands behind the fence: nothing where there is a drawing, or a message. */
+const INFO = /^(ts|text|sh|)$|^ts ([\w-]+\.ts)$|^ts (check|fragment): ([^`\s][^`]*)$/;
+
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ['check', 'types only'],
+  ['fragment', 'a fragment'],
+  ['sh', 'commands'],
+]);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { sourceOf } from './bundle.ts';
-import { pageNames, pagesWithEngines, readPage } from './guide.ts';
+import { pagesWithCode, readPage } from './guide.ts';
 
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const tsconfig = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
@@ -20,7 +20,7 @@ function entriesIn(codes: Iterable<string>): Record<string, string[]> {
 /** The programs of the documentation by path, as files that need not exist. */
 async function programs(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (const name of [...(await pageNames()), ...pagesWithEngines]) {
+  for (const name of ['../README', ...(await pagesWithCode())]) {
     const { checked, files } = await readPage(name);
     found.set(`${docs}${name}.md.ts`, checked);
     for (const [file, body] of files) found.set(`${docs}${name}/../${file}`.replace(/[^/]+\/\.\.\//, ''), body);
