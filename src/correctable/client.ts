@@ -143,7 +143,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
       checkOptions(how);
       if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
-      source.name = operation.name;
+      source.name = operation.name + (operation.key ? ` "${operation.key}"` : '');
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) {

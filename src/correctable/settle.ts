@@ -64,6 +64,7 @@ export async function when<T>(source: Source<T>, level: string, options: WhenOpt
   const { withinMs } = checkOptions(options);
   return settle(source, { when: isEnough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
-    return new CorrectableError('LEVEL_NOT_REACHED', `No view at "${level}" or above ${why}`, details);
+    const message = `${source.name}: no view at level "${level}" or above ${why}`;
+    return new CorrectableError('LEVEL_NOT_REACHED', message, details);
   });
 }

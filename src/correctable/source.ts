@@ -70,7 +70,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   dueAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
-  /** The operation's, for the messages of errors. */
+  /** The operation's, with its key where it has one: for the messages of errors. */
   name = 'operation';
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
   done: Done = NOTHING;
@@ -92,7 +92,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
       const isUpdate = doneOf(this) === UPDATE;
-      const advice = 'value: await the promise first, or use chain';
+      const advice = 'await the promise, or use chain';
       close(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
     } else this.receive(seq, value, level, details);
     return seq;
@@ -102,7 +102,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else close(this, 'PROTOCOL', `The binding confirmed view ${seq}, never given`);
+    else close(this, 'PROTOCOL', `the binding confirmed view ${seq}, never given`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -169,7 +169,7 @@ export function extrasOf<T>(source: Source<T>): Extras {
 /** Closes with an error of this library, and tells the binding that nobody waits any more. */
 export function close<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
   if (source.state !== 'updating') return;
-  closeWith(source, withFacts(source, code, message, details));
+  closeWith(source, withFacts(source, code, `${source.name}: ${message}`, details));
 }
 
 function closeWith<T>(source: Source<T>, error: CorrectableError): void {
@@ -210,7 +210,6 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { name } = source;
   const { mayHaveLeft, obstacle } = whereaboutsOf(source);
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
@@ -220,7 +219,7 @@ export function outcome<T>(
   return withFacts(
     source,
     isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
-    `${name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
+    `${source.name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
   );
 }
@@ -287,7 +286,7 @@ export function promiseOf<T>(source: Source<T>): Promise<T> {
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => close(source, 'CLOSED_WITHOUT_FINAL', 'Ended without a final view'),
+    () => close(source, 'CLOSED_WITHOUT_FINAL', 'no final view'),
     (error: unknown) => source.fail(error),
   );
 }
@@ -358,7 +357,7 @@ function keep<T>(source: Source<T>, view: AnyView<T>): void {
 function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
   const own = isCorrectableError(error) ? error : undefined;
   if (own && !source.latest && !source.extras?.levelErrors) return own;
-  const message = own?.message ?? `The ${level ?? 'final'} view failed; see cause`;
+  const message = own?.message ?? `${source.name}: the ${level ?? 'final'} view failed; see cause`;
   const details = { ...own, level: own?.level ?? level, cause: error };
   return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }

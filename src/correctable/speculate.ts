@@ -25,7 +25,7 @@ export interface SpeculateOptions<T, U> {
 }
 
 /** What nobody undoes when the final differs would stay done. */
-const NEEDS_UNDO = 'chain: an update on a preliminary view needs an undo';
+const NEEDS_UNDO = 'an update on a preliminary view needs an undo';
 
 /** A speculation under way. */
 interface Speculation<T, U> extends SpeculateOptions<T, U> {
@@ -140,7 +140,7 @@ function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
     (cause: unknown) => {
       speculation.undoing = undefined;
       if (result.state !== 'updating') result.environment.uncaught(cause);
-      else close(result, 'ABORT_HANDLER_FAILED', 'Undoing failed; see cause', { cause });
+      else close(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', { cause });
     },
   );
 }
@@ -189,7 +189,7 @@ function supportedRank<T, U>(ladder: Ladder, input: AnyView<T>, { final, level }
 
 function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
   if (passErrors) failByPart(result, cause);
-  else close(result, 'SPECULATION_FAILED', 'Failed on confirmed input; see cause', { cause });
+  else close(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
 }
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
