@@ -219,6 +219,7 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
       abandon(source, error);
     };
     const timer = environment.clock.setTimer(onTime, limitMs);
+    (extrasOf(source).timers ??= []).push(timer);
     onClose(source, () => timer.cancel());
   }
 }

@@ -6,8 +6,9 @@
  * What is not for the binding is a function of this module, not a method.
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
-import { attach, deliver } from './audience.ts';
+import { attach, deliver, hasAudience } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
+import type { Timer } from './clock.ts';
 import { DeadlineList } from './deadlines.ts';
 import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
@@ -40,6 +41,8 @@ interface Extras extends AudienceExtras, PartExtras {
   levelErrors?: Record<string, unknown>;
   /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
   answeredEarly?: boolean;
+  /** Those of the limits of single levels. */
+  timers?: Timer[];
 }
 
 /** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
@@ -263,6 +266,32 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
+  if (source.extras?.onListener) list.hold(false);
+}
+
+/**
+ * Where nobody waits any more for what is to come, after a view was taken early (C9), the time limits pass as they would
+ * but keep no process alive, until somebody listens again. The same goes for what it is made of.
+ */
+export function letGo<T>(source: Source<T>): void {
+  const isAwaited = hasAudience(source, ({ of }) => !of?.extras?.onListener);
+  const extras = extrasOf(source);
+  if (source.state !== 'updating' || isAwaited || extras.onListener) return;
+  extras.onListener = () => {
+    extras.onListener = undefined;
+    hold(source, true);
+  };
+  hold(source, false);
+}
+
+function hold<T>({ deadlines, extras }: Source<T>, isHeld: boolean): void {
+  deadlines?.hold(isHeld);
+  for (const timer of extras?.timers ?? []) timer.hold?.(isHeld);
+  // All parts are sources.
+  for (const part of (extras?.parts ?? []) as Source<unknown>[]) {
+    if (isHeld) part.extras?.onListener?.();
+    else letGo(part);
+  }
 }
 
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
@@ -377,10 +406,10 @@ function end<T>(source: Source<T>, state: 'final' | 'error'): void {
 function tidyUp<T>(source: Source<T>): void {
   const { extras, cleanUps = [], deadlines } = source;
   source.cleanUps = undefined;
+  deadlines?.forget(!extras?.onListener);
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
-    extras.kept = extras.parts = extras.steps = undefined;
+    extras.kept = extras.parts = extras.steps = extras.onListener = undefined;
   }
-  deadlines?.forget();
   for (const cleanUp of cleanUps) cleanUp();
 }

@@ -11,7 +11,7 @@ import { rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { Run } from './run.ts';
 import type { Source } from './source.ts';
-import { CAVEAT, close, extrasOf, failByPart, failWith, isEqual, limit, ofWhole, onClose } from './source.ts';
+import { CAVEAT, close, extrasOf, failByPart, failWith, isEqual, letGo, limit, ofWhole, onClose } from './source.ts';
 import { sourceOf } from './source-of.ts';
 import { isThenable } from './values.ts';
 import type { AnyView } from './view.ts';
@@ -109,8 +109,9 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
       addPart(result, inner);
       if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
         return close(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
-      const seat = listenToAll(inner, (_value, view) => end(view), fail);
+      const seat = listenToAll(inner, (_value, view) => end(view), fail, result);
       run.stop = () => leave(inner, seat);
+      if (result.extras?.onListener) letGo(inner);
     } else if (isThenable(given)) {
       const { done } = result;
       result.done ||= UNSEEN;
