@@ -23,6 +23,8 @@ export default defineConfig({
   target: 'node20.19',
   fixedExtension: false,
   dts: true,
+  // With the sources in them, which are not packed: a stack trace and a debugger show what was written.
+  sourcemap: true,
   clean: true,
   deps: {
     neverBundle: [

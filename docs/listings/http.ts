@@ -4,7 +4,7 @@
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import { CorrectableError, type Binding, type Effect, type Operation } from 'correctables';
-import { answer, noAnswer, primaryBackup, type TierContext } from 'correctables/bindings/primary-backup';
+import { answer, levels, noAnswer, type TierContext } from 'correctables/bindings/primary-backup';
 
 /** What each operation does, whatever a caller says of it. */
 const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
@@ -30,14 +30,14 @@ export const rename = (id: string, title: string): Operation<{ title: string }> 
 export function articles(urls: { cache: string; origin: string }): Binding<readonly ['cache', 'origin']> {
   const cache = axios.create({ baseURL: urls.cache, headers: { 'Cache-Control': 'only-if-cached' } });
   const origin = axios.create({ baseURL: urls.origin, headers: { 'Cache-Control': 'no-cache' } });
-  return primaryBackup({
-    levels: ['cache', 'origin'],
-    tiers: {
+  return levels(
+    ['cache', 'origin'],
+    {
       cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),
       origin: (operation, context) => ask(origin, operation, context).catch((error) => explain(error, operation)),
     },
-    supports: ({ name, effect }) => EFFECTS.get(name) === effect,
-  });
+    { supports: ({ name, effect }) => EFFECTS.get(name) === effect },
+  );
 }
 
 async function ask(server: AxiosInstance, { args, effect }: Operation, context: TierContext): Promise<unknown> {

@@ -3,7 +3,7 @@
  * access; the binding makes three of it: to the phone's cache, the closest backup, and the distant primary.
  */
 import { createClient, type Operation } from 'correctables';
-import { answer, noAnswer, primaryBackup } from 'correctables/bindings/primary-backup';
+import { answer, levels, noAnswer } from 'correctables/bindings/primary-backup';
 
 interface Edition {
   readonly revision: number;
@@ -17,10 +17,9 @@ const backup: Edition = { revision: 2, items: ['Storm nears', 'Cup final tonight
 const primary: Edition = { revision: 3, items: ['Storm passes', 'Cup final tonight'] };
 
 const news = createClient(
-  primaryBackup({
-    levels: ['cache', 'backup', 'primary'],
-    mode: 'sequential',
-    tiers: {
+  levels(
+    ['cache', 'backup', 'primary'],
+    {
       cache: ({ name }) => show(latest.get(name)),
       backup: async () => show(backup),
       primary: async ({ name }) => {
@@ -28,7 +27,8 @@ const news = createClient(
         return show(primary);
       },
     },
-  }),
+    { mode: 'sequential' },
+  ),
 );
 
 /** An edition as a view: its revision keeps an older one that comes late from replacing it on the screen. */

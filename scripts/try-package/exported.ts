@@ -2,8 +2,8 @@
 import { all, correctable, correctableOf, createClient } from 'correctables';
 import { cached } from 'correctables/bindings/cache';
 import { memory } from 'correctables/bindings/memory';
-import { primaryBackup } from 'correctables/bindings/primary-backup';
-import { defineContract, redblue } from 'correctables/bindings/redblue';
+import { levels, primaryBackup } from 'correctables/bindings/primary-backup';
+import { byContract, defineContract, redblue } from 'correctables/bindings/redblue';
 import { dequeue, get, put } from 'correctables/operations';
 import { blue, counter, createEmbedded, defineService, red, table } from 'correctables/server';
 import { checkService, plainService, scriptedBinding } from 'correctables/testing';
@@ -22,6 +22,7 @@ export const known = correctableOf(3);
 export const front = { ...cached(memory(), {}) };
 export const behind = createClient(cached(memory()));
 export const tiers = primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => 1, strong: async () => 2 } });
+export const named = levels(['cache', 'origin'], { cache: () => 1, origin: async () => 2 });
 export const contract = defineContract('c', {
   add: {
     effect: 'update',
@@ -32,6 +33,7 @@ export const contract = defineContract('c', {
   },
   total: { effect: 'read', args: z.object({}), result: z.int() },
 });
+export const adding = byContract(contract, { add: ({ n }) => n, total: () => 0 });
 export const tables = { rows: table({ n: counter() }) };
 export const service = defineService(contract, {
   tables,

@@ -28,7 +28,14 @@ export interface Seat<T> extends Listener<T> {
   isLate: boolean;
   /** The latest view when it came, or the failure. */
   readonly missed: Delivery<T>;
+  /** The Correctable that listens, where it is one. */
+  readonly of: Whole | undefined;
   isEmpty: boolean;
+}
+
+/** Who listens for an audience of its own. */
+interface Whole {
+  readonly extras: AudienceExtras | undefined;
 }
 
 /** What few operations need, so that the others do not pay for it. */
@@ -40,6 +47,8 @@ export interface AudienceExtras {
   queue?: Delivery<unknown>[];
   /** How many of the seats are empty. */
   emptySeats?: number;
+  /** Nobody waits for the rest (C9), until somebody listens again, for which this is called. */
+  onListener?: (() => void) | undefined;
 }
 
 /**
@@ -80,11 +89,12 @@ export function attach<T>(
 /**
  * Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome.
  */
-export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>): Seat<T> {
+export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>, of?: Whole): Seat<T> {
   const { state, latest, accepted } = audience;
   const isLate = accepted > 0;
   const missed = state === 'error' ? FAILURE : latest;
-  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, isEmpty: false };
+  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, of, isEmpty: false };
+  audience.extras?.onListener?.();
   if (isLate) queueMicrotask(() => catchUp(audience, seat));
   if (audience.seats) audience.seats.push(seat);
   else if (state === 'updating') audience.seats = [seat];
@@ -103,15 +113,23 @@ export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
   extras.emptySeats = 0;
 }
 
-/** Whether anybody listens. */
-export function hasAudience<T>({ onUpdate, onFinal, onError, seats }: Audience<T>): boolean {
-  return Boolean(onUpdate ?? onFinal ?? onError ?? seats?.some(({ isEmpty }) => !isEmpty));
+/** Whether anybody listens, of those in seats at least one that `counts`. */
+export function hasAudience<T>(
+  { onUpdate, onFinal, onError, seats }: Audience<T>,
+  counts: (seat: Seat<T>) => boolean = () => true,
+): boolean {
+  return Boolean(onUpdate ?? onFinal ?? onError ?? seats?.some((seat) => !seat.isEmpty && counts(seat)));
 }
 
 /** Tells `onView` every view, the final included; `onError` sees to the failure. */
-export function listenToAll<T>(audience: Audience<T>, onView: ViewCallback<T>, onError: ErrorCallback): Seat<T> {
+export function listenToAll<T>(
+  audience: Audience<T>,
+  onView: ViewCallback<T>,
+  onError: ErrorCallback,
+  of?: Whole,
+): Seat<T> {
   audience.observed = true;
-  return listen(audience, { onUpdate: onView, onFinal: onView, onError });
+  return listen(audience, { onUpdate: onView, onFinal: onView, onError }, of);
 }
 
 /** Tells everybody the view, or the failure. */

@@ -161,7 +161,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
       checkOptions(how);
       if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
-      source.name = operation.name;
+      source.name = operation.name + (operation.key ? ` "${operation.key}"` : '');
       if (single) source.ladder = single;
       else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) {
@@ -253,6 +253,7 @@ function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]:
       letGo(source, error);
     };
     const timer = environment.clock.setTimer(onTime, limitMs);
+    (extrasOf(source).timers ??= []).push(timer);
     onClose(source, () => timer.cancel());
   }
 }

@@ -17,6 +17,8 @@ export class DeadlineList {
   /** In order; those that have closed stay until they are half of it. */
   readonly #all: Limited[] = [];
   #open = 0;
+  /** How many of them somebody waits for. */
+  #held = 0;
   #timer: Timer | undefined;
   readonly #clock: Clock;
   readonly #onIdle: () => void;
@@ -29,17 +31,23 @@ export class DeadlineList {
   /** Expires `one` in `limitMs` unless it closes before, which is to be told by `forget`. */
   add(one: Limited, limitMs: number): void {
     this.#all.push(one);
-    if (this.#open++ > 0) return;
-    this.#timer?.hold?.(true);
-    this.#arm(one, limitMs);
+    this.hold(true);
+    if (this.#open++ === 0) this.#arm(one, limitMs);
   }
 
-  /** One of the list has closed. */
-  forget(): void {
+  /** One of the list has closed; `wasHeld` unless nobody waited for it any more. */
+  forget(wasHeld: boolean): void {
     this.#open--;
     // The timer stays for those to come, but an idle client must not keep the process alive.
-    if (this.#open === 0) this.#timer?.hold?.(false);
+    if (wasHeld) this.hold(false);
     if (this.#all.length > 2 * this.#open) this.#tidy();
+  }
+
+  /** The process stays alive for one more of the list, or for one less. */
+  hold(isHeld: boolean): void {
+    const before = this.#held;
+    this.#held += isHeld ? 1 : -1;
+    if (before === 0 || this.#held === 0) this.#timer?.hold?.(isHeld);
   }
 
   /** In place: a list left behind would keep from the collector what it holds. */
@@ -51,6 +59,7 @@ export class DeadlineList {
 
   #arm({ dueAt }: Limited, delayMs: number): void {
     this.#timer ??= this.#clock.setTimer(() => this.#fire(dueAt!), Math.max(delayMs, 1));
+    if (this.#held === 0) this.#timer.hold?.(false);
   }
 
   #fire(armedFor: number): void {

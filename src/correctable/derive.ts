@@ -21,7 +21,7 @@ export function observe<T, U>(
   onError: ErrorCallback = (error) => failWith(derived, ofWhole(derived, error)),
 ): void {
   addPart(derived, source);
-  const seat = listenToAll(source, onView, onError);
+  const seat = listenToAll(source, onView, onError, derived);
   onClose(derived, () => {
     leave(source, seat);
     const error = derived.extras?.givenUpFor;

@@ -30,6 +30,8 @@ const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dis
 /** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
+/** By this name Node asks an object how `console.log` shows it. */
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
   readonly [SOURCE]: Source<T>;
@@ -130,6 +132,13 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
 
   [DISPOSE](): void {
     this.cancel('disposed');
+  }
+
+  [INSPECT](depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    const { name, state, latest, extras } = this[SOURCE];
+    const oneLine = { ...options, depth, compact: true, breakLength: Infinity };
+    const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
+    return `Correctable(${name}) { ${extras?.error?.code ?? state}${seen} }`;
   }
 
   [OBSERVABLE_NAME](): this {

@@ -5,7 +5,7 @@ import { check, checkOptions, CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
 import type { Source } from './source.ts';
-import { cancel, extrasOf } from './source.ts';
+import { cancel, extrasOf, relax } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
@@ -20,9 +20,11 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
     let isLate = false;
     /** A later failure is nobody's error, whether there was a view or none in time. */
     const leaveEarly = (): void => {
-      if (source.state === 'updating') extrasOf(source).answeredEarly = true;
       timer?.cancel();
       leave(source, seat);
+      if (source.state !== 'updating') return;
+      extrasOf(source).answeredEarly = true;
+      relax(source);
     };
     const take = (view: AnyView<T>): void => {
       leaveEarly();
@@ -64,6 +66,7 @@ export async function when<T>(source: Source<T>, level: string, options: WhenOpt
   const { withinMs } = checkOptions(options);
   return settle(source, { enough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
-    return new CorrectableError('LEVEL_NOT_REACHED', `No view at "${level}" or above ${why}`, details);
+    const message = `${source.name}: no view at level "${level}" or above ${why}`;
+    return new CorrectableError('LEVEL_NOT_REACHED', message, details);
   });
 }

@@ -6,9 +6,10 @@
  * What is not for the binding is a function of this module, not a method.
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
-import { attach, deliver, FAILURE } from './audience.ts';
+import { attach, deliver, FAILURE, hasAudience } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
+import type { Timer } from './clock.ts';
 import { DeadlineList } from './deadlines.ts';
 import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
@@ -49,6 +50,8 @@ interface Extras extends AudienceExtras, PartExtras {
   levelErrors?: Record<string, unknown>;
   /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
   answeredEarly?: boolean;
+  /** Those of the limits of single levels. */
+  timers?: Timer[];
 }
 
 /** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
@@ -79,7 +82,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   dueAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
-  /** The operation's, for the messages of errors. */
+  /** The operation's, with its key where it has one: for the messages of errors. */
   name = 'operation';
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
   done: Done = NOTHING;
@@ -101,7 +104,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
       const isUpdate = doneOf(this) === UPDATE;
-      const advice = 'value: await the promise first, or use chain';
+      const advice = 'await the promise, or use chain';
       giveUp(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
     } else this.receive(seq, value, level, details);
     return seq;
@@ -111,7 +114,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else giveUp(this, 'PROTOCOL', `The binding confirmed view ${seq}, never given`);
+    else giveUp(this, 'PROTOCOL', `the binding confirmed view ${seq}, never given`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -178,7 +181,7 @@ export function extrasOf<T>(source: Source<T>): Extras {
 /** Closes with an error that the binding did not report, and lets the binding go. */
 export function giveUp<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
   if (source.state !== 'updating') return;
-  giveUpWith(source, withFacts(source, code, message, details));
+  giveUpWith(source, withFacts(source, code, `${source.name}: ${message}`, details));
 }
 
 function giveUpWith<T>(source: Source<T>, error: CorrectableError): void {
@@ -220,7 +223,6 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { name } = source;
   const { mayHaveLeft, obstacle } = whereaboutsOf(source);
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
@@ -230,7 +232,7 @@ export function outcome<T>(
   return withFacts(
     source,
     isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
-    `${name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
+    `${source.name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
   );
 }
@@ -274,6 +276,32 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
+  if (source.extras?.onListener) list.hold(false);
+}
+
+/**
+ * Where nobody waits any more for what is to come, after a view was taken early (C9), the time limits pass as they would
+ * but keep no process alive, until somebody listens again. The same goes for what it is made of.
+ */
+export function relax<T>(source: Source<T>): void {
+  const isAwaited = hasAudience(source, ({ of }) => !of?.extras?.onListener);
+  const extras = extrasOf(source);
+  if (source.state !== 'updating' || isAwaited || extras.onListener) return;
+  extras.onListener = () => {
+    extras.onListener = undefined;
+    hold(source, true);
+  };
+  hold(source, false);
+}
+
+function hold<T>({ deadlines, extras }: Source<T>, isHeld: boolean): void {
+  deadlines?.hold(isHeld);
+  for (const timer of extras?.timers ?? []) timer.hold?.(isHeld);
+  // All parts are sources.
+  for (const part of (extras?.parts ?? []) as Source<unknown>[]) {
+    if (isHeld) part.extras?.onListener?.();
+    else relax(part);
+  }
 }
 
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
@@ -297,7 +325,7 @@ export function promiseOf<T>(source: Source<T>): Promise<T> {
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => giveUp(source, 'CLOSED_WITHOUT_FINAL', 'Ended without a final view'),
+    () => giveUp(source, 'CLOSED_WITHOUT_FINAL', 'no final view'),
     (error: unknown) => source.fail(error),
   );
 }
@@ -369,7 +397,7 @@ function keep<T>(source: Source<T>, view: AnyView<T>): void {
 function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
   const own = isCorrectableError(error) ? error : undefined;
   if (own && !source.latest && !source.extras?.levelErrors) return own;
-  const message = own?.message ?? `The ${level ?? 'final'} view failed; see cause`;
+  const message = own?.message ?? `${source.name}: the ${level ?? 'final'} view failed; see cause`;
   const details = { ...own, level: own?.level ?? level, cause: error };
   return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }
@@ -390,10 +418,10 @@ function close<T>(source: Source<T>, state: 'final' | 'error'): void {
 function tidyUp<T>(source: Source<T>): void {
   const { extras, cleanUps = [], deadlines } = source;
   source.cleanUps = undefined;
+  deadlines?.forget(!extras?.onListener);
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
-    extras.kept = extras.parts = extras.steps = undefined;
+    extras.kept = extras.parts = extras.steps = extras.onListener = undefined;
   }
-  deadlines?.forget();
   for (const cleanUp of cleanUps) cleanUp();
 }

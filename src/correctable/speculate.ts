@@ -22,6 +22,7 @@ import {
   limit,
   ofWhole,
   onClose,
+  relax,
   sourceOf,
 } from './source.ts';
 import type { AnyView } from './view.ts';
@@ -35,7 +36,7 @@ export interface SpeculateOptions<T, U> {
 }
 
 /** What nobody undoes when the final differs would stay done. */
-const NEEDS_UNDO = 'chain: an update on a preliminary view needs an undo';
+const NEEDS_UNDO = 'an update on a preliminary view needs an undo';
 
 /** A speculation under way. */
 interface Speculation<T, U> extends SpeculateOptions<T, U> {
@@ -119,8 +120,9 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
       addPart(result, inner);
       if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
         return giveUp(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
-      const seat = listenToAll(inner, (_value, view) => take(view), fail);
+      const seat = listenToAll(inner, (_value, view) => take(view), fail, result);
       run.stop = () => leave(inner, seat);
+      if (result.extras?.onListener) relax(inner);
     } else if (isThenable(given)) {
       const { done } = result;
       result.done ||= UNSEEN;
@@ -150,7 +152,7 @@ function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
     (cause: unknown) => {
       speculation.undoing = undefined;
       if (result.state !== 'updating') result.environment.uncaught(cause);
-      else giveUp(result, 'ABORT_HANDLER_FAILED', 'Undoing failed; see cause', { cause });
+      else giveUp(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', { cause });
     },
   );
 }
@@ -199,7 +201,7 @@ function supportedRank<T, U>(ladder: Ladder, input: AnyView<T>, { final, level }
 
 function fail<T, U>({ result, passErrors }: Speculation<T, U>, cause: unknown): void {
   if (passErrors) failByPart(result, cause);
-  else giveUp(result, 'SPECULATION_FAILED', 'Failed on confirmed input; see cause', { cause });
+  else giveUp(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
 }
 
 /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */

@@ -15,6 +15,8 @@ export type { Authenticate, Authorise, Peer, Principal } from './gateway/host.ts
 export type { Logger } from './gateway/logger.ts';
 export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './wan.ts';
 export type { Wan } from './wan.ts';
+export { byContract } from '../protocol/by-contract.ts';
+export type { Handlers } from '../protocol/by-contract.ts';
 export { parseArgs } from '../protocol/catalogue.ts';
 export type { Catalogue, CatalogueEntry } from '../protocol/catalogue.ts';
 export { isDomainError } from '../protocol/domain-error.ts';

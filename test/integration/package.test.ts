@@ -10,6 +10,11 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
+interface SourceMap {
+  readonly sources: readonly string[];
+  readonly sourcesContent: readonly (string | null)[];
+}
+
 async function packed(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
@@ -53,4 +58,30 @@ test('package: every page of the documentation → is packed', async () => {
   const docs = await readdir(join(root, 'docs'), { recursive: true });
   const pages = docs.filter((path) => /\.(md|ts|tla|cfg)$/.test(path)).map((path) => posix.join('docs', path));
   expect(await packed()).toEqual(expect.arrayContaining(pages));
+});
+
+test('package: every module with code of its own → has a source map that holds its sources', async () => {
+  const files = await packed();
+  const modules = files.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
+  expect(modules.length).toBeGreaterThan(10);
+  for (const path of modules) {
+    const code = (await readFile(join(root, path), 'utf8')).replaceAll(/^(import|export|\/\/) ?.*$/gm, '').trim();
+    // One that hands on what others have needs none.
+    if (code === '') continue;
+    expect(files).toContain(`${path}.map`);
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(root, `${path}.map`), 'utf8')) as SourceMap;
+    expect(sourcesContent.filter((text) => typeof text === 'string')).toHaveLength(sources.length);
+  }
+});
+
+test('package: an error of the package → its stack names file and line of the source', async () => {
+  const script = `
+    import { createClient } from './dist/index.js';
+    try { createClient(); } catch (error) { console.log(error.stack); }
+  `;
+  const args = ['--enable-source-maps', '--input-type=module', '--eval', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
+  const [, line] = /src\/correctable\/client\.ts:(\d+):\d+/.exec(stdout) ?? [];
+  const source = await readFile(join(root, 'src/correctable/client.ts'), 'utf8');
+  expect(source.split('\n')[Number(line) - 1]).toContain("check(given?.submitOperation, 'binding'");
 });

@@ -3,19 +3,18 @@
  * cache in front of an origin (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4).
  */
 import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { Run, type Mode } from './run.ts';
 import type { Tier } from './tier.ts';
 
-/** What `primaryBackup` is made from. */
-export interface PrimaryBackupOptions<L extends Levels> {
-  /** The levels, weakest first. */
-  readonly levels: L;
-  /** For each level, the function that answers at it. Updates go to that of the strongest level only, once. */
-  readonly tiers: Readonly<Record<L[number], Tier>>;
+/** For each level, the function that answers at it. Updates go to that of the strongest level only, once. */
+export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
+
+/** What `levels` can be told beside the levels and their functions. */
+export interface LevelsOptions {
   /**
    * How the tiers of a read are asked. `'parallel'` (default): all at once, so that a slow or hanging backup delays
    * nothing. `'sequential'`: the next one after the weaker one has answered, as in Listing 7; spares the primary when
@@ -24,32 +23,56 @@ export interface PrimaryBackupOptions<L extends Levels> {
   readonly mode?: Mode;
   /** Whether the tiers can execute an operation; all of them unless given. */
   readonly supports?: (operation: Operation) => boolean;
-  /** Named in messages; `'primary-backup'` unless given. */
+  /** Named in messages; `'levels'` or `'primary-backup'`, as it was made by, unless given. */
   readonly name?: string;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: () => void | PromiseLike<void>;
 }
 
+/** What `primaryBackup` is made from. */
+export interface PrimaryBackupOptions<L extends Levels> extends LevelsOptions {
+  /** The levels, weakest first. */
+  readonly levels: L;
+  readonly tiers: Tiers<L>;
+}
+
 /**
- * A binding whose levels are functions.
+ * A binding whose levels are functions: the names of the levels, weakest first, and what answers at each of them.
  *
  * A tier that throws fails its level only, while a stronger one is pending; a tier that returns `noAnswer` is skipped.
- * Throws `INVALID_ARGUMENT` where levels and tiers do not fit together.
+ * The names are in a list of their own because the order of an object's keys says nothing to the compiler, and tools that
+ * sort keys would make the cache the strongest level, which gets the updates.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` where levels and tiers do not fit together
  * @example
  * const pages = createClient(
- *   primaryBackup({
- *     levels: ['weak', 'strong'],
- *     tiers: {
- *       weak: ({ key }, { signal }) => queryClosestBackup(key, signal),
- *       strong: ({ key }, { signal }) => queryPrimary(key, signal),
- *     },
+ *   levels(['cache', 'origin'], {
+ *     cache: ({ key }, { signal }) => askCache(key, signal),
+ *     origin: ({ key }, { signal }) => askOrigin(key, signal),
  *   }),
  * );
  * for await (const view of pages.invoke(get('page:1'))) show(view.value, view.level);
  */
+export function levels<const L extends Levels>(names: L, tiers: Tiers<L>, options: LevelsOptions = {}): Binding<L> {
+  checkNamed(options, { call: LEVELS_CALL }, OPTIONS);
+  const all = { ...options, name: options.name ?? 'levels', levels: names, tiers };
+  checkTiers(all, LEVELS_CALL);
+  return new PrimaryBackupBinding(all);
+}
+
+/**
+ * The same by one object, called after the use that the paper makes of it (Listing 7).
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` where levels and tiers do not fit together
+ * @example
+ * const pages = primaryBackup({
+ *   levels: ['weak', 'strong'],
+ *   tiers: { weak: ({ key }) => queryClosestBackup(key), strong: ({ key }) => queryPrimary(key) },
+ * });
+ */
 export function primaryBackup<const L extends Levels>(options: PrimaryBackupOptions<L>): Binding<L> {
-  checkOptions(options);
+  checkNamed(options, { call: CALL }, { levels: true, tiers: true, ...OPTIONS });
+  checkTiers(options, CALL);
   return new PrimaryBackupBinding(options);
 }
 
@@ -111,33 +134,23 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
   }
 }
 
+const LEVELS_CALL = "levels(['cache', 'origin'], { cache: askCache, origin: askOrigin }, { mode: 'sequential' })";
 const CALL = "primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: askBackup, strong: askPrimary } })";
 
-const OPTIONS: NamesOf<PrimaryBackupOptions<Levels>> = {
-  levels: true,
-  tiers: true,
-  mode: true,
-  supports: true,
-  name: true,
-  close: true,
-};
+const OPTIONS: NamesOf<LevelsOptions> = { mode: true, supports: true, name: true, close: true };
 
-function checkOptions(options: PrimaryBackupOptions<Levels>): void {
-  checkNamed(options, { call: CALL }, OPTIONS);
-  const { levels, tiers, mode = 'parallel' } = options;
-  const refuse = (field: string, message: string): never => {
-    throw new CorrectableError('INVALID_ARGUMENT', `primaryBackup: ${message}`, { field });
-  };
-  if (!Array.isArray(levels) || levels.length === 0) refuse('levels', 'name at least one level, weakest first');
-  if (new Set(levels).size !== levels.length) refuse('levels', `name each level once, not [${levels.join(', ')}]`);
-  checkRecord(tiers, { call: CALL, field: 'tiers' });
+function checkTiers(options: PrimaryBackupOptions<Levels>, call: string): void {
+  const { levels: names, tiers, mode = 'parallel' } = options;
+  check(Array.isArray(names) && names.length > 0, 'levels', `name at least one, weakest first: write ${call}`);
+  check(new Set(names).size === names.length, 'levels', `name each once, not [${names.join(', ')}]`);
+  checkRecord(tiers, { call, field: 'tiers' });
   checkKinds(options, 'function', 'supports', 'close');
-  for (const level of levels) {
-    if (typeof tiers[level] !== 'function') refuse(`tiers.${level}`, `give a function for the level '${level}'`);
+  for (const level of names) {
+    check(typeof tiers[level] === 'function', `tiers.${level}`, `give a function for the level '${level}'`);
   }
   for (const level of Object.keys(tiers)) {
-    if (!levels.includes(level)) refuse(`tiers.${level}`, `add '${level}' to levels, or leave its tier out`);
+    check(names.includes(level), `tiers.${level}`, `add '${level}' to the levels, or leave its tier out`);
   }
-  if (mode !== 'parallel' && mode !== 'sequential')
-    refuse('mode', `choose 'parallel' or 'sequential', not '${String(mode)}'`);
+  const isMode = mode === 'parallel' || mode === 'sequential';
+  check(isMode, 'mode', `choose 'parallel' or 'sequential', not '${mode as string}'`);
 }

@@ -1,6 +1,7 @@
 /** `correctables/bindings/redblue`: a client's access to a RedBlue service. */
 export { redblue, REDBLUE_LEVELS, type RedBlueLevels } from './redblue.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export { byContract, type Handlers } from '../../protocol/by-contract.ts';
 export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/catalogue.ts';
 export {
   exponentialBackoff,

@@ -7,6 +7,7 @@ export {
   type ReconnectPolicy,
 } from '../../transport/backoff.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export { byContract, type Handlers } from '../../protocol/by-contract.ts';
 export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/catalogue.ts';
 export {
   defineContract,

@@ -72,9 +72,14 @@ export type Generated<O extends OperationSpec, R = ContractResultOf<O>> =
   | (O extends { readonly effect: 'read' } ? never : Chosen<R>)
   | (O extends { readonly effect: 'read' } | { readonly colour: 'red' } ? never : Local<R>);
 
-/** One generator an operation of the contract. */
-export type Generators<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> = {
-  readonly [K in keyof O]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K]>) => Generated<O[K]>;
+/** One generator an operation of the contract, or for those named in `G`. */
+export type Generators<
+  O extends OperationSpecs,
+  T extends Tables,
+  S extends ShadowOperations,
+  G extends keyof O = keyof O,
+> = {
+  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K]>) => Generated<O[K]>;
 };
 
 /** Conditions on single rows that hold at every site at all times, by table and name. */
@@ -82,12 +87,25 @@ export type Invariants<T extends Tables> = {
   readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
 };
 
-/** The implementation of a contract. */
-export interface ServiceImplementation<O extends OperationSpecs, T extends Tables, S extends ShadowOperations> {
+/**
+ * Nothing where the generators `G` are all; otherwise what no contract has, so that the compiler says it before all else.
+ * That one is missing must not show in the inference: it would blame those that are there.
+ */
+type Complete<O extends OperationSpecs, G extends keyof O> = {
+  readonly [K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`]: never;
+};
+
+/** The implementation of a contract; `G` are the operations that have a generator. */
+export interface ServiceImplementation<
+  O extends OperationSpecs,
+  T extends Tables,
+  S extends ShadowOperations,
+  G extends keyof O = keyof O,
+> {
   readonly tables: T;
   /** Shadow operations by name; they get the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
-  readonly generators: Generators<O, T, S>;
+  readonly generators: Generators<O, T, S, G>;
   /**
    * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
    * it was sent to first, until it turns out to be red; one of these is bound to none, so that its client can go to
@@ -155,10 +173,12 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
  *   },
  * });
  */
-export function defineService<const O extends OperationSpecs, const T extends Tables, const S extends ShadowOperations>(
-  contract: Contract<O>,
-  implementation: ServiceImplementation<O, T, S>,
-): Service<O> {
+export function defineService<
+  const O extends OperationSpecs,
+  const T extends Tables,
+  const S extends ShadowOperations,
+  G extends keyof O,
+>(contract: Contract<O> & Complete<O, G>, implementation: ServiceImplementation<O, T, S, G>): Service<O> {
   checkImplementation(contract, implementation, PARTS);
   const { tables, generators } = implementation;
   checkNames(contract, generators);

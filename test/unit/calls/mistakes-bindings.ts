@@ -63,6 +63,20 @@ const ofContracts: Mistakes = {
       ['the name of an operation', 'operation', (f) => f(contract(), 'get')],
     ],
   },
+  byContract: {
+    shows: 'byContract(contract, {',
+    whole: [
+      ['nothing', 'contract', (f) => f()],
+      ['arguments swapped', 'contract', (f) => f({ get: () => 1 }, contract())],
+      ['a contract without handlers', 'handlers', (f) => f(contract())],
+      ['one handler for all', 'handlers', (f) => f(contract(), () => 1)],
+    ],
+    parts: [
+      ['a handler of no operation', 'handlers.gett', (f) => f(contract(), { gett: () => 1 })],
+      ['a handler that is a value', 'handlers.get', (f) => f(contract(), { get: 1 })],
+      ['a value for what is left', 'otherwise', (f) => f(contract(), { get: () => 1 }, 1)],
+    ],
+  },
   isDomainError: 'takes anything for an error, and says of what it does not know that it is none',
 };
 
@@ -122,6 +136,25 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
     memoryStore: 'takes no arguments',
   },
   './bindings/primary-backup': {
+    levels: {
+      shows: "levels(['cache', 'origin'], {",
+      whole: [
+        ['nothing', 'levels', (f) => f()],
+        ['one object of functions', 'levels', (f) => f({ weak: () => 1, strong: () => 1 })],
+        ['a name without a list', 'levels', (f) => f('weak', { weak: () => 1 })],
+        ['names without functions', 'tiers', (f) => f(levels)],
+        ['a list of functions', 'tiers', (f) => f(levels, [() => 1, () => 1])],
+        ['a mode in the place of the options', 'options', (f) => f(levels, { weak: () => 1 }, 'sequential')],
+        ['null for the options', 'options', (f) => f(levels, { weak: () => 1, strong: () => 1 }, null)],
+        ['an option that is misspelt', 'modes', (f) => f(levels, { weak: () => 1, strong: () => 1 }, { modes: 'x' })],
+      ],
+      parts: [
+        ['a level without a function', 'tiers.strong', (f) => f(levels, { weak: () => 1 })],
+        ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
+        ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
+        ['a mode that nobody knows', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
+      ],
+    },
     primaryBackup: {
       shows: "primaryBackup({ levels: ['weak', 'strong'], tiers: {",
       whole: [

@@ -4,7 +4,13 @@ import { defineContract, defineService } from '../../../src/server/index.ts';
 import { callsOfBindings } from './mistakes-bindings.ts';
 import { binding, contract, type Mistakes } from './untyped.ts';
 
-const { defineContract: ofContract, operation, parseArgs, isDomainError } = callsOfBindings['./bindings/remote'] ?? {};
+const {
+  defineContract: ofContract,
+  operation,
+  byContract,
+  parseArgs,
+  isDomainError,
+} = callsOfBindings['./bindings/remote'] ?? {};
 
 const parts = { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } };
 const field = { kind: 'counter' };
@@ -23,6 +29,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
   './server': {
     ...(ofContract && { defineContract: ofContract }),
     ...(operation && { operation }),
+    ...(byContract && { byContract }),
     ...(parseArgs && { parseArgs }),
     ...(isDomainError && { isDomainError }),
     createEmbedded: {

@@ -1,10 +1,12 @@
 /** C12 interop, C13 making. */
+import { inspect } from 'node:util';
 import { from } from 'rxjs';
 import { expect, test, vi } from 'vitest';
 import {
   boxed,
   correctable,
   type Correctable,
+  CorrectableError,
   correctableFrom,
   correctableOf,
   createClient,
@@ -157,6 +159,31 @@ test('C12: a Correctable is no Promise, and says what it is', () => {
   const { c } = manual();
   expect(c).not.toBeInstanceOf(Promise);
   expect(Object.prototype.toString.call(c)).toBe('[object Correctable]');
+});
+
+test('C12: console.log → one line: the operation, the state, the latest view', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('user:7'));
+  expect(inspect(read)).toBe('Correctable(get "user:7") { updating }');
+  const user = { name: 'Ada', text: 'x'.repeat(200), tags: ['a', 'b'] };
+  binding.calls[0]!.view(user, 'weak');
+  const shown = `weak: { name: 'Ada', text: '${user.text}', tags: [ 'a', 'b' ] }`;
+  expect(inspect(read)).toBe(`Correctable(get "user:7") { updating, ${shown} }`);
+  expect(inspect({ read }, { breakLength: Infinity })).toBe(
+    `{ read: Correctable(get "user:7") { updating, ${shown} } }`,
+  );
+  const mapped = read.map((one) => one);
+  const failed = codeOf(mapped);
+  binding.calls[0]!.fail(new CorrectableError('UNAVAILABLE', 'down'));
+  await failed;
+  expect(inspect(mapped)).toBe(`Correctable(get "user:7") { UNAVAILABLE, ${shown} }`);
+  expect(inspect(correctableOf(4))).toBe('Correctable(operation) { final, final: 4 }');
+});
+
+test('C12: console.log of a value that holds its own Correctable → an end of it', () => {
+  const { c, sink } = manual<object>();
+  sink.update({ c }, 'weak');
+  expect(inspect(c)).toMatch(/^Correctable\(operation\) \{ updating, weak: \{ c: .*\[Object\].* \}$/);
 });
 
 test('C13: the executor calls the sink on the spot → the Correctable is born closed', async () => {

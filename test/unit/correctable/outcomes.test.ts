@@ -1,8 +1,8 @@
 /** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
-import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import type { Binding, Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
+import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
@@ -77,7 +77,7 @@ describe('an update that may have taken effect', () => {
       const error = errorOf(derived);
       await setUp.clock.advance(TIMEOUT_MS);
       expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
-      expect((await error).message).toMatch(/^put: no final view in time; the update may take effect all the same/);
+      expect((await error).message).toMatch(/^put "k": no final view in time; the update may take effect all the same/);
     });
   }
 
@@ -250,12 +250,88 @@ test('the table of the specification → the same as here', () => {
   }
 });
 
-test('time-outs of a read → name the operation, and the level where it has its own limit', async () => {
+test('time-outs of a read → name the operation and its key, and the level where it has its own limit', async () => {
   const { client, clock } = silent();
   const whole = errorOf(client.invoke(get('k')).map(String));
   const level = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1, strong: 2 } }));
   await clock.advance(TIMEOUT_MS);
-  expect((await whole).message).toBe('get: no final view in time');
-  expect(await level).toMatchObject({ message: 'get: no view at level "strong" in time', retryable: true });
-  expect((await level).levelErrors['weak']).toMatchObject({ message: 'get: no view at level "weak" in time' });
+  expect((await whole).message).toBe('get "k": no final view in time');
+  expect(await level).toMatchObject({ message: 'get "k": no view at level "strong" in time', retryable: true });
+  expect((await level).levelErrors['weak']).toMatchObject({ message: 'get "k": no view at level "weak" in time' });
+});
+
+/** What ends an operation of `get('user:7')` on a silent store with an error, by its code. */
+const ENDS: { readonly [C in ErrorCode]?: (setUp: SetUp, read: Any) => PromiseLike<unknown> } = {
+  TIMEOUT: ({ clock }, read) => clock.advance(TIMEOUT_MS).then(() => read),
+  ABORTED: (_, read) => {
+    read.cancel();
+    return read;
+  },
+  UNKNOWN: ({ client }) => {
+    const update = client.invoke(put('user:7', 1));
+    update.cancel();
+    return update;
+  },
+  UNAVAILABLE: ({ clock, binding }, read) => {
+    binding.calls[0]!.context.whereabouts = { mayHaveLeft: true, obstacle: NO_CONNECTION };
+    return clock.advance(TIMEOUT_MS).then(() => read);
+  },
+  FINAL_FAILED: ({ binding }, read) => {
+    binding.calls[0]!.fail(new Error('down'), 'strong');
+    return read;
+  },
+  PROTOCOL: ({ binding }, read) => {
+    binding.calls[0]!.confirm('strong', 3);
+    return read;
+  },
+  INVALID_VALUE: ({ binding }, read) => {
+    binding.calls[0]!.view(never(), 'strong');
+    return read;
+  },
+  LEVEL_NOT_REACHED: ({ clock }, read) => {
+    const causal = errorOf(read.when('causal', { withinMs: 1 }));
+    return clock.advance(1).then(async () => Promise.reject(await causal));
+  },
+  SPECULATION_FAILED: ({ binding }, read) => {
+    binding.calls[0]!.view(1, 'strong');
+    return read.speculate(() => Promise.reject(new Error('mine')));
+  },
+  ABORT_HANDLER_FAILED: ({ binding }, read) => {
+    const result = read.speculate(String, () => Promise.reject(new Error('mine')));
+    binding.calls[0]!.view(1, 'weak');
+    binding.calls[0]!.view(2, 'strong');
+    return result;
+  },
+};
+
+describe('messages', () => {
+  test.each(Object.entries(ENDS))('%s → begins with the operation and its key', async (code, end) => {
+    const setUp = silent();
+    const read = setUp.client.invoke(get('user:7'));
+    const error = await errorOf(end(setUp, read));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(code === 'UNKNOWN' ? /^put "user:7": / : /^get "user:7": /);
+    read.onError(() => 0).cancel();
+  });
+
+  test('CLOSED_WITHOUT_FINAL → begins with the operation and its key', async () => {
+    const binding: Binding<Three> = {
+      name: 'ends at once',
+      consistencyLevels: () => LEVELS,
+      supports: () => true,
+      submitOperation: async () => {},
+      close: async () => {},
+    };
+    const error = await errorOf(createClient(binding).invoke(get('user:7')));
+    expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', message: 'get "user:7": no final view' });
+  });
+
+  test('an operation without a key, and no operation → by name alone', async () => {
+    const { client, clock } = silent();
+    const latest = errorOf(client.invoke({ name: 'latestNews', args: {}, effect: 'read' }));
+    const made = errorOf(correctable(LEVELS, never, { clock, timeoutMs: TIMEOUT_MS }));
+    await clock.advance(TIMEOUT_MS);
+    expect((await latest).message).toBe('latestNews: no final view in time');
+    expect((await made).message).toBe('operation: no final view in time');
+  });
 });

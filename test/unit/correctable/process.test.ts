@@ -1,7 +1,13 @@
 /** What a Correctable does to the process around it: keep it alive while somebody waits, and not a moment longer. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Clock, Correctable } from '../../../src/index.ts';
+import { all, createClient } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import type { ScriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf } from './support.ts';
 
 const root = new URL('../../../', import.meta.url);
 const preamble = `
@@ -42,4 +48,166 @@ test('C5: a failure that nobody observes → the process reports it as an unhand
     setTimeout(() => {}, 50);
   `;
   expect(await outputOf(script)).toBe('unhandled ABORTED');
+});
+
+test('C9: a view was taken early, the strong level hangs → the process ends at once', async () => {
+  const script = `
+    const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
+    const read = createClient(weakOnly).invoke(get('k'), { levelTimeoutsMs: { strong: 20_000 } });
+    const from = Date.now();
+    console.log((await read.settle({ when: () => true })).value, (await read.map(String).when('weak')).value);
+    process.on('exit', () => console.log(Date.now() - from < 10_000 ? 'at once' : 'late'));
+  `;
+  expect(await outputOf(script)).toBe('guess guess\nat once');
+});
+
+test('C1, C9: a view was taken early, then the final is awaited → it times out', async () => {
+  const script = `
+    const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
+    const read = createClient(weakOnly).invoke(get('k'), { timeoutMs: 50 });
+    const mapped = read.map(String);
+    await mapped.settle({ when: () => true });
+    console.log(await mapped.catch((error) => error.code));
+  `;
+  expect(await outputOf(script)).toBe('TIMEOUT');
+});
+
+const LIMIT_MS = 100;
+
+interface Hung {
+  readonly clock: Clock;
+  /** Lets the time pass. */
+  readonly advance: (byMs: number) => Promise<void>;
+  /** Whether a timer keeps the process alive. */
+  readonly isAlive: () => boolean;
+  readonly read: () => Correctable<unknown, readonly ['weak', 'strong']>;
+  readonly binding: ScriptedBinding<readonly ['weak', 'strong']>;
+}
+
+/** A store whose strong level hangs, and timers that say whether they would keep a process alive. */
+function hung(options: { readonly levelTimeoutsMs?: { readonly strong: number } } = {}): Hung {
+  const virtual = virtualClock();
+  const held = new Set<object>();
+  const clock: Clock = {
+    now: () => virtual.now(),
+    setTimer(fire, delayMs) {
+      const one = {};
+      held.add(one);
+      const fired = (): void => {
+        held.delete(one);
+        fire();
+      };
+      const timer = virtual.setTimer(fired, delayMs);
+      return {
+        cancel() {
+          held.delete(one);
+          timer.cancel();
+        },
+        hold: (isHeld) => void (isHeld ? held.add(one) : held.delete(one)),
+      };
+    },
+  };
+  const binding = scriptedBinding(['weak', 'strong'], { onCall: (call) => void call.view('guess', 'weak') });
+  const client = createClient(binding, { clock, timeoutMs: LIMIT_MS });
+  return {
+    clock,
+    binding,
+    advance: (byMs) => virtual.advance(byMs),
+    isAlive: () => held.size > 0,
+    read: () => client.invoke<unknown>(get('k'), options),
+  };
+}
+
+describe('C9: a view was taken early, the strong level hangs', () => {
+  const early = { when: () => true };
+
+  test.each([
+    ['settle', async ({ read }: Hung) => read().settle(early)],
+    ['settle by time', async ({ read, advance }: Hung) => Promise.all([read().settle({ withinMs: 5 }), advance(5)])],
+    ['when', async ({ read }: Hung) => read().when('weak')],
+    ['of map', async ({ read }: Hung) => read().map(String).settle(early)],
+    ['of speculate', async ({ read }: Hung) => read().speculate(String).settle(early)],
+    ['of what a step asks', async ({ read }: Hung) => read().chain(read).settle(early)],
+    ['of a join', async ({ read }: Hung) => all([read(), read()]).settle(early)],
+    [
+      'of two made of one',
+      async ({ read }: Hung) => {
+        const one = read();
+        const [a, b] = [one.map(String), one.speculate(String)];
+        await Promise.all([a.settle(early), b.settle(early)]);
+      },
+    ],
+    [
+      'twice',
+      async ({ read }: Hung) => {
+        const one = read();
+        await Promise.all([one.settle(early), one.when('weak')]);
+      },
+    ],
+  ] as const)('%s → no time limit keeps the process alive', async (_, take) => {
+    const store = hung({ levelTimeoutsMs: { strong: LIMIT_MS / 2 } });
+    await take(store);
+    expect(store.isAlive()).toBe(false);
+  });
+
+  test.each([
+    ['a callback', (c: Correctable<unknown>): unknown => c.onFinal(() => 0)],
+    ['one that awaits', (c: Correctable<unknown>): unknown => codeOf(c)],
+    ['one that iterates', (c: Correctable<unknown>): unknown => codeOf(c[Symbol.asyncIterator]().next())],
+    ['what is made of it', (c: Correctable<unknown>): unknown => codeOf(c.map(String))],
+  ] as const)('%s waits, since before or from now on → the limits do', async (_, wait) => {
+    for (const make of [(c: Correctable<unknown>) => c, (c: Correctable<unknown>) => c.map(String)]) {
+      const before = hung();
+      const waited = make(before.read());
+      wait(waited);
+      await waited.settle(early);
+      expect(before.isAlive()).toBe(true);
+      const after = hung();
+      const taken = make(after.read());
+      await taken.settle(early);
+      expect(after.isAlive()).toBe(false);
+      wait(taken);
+      expect(after.isAlive()).toBe(true);
+      await after.advance(LIMIT_MS);
+      expect(taken.state).toBe('error');
+      expect(after.isAlive()).toBe(false);
+    }
+  });
+
+  test('its source is awaited → the limits keep the process alive', async () => {
+    const { read, isAlive } = hung();
+    const source = read();
+    void codeOf(source);
+    await source.map(String).settle(early);
+    expect(isAlive()).toBe(true);
+  });
+
+  test('others of the same limit come and go → the process lives as long as one is waited for', async () => {
+    const { read, isAlive, advance, binding } = hung();
+    const taken = read();
+    await taken.settle(early);
+    const waited = codeOf(read());
+    expect(isAlive()).toBe(true);
+    binding.calls[1]!.view('sure', 'strong');
+    await waited;
+    expect(isAlive()).toBe(false);
+    await advance(LIMIT_MS / 2);
+    const [first, second] = [codeOf(read()), read()];
+    await second.settle(early);
+    expect(isAlive()).toBe(true);
+    await advance(LIMIT_MS / 2);
+    expect(taken.state).toBe('error');
+    expect(isAlive()).toBe(true);
+    await advance(LIMIT_MS / 2);
+    expect(await first).toBe('TIMEOUT');
+    expect(isAlive()).toBe(false);
+  });
+
+  test('it is the last of its limit → the limit passes all the same, in a process that lives on', async () => {
+    const { read, advance } = hung();
+    const taken = read();
+    await taken.settle(early);
+    await advance(LIMIT_MS);
+    expect(taken.state).toBe('error');
+  });
 });

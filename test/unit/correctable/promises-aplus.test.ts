@@ -1,8 +1,11 @@
 /**
  * Promises/A+ for `then`, rule by rule (its numbers), on results that are there already, that come at once and that come
  * later. What `then` returns is a native promise, so that 2.3, the resolution procedure, is the platform's; two tests
- * see to it that it is reached.
+ * see to it that it is reached. Then the official suite, whole.
  */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { CorrectableError } from '../../../src/index.ts';
 import { manual, settled } from './support.ts';
@@ -169,4 +172,17 @@ test('2.3.3: a callback returns a thenable → its then is called once, its firs
   sink.update(1, 'strong');
   expect(await next).toBe('first');
   expect(calls).toHaveBeenCalledOnce();
+});
+
+interface SuiteReport {
+  readonly stats: { readonly tests: number; readonly passes: number };
+  readonly failures: readonly { readonly fullTitle: string }[];
+}
+
+test('C5: the official suite of Promises/A+ → passes, all 872 tests of it', { timeout: 120_000 }, async () => {
+  const program = fileURLToPath(new URL('./promises-aplus-suite.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], { maxBuffer: 2 ** 26 });
+  const { stats, failures } = JSON.parse(stdout) as SuiteReport;
+  expect(failures.map(({ fullTitle }) => fullTitle)).toEqual([]);
+  expect(stats).toMatchObject({ tests: 872, passes: 872 });
 });

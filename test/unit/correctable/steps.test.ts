@@ -196,7 +196,7 @@ describe('a part is open, and its steps have not begun', () => {
       one.binding.calls[2]!.view(1, 'strong');
       await settled();
       outer.cancel();
-      expect(await error).toMatchObject({ code: 'ABORTED', message: `get: cancelled${UNSEEN}` });
+      expect(await error).toMatchObject({ code: 'ABORTED', message: `get "k": cancelled${UNSEEN}` });
       one.read.cancel();
     });
   }

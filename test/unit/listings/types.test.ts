@@ -1,13 +1,12 @@
 /** The code of the documentation type-checks against the public entries, under the project's own strict settings. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { problemsOf } from '../../support/compiler.ts';
 import { sourceOf } from './bundle.ts';
 import { pagesWithCode, readPage } from './guide.ts';
 
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
-const tsconfig = fileURLToPath(new URL('../../../tsconfig.json', import.meta.url));
 
 /** Where each public entry that the documentation imports lives in the sources. */
 function entriesIn(codes: Iterable<string>): Record<string, string[]> {
@@ -33,28 +32,9 @@ async function programs(): Promise<Map<string, string>> {
 }
 
 function check(files: ReadonlyMap<string, string>): string[] {
-  const { config } = ts.readConfigFile(tsconfig, (path) => ts.sys.readFile(path));
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, docs);
-  options.paths = entriesIn(files.values());
-  const disk = ts.createCompilerHost(options);
-  const program = ts.createProgram([...files.keys()], options, {
-    ...disk,
-    fileExists: (name) => files.has(name) || disk.fileExists(name),
-    readFile: (name) => files.get(name) ?? disk.readFile(name),
-    getSourceFile: (name, version, ...rest) => {
-      const text = files.get(name);
-      return text === undefined ? disk.getSourceFile(name, version, ...rest) : ts.createSourceFile(name, text, version);
-    },
-  });
-  return [...files.keys()].flatMap((name) => {
-    const file = program.getSourceFile(name);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(describeProblem);
-  });
-}
-
-function describeProblem({ file, start = 0, messageText }: ts.Diagnostic): string {
-  const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
-  return `${file?.fileName.slice(docs.length)}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+  return problemsOf(files, entriesIn(files.values())).map(
+    ({ file, line, message }) => `${file.slice(docs.length)}:${line} ${message}`,
+  );
 }
 
 test('documentation: every program → no type errors', { timeout: 60_000 }, async () => {

@@ -1,6 +1,6 @@
 /** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
 import { describe, expect, test, vi } from 'vitest';
-import { answer, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
+import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
 import type { Levels } from '../../../../src/correctable/level.ts';
@@ -314,5 +314,33 @@ describe('primary-backup: closing and options', () => {
   ])('bad %s → INVALID_ARGUMENT names it', (field, options) => {
     const make = primaryBackup as (options: unknown) => unknown;
     expect(() => make(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  });
+
+  test('levels: names, functions and options apart → the same binding', async () => {
+    const close = vi.fn<() => void>();
+    const supports = ({ name }: { name: string }): boolean => name === 'get';
+    const backup = deferred<string>();
+    const primary = vi.fn<Tier>(() => 'p');
+    const options = { mode: 'sequential', supports, close } as const;
+    const binding = levels(LEVELS, { cache: () => noAnswer, backup: () => backup.promise, primary }, options);
+    expect([binding.name, binding.consistencyLevels()]).toEqual(['levels', LEVELS]);
+    const store = createClient(binding);
+    const read = seen(store.invoke(get('x')));
+    await new Promise(setImmediate);
+    expect(primary).not.toHaveBeenCalled();
+    backup.resolve('b');
+    expect(await read).toEqual(['backup=b', 'primary=p!']);
+    await expect(store.invoke(put('x', 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await store.close();
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  test('name: as the binding was made, or as it is given', () => {
+    const names = [
+      levels(['a'], { a: tier }).name,
+      levels(['a'], { a: tier }, { name: 'mine' }).name,
+      primaryBackup({ levels: ['a'], tiers: { a: tier } }).name,
+    ];
+    expect(names).toEqual(['levels', 'mine', 'primary-backup']);
   });
 });

@@ -1,0 +1,68 @@
+/** Bindings whose levels are functions: levels in their order, one function each, arguments by the contract. */
+import { expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { answer, levels, noAnswer, type TierContext } from '../../src/bindings/primary-backup/index.ts';
+import { byContract, defineContract } from '../../src/bindings/remote/index.ts';
+import { createClient, type Binding, type Operation } from '../../src/index.ts';
+import { get } from '../../src/operations/index.ts';
+
+const articles = defineContract('articles', {
+  article: { effect: 'read', args: z.object({ id: z.string().transform(Number) }), result: z.string() },
+  rename: { effect: 'update', args: z.object({ id: z.string(), title: z.string() }), result: z.null() },
+});
+
+test('levels: the tuple of the names, in their order', () => {
+  const binding = levels(['cache', 'origin'], { cache: () => noAnswer, origin: async () => answer(1, { version: 2 }) });
+  expectTypeOf(binding).toEqualTypeOf<Binding<readonly ['cache', 'origin']>>();
+  const client = createClient(binding);
+  expectTypeOf(client.weakest).toEqualTypeOf<'cache'>();
+  expectTypeOf(client.strongest).toEqualTypeOf<'origin'>();
+  expectTypeOf(client.invoke(get<number>('k')).when)
+    .parameter(0)
+    .toEqualTypeOf<'cache' | 'origin'>();
+});
+
+test('levels: a function for each, and for no other', () => {
+  // @ts-expect-error the origin has none
+  levels(['cache', 'origin'], { cache: () => 1 });
+  // @ts-expect-error there is no such level
+  levels(['origin'], { origin: () => 1, cahce: () => 1 });
+  // @ts-expect-error an object has no order
+  levels({ cache: () => 1, origin: () => 1 });
+  // @ts-expect-error at least one
+  levels([], {});
+  // @ts-expect-error no such mode
+  levels(['origin'], { origin: () => 1 }, { mode: 'both' });
+});
+
+test('levels: what a function gets', () => {
+  levels(['origin'], {
+    origin: (operation, context) => {
+      expectTypeOf(operation).toEqualTypeOf<Operation>();
+      expectTypeOf(context).toEqualTypeOf<TierContext>();
+    },
+  });
+});
+
+test('byContract: arguments as the schema gives them back, the context of the tier', () => {
+  levels(['origin'], {
+    origin: byContract(
+      articles,
+      {
+        article: ({ id }, context, operation) => {
+          expectTypeOf(id).toEqualTypeOf<number>();
+          expectTypeOf(context).toEqualTypeOf<TierContext>();
+          expectTypeOf(operation).toEqualTypeOf<Operation>();
+        },
+        rename: (args) => expectTypeOf(args).toEqualTypeOf<{ id: string; title: string }>(),
+      },
+      (_operation, context) => expectTypeOf(context).toEqualTypeOf<TierContext>(),
+    ),
+  });
+  const alone = byContract(articles, { article: ({ id }) => id });
+  expectTypeOf(alone).toEqualTypeOf<(operation: Operation, context: unknown) => unknown>();
+  // @ts-expect-error no such operation
+  byContract(articles, { artikel: () => 1 });
+  // @ts-expect-error the identifier is a number
+  byContract(articles, { article: ({ id }: { id: string }) => id });
+});

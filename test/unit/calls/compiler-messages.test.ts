@@ -1,0 +1,75 @@
+/** Wrong calls, as the compiler tells of them: it names what is missing or misspelt. `@ts-expect-error` takes any complaint. */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { problemsOf } from '../../support/compiler.ts';
+
+const here = fileURLToPath(new URL('./', import.meta.url));
+
+const PREAMBLE = `
+  import { z } from 'zod';
+  import { levels, primaryBackup } from '../../../src/bindings/primary-backup/index.ts';
+  import { memory } from '../../../src/bindings/memory/index.ts';
+  import { byContract } from '../../../src/bindings/remote/index.ts';
+  import { createClient } from '../../../src/index.ts';
+  import { get } from '../../../src/operations/index.ts';
+  import { blue, counter, defineContract, defineService, table } from '../../../src/server/index.ts';
+  const shop = defineContract('shop', {
+    add: { effect: 'update', args: z.object({ n: z.int() }), result: z.null() },
+    buy: { effect: 'update', args: z.object({ n: z.int() }), result: z.null() },
+    left: { effect: 'read', args: z.object({}), result: z.int() },
+  });
+  const tables = { rows: table({ n: counter() }) };
+  const store = createClient(memory());
+  export const all = [levels, primaryBackup, byContract, get, blue, defineService, shop, tables, store];
+`;
+
+const add = 'add: (a, { shadow }) => shadow.add(a, null)';
+const buy = 'buy: ({ n }, { shadow }) => shadow.add({ n: -n }, null)';
+const left = "left: (_, context) => context.tables.rows.row('r').n";
+
+/** A service of the shop with these generators. */
+const serviceOf = (...generators: readonly string[]): string => `defineService(shop, {
+  tables,
+  shadowOperations: ({ rows }) => ({ add: blue((a: { n: number }) => [rows.row('r').n.add(a.n)]) }),
+  generators: { ${generators.join(', ')} },
+})`;
+
+/** What is wrong, the call, and what the compiler's first complaint has. */
+const MISTAKES: readonly (readonly [what: string, call: string, ...says: readonly string[]])[] = [
+  ['a generator is missing', serviceOf(add, left), "defineService: no generator for the operation 'buy'"],
+  [
+    'two are missing',
+    serviceOf(add),
+    "defineService: no generator for the operation 'buy'",
+    "defineService: no generator for the operation 'left'",
+  ],
+  ['all are missing', serviceOf(), "defineService: no generator for the operation 'add'"],
+  ['a generator of no operation', serviceOf(add, buy, left, 'sell: () => null'), "'sell' does not exist"],
+  ['a level that the store does not have', "store.invoke(get('k'), { levels: ['stronk'] })", `'"stronk"'`, `"strong"`],
+  ['a level without a function', "levels(['cache', 'origin'], { cache: () => 1 })", "'origin' is missing"],
+  ['a function of no level', "levels(['origin'], { origin: () => 1, cahce: () => 1 })", "'cahce' does not exist"],
+  [
+    'a tier that is misspelt',
+    "primaryBackup({ levels: ['weak'], tiers: { week: () => 1 } })",
+    "'week' does not exist",
+    '"weak"',
+  ],
+  ['a handler of no operation', 'byContract(shop, { sell: () => 1 })', "'sell' does not exist"],
+];
+
+const RIGHT = ['right', serviceOf(add, buy, left)] as const;
+
+const files = new Map(
+  [RIGHT, ...MISTAKES].map(([what, call]) => [`${here}${what}.ts`, `${PREAMBLE}export const made = ${call};\n`]),
+);
+const problems = problemsOf(files);
+const messagesOf = (what: string): string[] =>
+  problems.filter(({ file }) => file === `${here}${what}.ts`).map(({ message }) => message);
+
+test.each(MISTAKES)('%s → the compiler names it', (what, _call, ...says) => {
+  for (const text of says) expect(messagesOf(what)[0]).toContain(text);
+});
+
+test('a service with all its generators → no complaint', () => {
+  expect(messagesOf('right')).toEqual([]);
+});
