@@ -1,7 +1,7 @@
 /** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
+import type { Client, Correctable, ErrorCode, Levels, Whereabouts } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
@@ -40,7 +40,7 @@ async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
 const never = (): Promise<never> => new Promise(() => {});
 
 /** Ways to make one Correctable of an update. */
-const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Three, string>> = {
+const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Levels, string>> = {
   'the update': (update) => update,
   map: (update) => update.map(() => 'saved'),
   'map of map': (update) => update.map(() => 1).map(() => 2),
@@ -49,7 +49,7 @@ const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<un
     const read = client.invoke(get('k'));
     return read.chain(() => client.invoke(put('k', 2)));
   },
-  'join with a read': (update, { client }) => all([client.invoke(get('k')), update]) as Any,
+  'join with a read': (update, { client }) => all([client.invoke(get('k')), update]),
 };
 
 describe('an update that may have taken effect', () => {
