@@ -153,11 +153,15 @@ test('C11: all of nothing → final at once; of something else → INVALID_ARGUM
 });
 
 test('C11: all of very many parts → made in a time that grows with their number alone', () => {
-  const parts = Array.from({ length: 32_000 }, () => manual<number>().c);
-  const from = performance.now();
-  all(parts).cancel();
-  // Ten seconds, where each part looks through those before it.
-  expect(performance.now() - from).toBeLessThan(2_000);
+  const tookMs = (count: number): number => {
+    const parts = Array.from({ length: count }, () => manual<number>().c);
+    const from = performance.now();
+    all(parts).cancel();
+    return performance.now() - from;
+  };
+  tookMs(4_000);
+  // 64 times as long, where each part looks through those before it; the machine may be busy.
+  expect(tookMs(32_000)).toBeLessThan(24 * tookMs(4_000) + 100);
 });
 
 test('C11: all of one binding, of which other levels were requested → preliminary, then final', () => {

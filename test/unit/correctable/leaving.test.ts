@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { isLetGo, LOOK_AFTER_MS } from '../../../src/correctable/binding.ts';
 import { correctable, correctableOf, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
 
 /** The listeners that a signal has at the moment. */
@@ -253,4 +253,12 @@ test('C10: what was quick is not looked at, for the look makes a signal; what to
   expect(look).not.toHaveBeenCalled();
   expect(isLetGo(waiting, performance.now() - LOOK_AFTER_MS - 1)).toBe(true);
   expect(isLetGo({ signal: new AbortController().signal }, -1e6)).toBe(false);
+});
+
+test('C10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
+  const clock = virtualClock();
+  const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: Infinity });
+  const read = client.invoke(get('k'), { signal: AbortSignal.abort(), levelTimeoutsMs: { weak: 5, strong: 10 } });
+  expect(await codeOf(read)).toBe('ABORTED');
+  expect(clock.pending).toBe(0);
 });

@@ -189,6 +189,16 @@ describe('whereabouts', () => {
     expect(await errorOf(update)).toMatchObject({ code: 'UNKNOWN' });
   });
 
+  test('an update that has not left is cancelled → what is made of it, and of it and others, is ABORTED too', async () => {
+    const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
+    const update = client.invoke(put('k', 1));
+    const read = client.invoke(get('k'));
+    const errors = [update.map(String), all([update, read])].map(errorOf);
+    update.cancel();
+    for (const error of errors) expect(await error).toMatchObject({ code: 'ABORTED' });
+    read.cancel();
+  });
+
   test('what is derived of an update that has not left is cancelled → UNKNOWN, since the update goes on', async () => {
     const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
     const derived = client.invoke(put('k', 1)).map(String);
@@ -199,9 +209,10 @@ describe('whereabouts', () => {
 
 test('a promise as a view → of a read INVALID_VALUE, of an update and what is made of it UNKNOWN', async () => {
   const { client, binding } = silent();
+  const [read, update] = [client.invoke(get('k')), client.invoke(put('k', 1))];
   // @ts-expect-error map takes no promise
   const mapped = client.invoke(put('k', 1)).map(never);
-  const codes = [client.invoke(get('k')), client.invoke(put('k', 1)), mapped].map(async (c) => (await errorOf(c)).code);
+  const codes = [read, update, mapped].map(async (c) => (await errorOf(c)).code);
   binding.calls[0]!.view(never(), 'strong');
   binding.calls[1]!.view(never(), 'strong');
   binding.calls[2]!.view(1, 'strong');
