@@ -2,6 +2,8 @@
  * Lines that must not be broken unseen: each names the rule that it stands for (of docs/spec), and the command that fails
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
+import { CORE_MADE_MUTANTS } from './core-made.mjs';
+import { CORE_MUTANTS } from './core.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
@@ -10,4 +12,11 @@ import { WIRE_MUTANTS } from './wire.mjs';
 /** @typedef {{ name: string, rule: string, file: string, line: string, replacement: string, command: string[] }} Mutant */
 
 /** @type {readonly Mutant[]} */
-export const MUTANTS = [...REDBLUE_MUTANTS, ...RED_REQUEST_MUTANTS, ...STORAGE_MUTANTS, ...WIRE_MUTANTS];
+export const MUTANTS = [
+  ...CORE_MUTANTS,
+  ...CORE_MADE_MUTANTS,
+  ...REDBLUE_MUTANTS,
+  ...RED_REQUEST_MUTANTS,
+  ...STORAGE_MUTANTS,
+  ...WIRE_MUTANTS,
+];

@@ -54,6 +54,16 @@ test('C4: callbacks, observers and promises in turn → told in the order in whi
   expect(seen.at(-1)).toBe('then');
 });
 
+test('C4: an observer, then callbacks → told in that order too', () => {
+  const { c, sink } = manual<number>();
+  const seen: string[] = [];
+  c.subscribe(() => seen.push('first'));
+  c.onUpdate(() => seen.push('second')).onFinal(() => seen.push('second'));
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(seen).toEqual(['first', 'second', 'first', 'second']);
+});
+
 test('C4: callbacks → called without a receiver, so that they cannot reach the sink', () => {
   const { c, sink } = manual<number>();
   const receivers: unknown[] = [];
@@ -158,6 +168,48 @@ test('C4: a callback throws → onUncaught gets it, the others are not disturbed
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
 
+test('C4: next throws on the final view → reported, and complete is told all the same', () => {
+  const onUncaught = vi.fn();
+  const { c, sink } = manual<number>({ onUncaught });
+  const boom = new Error('boom');
+  const complete = vi.fn();
+  const next = (): never => {
+    throw boom;
+  };
+  c.subscribe({ next, complete });
+  sink.update(1, 'strong');
+  expect(complete).toHaveBeenCalledOnce();
+  expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
+});
+
+test('C4: the operation fails → its subscriptions are closed', () => {
+  const { c, sink } = manual<number>();
+  const subscription = c.subscribe({ error: () => 0 });
+  sink.fail(new Error('down'));
+  expect(subscription.closed).toBe(true);
+});
+
+test('C4: onEvent throws → onUncaught gets it; onUncaught throws → a process warning', async () => {
+  const errors = [new Error('onEvent'), new Error('onUncaught')];
+  const uncaught: unknown[] = [];
+  const warned = new Promise((resolve) => process.once('warning', resolve));
+  const { c, sink } = manual<number>({
+    onEvent: () => {
+      throw errors[0];
+    },
+    onUncaught: (error) => {
+      uncaught.push(error);
+      throw errors[1];
+    },
+  });
+  sink.update(1, 'causal');
+  sink.update(2, 'weak');
+  sink.update(3, 'strong');
+  expect(await c).toBe(3);
+  expect(uncaught).toEqual([errors[0]]);
+  expect(await warned).toBe(errors[1]);
+});
+
 test('C4: a callback throws and nobody takes it → a process warning, not a crash', async () => {
   const warned = new Promise((resolve) => process.once('warning', resolve));
   const { c, sink } = manual<number>();
@@ -216,13 +268,6 @@ test('C5: await → the final value, and delivery to others goes on', async () =
   expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
 });
 
-test('C5: N consumers → one operation', async () => {
-  const binding = scriptedBinding(LEVELS, { onCall: (call) => call.view(1, 'strong') });
-  const read = createClient(binding).invoke(get('k'));
-  await Promise.all([read, read, read.then((value) => value), read.when('strong')]);
-  expect(binding.calls).toHaveLength(1);
-});
-
 test('C5: eager → the work begins without a consumer', () => {
   const executor = vi.fn();
   correctable(LEVELS, executor);
@@ -242,6 +287,10 @@ test('C5: an error observed in any of the ways, also late → no unhandled rejec
     (c) => c.then(undefined, () => 0),
     (c) => c.onError(() => 0),
     (c) => c.setCallbacks({ onError: () => 0 }),
+    (c) => c.setCallbacks({ onError: () => 0 }, { signal: new AbortController().signal }),
+    (c) => c.finally(() => 0).catch(() => 0),
+    (c) => c.cancel(),
+    (c) => c[Symbol.dispose](),
     (c) => c.subscribe({ error: () => 0 }),
     (c) => c.settle().catch(() => 0),
     (c) => c.when('weak').catch(() => 0),
@@ -268,6 +317,7 @@ test('C5: callbacks that do not see errors → do not observe', async () => {
     const { c, sink } = manual();
     c.onFinal(() => 0).onUpdate(() => 0);
     c.subscribe({ next: () => 0 });
+    c.setCallbacks({ onFinal: () => 0 }, { signal: new AbortController().signal });
     sink.fail(new Error('down'));
   });
   expect(reasons).toHaveLength(1);
@@ -328,16 +378,6 @@ test('C5: absorbed by Promise.all, race, resolve and async return → the final 
   expect(await Promise.race([c, one])).toBe(2);
   expect(await Promise.resolve(c)).toBe(2);
   expect(await (async () => c)()).toBe(2);
-});
-
-test('C5: then twice → one memoised promise, the executor once', async () => {
-  const executor = vi.fn((sink: { update(value: number, level: 'strong'): number }) => {
-    sink.update(1, 'strong');
-  });
-  const c = correctable<number, readonly ['strong']>(['strong'], executor);
-  expect(await c).toBe(1);
-  expect(await c).toBe(1);
-  expect(executor).toHaveBeenCalledOnce();
 });
 
 test('C4: the context of the invocation throws, before or after it runs the callback → told once, and goes on', async () => {

@@ -76,3 +76,18 @@ for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'cl
     expect(await Promise.all(codes)).toEqual(['TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
   });
 }
+
+test('C1: a delay beyond what setTimeout knows → fires when it is over, neither at once nor in between', async () => {
+  vi.useFakeTimers();
+  const fire = vi.fn();
+  systemClock.setTimer(fire, 2 ** 32);
+  await vi.advanceTimersByTimeAsync(2 ** 32 - 1);
+  expect(fire).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(fire).toHaveBeenCalledOnce();
+  const cancelled = systemClock.setTimer(fire, 2 ** 32);
+  await vi.advanceTimersByTimeAsync(2 ** 31);
+  cancelled.cancel();
+  await vi.advanceTimersByTimeAsync(2 ** 32);
+  expect(fire).toHaveBeenCalledOnce();
+});

@@ -1,5 +1,6 @@
 /** C1 closing, C6 failures, C14 errors. */
 import { expect, test, vi } from 'vitest';
+import { DeadlineList } from '../../../src/correctable/deadlines.ts';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
@@ -231,4 +232,76 @@ test('C6: a level fails with a typed error after a view → the error keeps its 
   sink.update(1, 'weak');
   sink.fail(new CorrectableError('UNAVAILABLE', 'away'), 'strong');
   expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', level: 'strong' });
+});
+
+test('C1: a submission that ends without a final view, or fails → so does the operation', async () => {
+  for (const [end, code] of [
+    [async () => {}, 'CLOSED_WITHOUT_FINAL'],
+    [() => Promise.reject(new CorrectableError('OVERLOADED', 'later')), 'OVERLOADED'],
+  ] as const) {
+    const binding = Object.assign(scriptedBinding(LEVELS), { submitOperation: end });
+    expect(await codeOf(createClient(binding).invoke(get('k')))).toBe(code);
+  }
+});
+
+test('C1: a level has come in time → its limit passes without effect; at the end no timer is left', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const levelTimeoutsMs = { weak: 5, causal: 10, strong: 500 };
+  const read = createClient(binding, { clock, timeoutMs: Infinity }).invoke(get('k'), { levelTimeoutsMs });
+  const call = await binding.next();
+  call.view(1, 'causal');
+  await clock.advance(10);
+  expect(call.context.levelSignals!['weak']!.aborted).toBe(true);
+  call.fail(new Error('down'));
+  expect(clock.pending).toBe(0);
+  const error = await read.catch((reason: unknown) => reason);
+  expect(error).toHaveProperty('code', 'FINAL_FAILED');
+  expect(error).toHaveProperty('levelErrors', {});
+});
+
+test('C1: limits that nobody has any more → their lists are given up', async () => {
+  const clock = virtualClock();
+  const onIdle = vi.fn();
+  const list = new DeadlineList(clock, onIdle);
+  list.add({ state: 'final', dueAt: 5, expire: () => expect.fail('closed before') }, 5);
+  list.forget();
+  await clock.advance(4);
+  expect(onIdle).not.toHaveBeenCalled();
+  await clock.advance(1);
+  expect(onIdle).toHaveBeenCalledOnce();
+  expect(clock.pending).toBe(0);
+});
+
+test('a binding that can be shared → the client works with a handle of its own, and closes that alone', async () => {
+  const own = scriptedBinding(LEVELS);
+  const shared = Object.assign(scriptedBinding(LEVELS), { share: () => own });
+  const client = createClient(shared);
+  client.invoke(get('k')).onError(() => 0);
+  expect([shared.calls.length, own.calls.length]).toEqual([0, 1]);
+  await client.close();
+  expect([shared.closed, own.closed]).toEqual([false, true]);
+});
+
+test('a client with a trace → each submission carries what it gave at the invocation', async () => {
+  const binding = scriptedBinding(LEVELS);
+  let count = 0;
+  const client = createClient(binding, { trace: () => `trace ${++count}` });
+  for (const key of ['a', 'b']) client.invoke(get(key)).onError(() => 0);
+  expect(binding.calls.map(({ context }) => context.trace)).toEqual(['trace 1', 'trace 2']);
+});
+
+test.each([
+  ['TIMEOUT', true],
+  ['CONFLICT', true],
+  ['UNAVAILABLE', true],
+  ['OVERLOADED', true],
+  ['SESSION_BEHIND', true],
+  ['UNKNOWN', false],
+  ['ABORTED', false],
+  ['FINAL_FAILED', false],
+  ['PROTOCOL', false],
+] as const)('C14: %s → retryable: %s, unless it is said otherwise', (code, retryable) => {
+  expect(new CorrectableError(code, 'x').retryable).toBe(retryable);
+  expect(new CorrectableError(code, 'x', { retryable: !retryable }).retryable).toBe(!retryable);
 });

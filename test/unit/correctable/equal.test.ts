@@ -72,3 +72,42 @@ test('the parts of a join have deep values → the join is final', async () => {
   expect(await joined).toHaveLength(2);
   expect(joined.latest).toMatchObject({ level: 'strong', confirms: true });
 });
+
+class Money {
+  readonly cents: number;
+  constructor(cents: number) {
+    this.cents = cents;
+  }
+}
+const bytes = (...items: number[]): Uint8Array => Uint8Array.from(items);
+const bare = (fields: object): object => Object.assign(Object.create(null) as object, fields);
+
+test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
+  ['NaN', [Number.NaN], [Number.NaN], true],
+  ['0 and -0', [0], [-0], false],
+  ['keys in another order', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  ['a key more', { a: 1 }, { a: 1, b: 2 }, false],
+  ['a key that is undefined, and none', { a: undefined, b: 1 }, { c: undefined, b: 1 }, false],
+  ['an item more', [1], [1, 2], false],
+  ['a list and an object', [], {}, false],
+  ['a list and an object like it', [1], { 0: 1, length: 1 }, false],
+  ['no prototype', bare({ a: 1 }), bare({ a: 1 }), true],
+  ['a prototype and none', { a: 1 }, bare({ a: 1 }), false],
+  ['instances of a class', new Money(1), new Money(1), false],
+  ['dates', new Date(1), new Date(1), true],
+  ['dates that differ', new Date(1), new Date(2), false],
+  ['a date and a map', new Date(1), new Map(), false],
+  ['maps whose values differ', new Map([['a', 1]]), new Map([['a', 2]]), false],
+  ['sets of which one has more', new Set([1]), new Set([1, 2]), false],
+  ['a set and a map', new Set(), new Map(), false],
+  ['items that are equal to one another', new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }]), false],
+  ['bytes', bytes(1, 2), bytes(1, 2), true],
+  ['bytes that differ', bytes(1, 2), bytes(1, 3), false],
+  ['part of a buffer', bytes(1, 2, 3).subarray(1), bytes(2, 3), true],
+  ['bytes, those of Node too', bytes(1, 2), Buffer.from([1, 2]), true],
+  ['numbers of another kind', Float64Array.of(1), Float64Array.of(2), false],
+  ['part of numbers', Float64Array.of(1, 2).subarray(1), Float64Array.of(2), true],
+  ['a buffer', bytes(1).buffer, bytes(1).buffer, true],
+])('%s → from both sides the same', (_, a, b, isEqual) => {
+  expect([structurallyEqual(a, b), structurallyEqual(b, a)]).toEqual([isEqual, isEqual]);
+});

@@ -108,6 +108,25 @@ test('C12: return() → pending reads end, the error of the operation is not its
   expect(reasons).toEqual([]);
 });
 
+test('C12: return() after views and the failure have come → neither of them is read', async () => {
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]();
+  sink.update(1, 'weak');
+  sink.fail(new Error('down'));
+  await iterator.return?.();
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+});
+
+test('C12: views that come after return() → not read', async () => {
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]();
+  await iterator.return?.();
+  sink.update(1, 'weak');
+  sink.update(2, 'strong');
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+});
+
 test('C12: RxJS from() → every view, then complete', async () => {
   const { c, sink } = manual<number>();
   const seen: unknown[] = [];

@@ -64,7 +64,7 @@ test('C11: chain → follows the next Correctable level by level', () => {
 
 test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => correctableOf('x') as never));
+  const lines = record(outer.c.chain(() => correctableOf('x')));
   outer.sink.update(1, 'weak');
   await settled();
   outer.sink.update(1, 'strong');
@@ -73,7 +73,7 @@ test('C11: chain to a Correctable of another binding → preliminary until both 
 
 test('C11: chain to a Correctable that has closed, of another binding → the level of the input', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => correctableOf('x') as never));
+  const lines = record(outer.c.chain(() => correctableOf('x')));
   outer.sink.update(1, 'causal');
   await settled();
   outer.sink.update(1, 'strong');
@@ -153,9 +153,54 @@ test('C11: all of nothing → final at once; of something else → INVALID_ARGUM
 });
 
 test('C11: all of very many parts → made in a time that grows with their number alone', () => {
-  const parts = Array.from({ length: 32_000 }, () => manual<number>().c);
-  const from = performance.now();
-  all(parts).cancel();
-  // Ten seconds, where each part looks through those before it.
-  expect(performance.now() - from).toBeLessThan(2_000);
+  const tookMs = (count: number): number => {
+    const parts = Array.from({ length: count }, () => manual<number>().c);
+    const from = performance.now();
+    all(parts).cancel();
+    return performance.now() - from;
+  };
+  tookMs(4_000);
+  // 64 times as long, where each part looks through those before it; the machine may be busy.
+  expect(tookMs(32_000)).toBeLessThan(24 * tookMs(4_000) + 100);
+});
+
+test('C11: all of one binding, of which other levels were requested → preliminary, then final', () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const joined = all([client.invoke(get('a')), client.invoke(get('b'), { levels: ['weak', 'causal'] })]);
+  const lines: string[] = [];
+  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
+  binding.calls[0]!.view(1, 'strong');
+  binding.calls[1]!.view(2, 'weak');
+  binding.calls[1]!.view(3, 'causal');
+  expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
+});
+
+test('C11: a part of a join is corrected at the level of the join → so is the join, again', () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const joined = all([client.invoke(get('a')), client.invoke(get('b'))]);
+  const lines: string[] = [];
+  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
+  const [a, b] = [binding.calls[0]!, binding.calls[1]!];
+  a.view(1, 'weak');
+  a.view(2, 'causal');
+  expect(lines).toEqual([]);
+  b.view(3, 'weak');
+  a.view(4, 'strong');
+  b.view(5, 'strong');
+  expect(lines).toEqual(['2,3 weak', '4,3 weak', '4,5 strong']);
+});
+
+test('C11: map of a value that was corrected → the result of the new one', () => {
+  const { c, sink } = manual<number>();
+  const lines = record(c.map((value) => value * 2));
+  for (const [value, level] of [
+    [1, 'weak'],
+    [2, 'causal'],
+    [3, 'strong'],
+  ] as const) {
+    sink.update(value, level);
+  }
+  expect(lines).toEqual(['update 2 weak', 'update 4 causal', 'final 6 strong']);
 });

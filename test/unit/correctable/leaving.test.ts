@@ -1,8 +1,9 @@
 /** C10 leaving. */
 import { expect, test, vi } from 'vitest';
-import { correctableOf, createClient } from '../../../src/index.ts';
+import { isLetGo, LOOK_AFTER_MS } from '../../../src/correctable/binding.ts';
+import { correctable, correctableOf, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
 
 /** The listeners that a signal has at the moment. */
@@ -210,4 +211,54 @@ test('C10: callbacks with a signal on a closed Correctable → told once, no lis
   await settled();
   expect(onFinal).toHaveBeenCalledOnce();
   expect(listeners()).toBe(0);
+});
+
+test('C10: a signal that has aborted before → the executor does not run', async () => {
+  const executor = vi.fn();
+  const c = correctable(LEVELS, executor, { signal: AbortSignal.abort('no') });
+  expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'no' });
+  expect(executor).not.toHaveBeenCalled();
+});
+
+test('C10: the reason of a signal → the cause of the error', async () => {
+  const controller = new AbortController();
+  const read = createClient(scriptedBinding(LEVELS)).invoke(get('k'), { signal: controller.signal });
+  controller.abort('page left');
+  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'page left' });
+});
+
+test('C10: callbacks and observers with a signal, and each end that there is → no listener stays', () => {
+  const { signal } = new AbortController();
+  const listeners = listenersOf(signal);
+  const [won, lost, cancelled, left] = [manual<number>(), manual<number>(), manual<number>(), manual<number>()];
+  const subscriptions = [won, lost, cancelled, left].map(({ c }) => c.subscribe({ error: () => 0 }, { signal }));
+  for (const { c } of [won, lost, cancelled]) c.setCallbacks({ onError: () => 0 }, { signal });
+  expect(listeners()).toBe(1);
+  won.sink.update(1, 'strong');
+  lost.sink.fail(new Error('down'));
+  cancelled.c.cancel();
+  expect(listeners()).toBe(1);
+  subscriptions[3]!.unsubscribe();
+  expect(listeners()).toBe(0);
+});
+
+test('C10: what was quick is not looked at, for the look makes a signal; what took its time is', () => {
+  const look = vi.fn(() => AbortSignal.abort());
+  const waiting = {
+    get signal() {
+      return look();
+    },
+  };
+  expect(isLetGo(waiting, performance.now())).toBe(false);
+  expect(look).not.toHaveBeenCalled();
+  expect(isLetGo(waiting, performance.now() - LOOK_AFTER_MS - 1)).toBe(true);
+  expect(isLetGo({ signal: new AbortController().signal }, -1e6)).toBe(false);
+});
+
+test('C10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
+  const clock = virtualClock();
+  const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: Infinity });
+  const read = client.invoke(get('k'), { signal: AbortSignal.abort(), levelTimeoutsMs: { weak: 5, strong: 10 } });
+  expect(await codeOf(read)).toBe('ABORTED');
+  expect(clock.pending).toBe(0);
 });

@@ -297,3 +297,49 @@ test('C7: equals throws → reported, and the view counts as different', () => {
   expect(c.latest).toMatchObject({ value: 2, confirms: false });
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
+
+test.each([
+  ['numbers', 1, 2, true],
+  ['bigints', 1n, 2n, true],
+  ['dates', new Date(1), new Date(2), true],
+  ['the same', 2, 2, false],
+  ['a number and a bigint', 1, 2n, false],
+  ['a date and a number', new Date(1), 2, false],
+  ['a number and a date', 1, new Date(2), false],
+  ['texts', 'a', 'b', false],
+])('C3: versions that are %s → by size, where there is one', (_, version, than, isOlder) => {
+  const { c, sink } = manual<string>();
+  sink.update('first', 'weak', { version: than });
+  sink.update('second', 'causal', { version });
+  expect(c.latest?.value).toBe(isOlder ? 'first' : 'second');
+});
+
+test('C3: the binding says what is older → of its operations, and of what is made of them', async () => {
+  const isOlder = (version: unknown, than: unknown): boolean => String(version).length < String(than).length;
+  const binding = scriptedBinding(LEVELS, { isOlder });
+  const read = createClient(binding).invoke(get('k'));
+  const mapped = read.map((value) => value);
+  const call = await binding.next();
+  call.view('first', 'weak', { version: 'xx' });
+  call.view('second', 'causal', { version: 'y' });
+  call.view('third', 'strong', { version: 'z' });
+  for (const each of [read, mapped]) expect(each.latest).toMatchObject({ value: 'third', regressed: true });
+  expect(binding.calls).toHaveLength(1);
+});
+
+test('C7: the last 1024 values are kept for confirmations, delivered or dropped; those before them not', async () => {
+  for (const [seq, isKept] of [
+    [0, false],
+    [1, true],
+    [2, true],
+    [1025, true],
+  ] as const) {
+    const { c, sink } = manual<number>({ refining: true });
+    // The latest one counts beside them.
+    sink.update(-1, 'causal');
+    for (let n = 1; n < 1025; n += 1) sink.update(n, n % 2 === 0 ? 'weak' : 'causal');
+    sink.update(1025, 'causal');
+    sink.confirm('strong', seq);
+    expect(await codeOf(c)).toBe(isKept ? `no error but ${seq}` : 'PROTOCOL');
+  }
+});

@@ -1,7 +1,7 @@
 /** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Binding, Client, Correctable, ErrorCode, Whereabouts } from '../../../src/index.ts';
+import type { Binding, Client, Correctable, ErrorCode, Levels, Whereabouts } from '../../../src/index.ts';
 import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
@@ -40,7 +40,7 @@ async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
 const never = (): Promise<never> => new Promise(() => {});
 
 /** Ways to make one Correctable of an update. */
-const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Three, string>> = {
+const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Levels, string>> = {
   'the update': (update) => update,
   map: (update) => update.map(() => 'saved'),
   'map of map': (update) => update.map(() => 1).map(() => 2),
@@ -49,7 +49,7 @@ const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<un
     const read = client.invoke(get('k'));
     return read.chain(() => client.invoke(put('k', 2)));
   },
-  'join with a read': (update, { client }) => all([client.invoke(get('k')), update]) as Any,
+  'join with a read': (update, { client }) => all([client.invoke(get('k')), update]),
 };
 
 describe('an update that may have taken effect', () => {
@@ -189,6 +189,16 @@ describe('whereabouts', () => {
     expect(await errorOf(update)).toMatchObject({ code: 'UNKNOWN' });
   });
 
+  test('an update that has not left is cancelled → what is made of it, and of it and others, is ABORTED too', async () => {
+    const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
+    const update = client.invoke(put('k', 1));
+    const read = client.invoke(get('k'));
+    const errors = [update.map(String), all([update, read])].map(errorOf);
+    update.cancel();
+    for (const error of errors) expect(await error).toMatchObject({ code: 'ABORTED' });
+    read.cancel();
+  });
+
   test('what is derived of an update that has not left is cancelled → UNKNOWN, since the update goes on', async () => {
     const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
     const derived = client.invoke(put('k', 1)).map(String);
@@ -199,9 +209,10 @@ describe('whereabouts', () => {
 
 test('a promise as a view → of a read INVALID_VALUE, of an update and what is made of it UNKNOWN', async () => {
   const { client, binding } = silent();
+  const [read, update] = [client.invoke(get('k')), client.invoke(put('k', 1))];
   // @ts-expect-error map takes no promise
   const mapped = client.invoke(put('k', 1)).map(never);
-  const codes = [client.invoke(get('k')), client.invoke(put('k', 1)), mapped].map(async (c) => (await errorOf(c)).code);
+  const codes = [read, update, mapped].map(async (c) => (await errorOf(c)).code);
   binding.calls[0]!.view(never(), 'strong');
   binding.calls[1]!.view(never(), 'strong');
   binding.calls[2]!.view(1, 'strong');

@@ -31,6 +31,18 @@ test('C1: nothing else keeps the process alive → a hanging operation still tim
   expect(await outputOf(script)).toBe('TIMEOUT');
 });
 
+test('C1: one has closed, and with it nothing keeps the process alive → the next that hangs still times out', async () => {
+  const script = `
+    const binding = scriptedBinding(['weak', 'strong']);
+    const client = createClient(binding, { timeoutMs: 50 });
+    const first = client.invoke(get('k'));
+    binding.calls[0].view(1, 'strong');
+    await first;
+    console.log(await client.invoke(get('k')).catch((error) => error.code));
+  `;
+  expect(await outputOf(script)).toBe('TIMEOUT');
+});
+
 test('C1: all operations have closed, 30 s limits were set → the process ends at once', async () => {
   const script = `
     const store = createClient(memory({ delaysMs: { strong: 1 } }));

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get } from '../../../src/operations/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
-import { codeOf, LEVELS, manual, unhandledDuring } from './support.ts';
+import { codeOf, heldBytes, LEVELS, manual, unhandledDuring } from './support.ts';
 
 test('C9: settle without conditions → the final view', async () => {
   const { c, sink } = manual<number>();
@@ -177,11 +177,13 @@ test('C9: 100 000 settles that leave early → nothing of them stays on a long-l
   sink.update(1, 'weak');
   let asked = 0;
   const enough = (): boolean => ++asked > 0;
+  const before = heldBytes();
   for (let round = 0; round < 100; round++) {
     await Promise.all(Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 1000 })));
   }
   expect(asked).toBe(100_000);
   expect(clock.pending).toBe(0);
+  expect(heldBytes() - before).toBeLessThan(1_000_000);
   sink.update(2, 'causal');
   expect(asked).toBe(100_000);
 });

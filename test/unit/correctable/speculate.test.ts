@@ -68,6 +68,18 @@ test('C8a: the function returns a Correctable → flattened level by level', asy
   expect(inners).toHaveLength(1);
 });
 
+test('C8g: the inner Correctable goes beyond the level of the input → its views at that level, each', () => {
+  const outer = manual<number>();
+  const inner = manual<string>();
+  const lines = record(outer.c.speculate(() => inner.c));
+  outer.sink.update(1, 'weak');
+  inner.sink.update('a', 'weak');
+  inner.sink.update('b', 'causal');
+  outer.sink.confirm('strong', 0);
+  inner.sink.update('c', 'strong');
+  expect(lines).toEqual(['update a weak', 'update b weak', 'update b causal', 'final c strong']);
+});
+
 test('C8a: the input is final before the inner Correctable is → its levels show through', () => {
   const outer = manual<number>();
   const inner = manual<string>();

@@ -1,12 +1,12 @@
 /** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
 import { describe, expect, test, vi } from 'vitest';
-import type { Client, Correctable } from '../../../src/index.ts';
+import type { Client, Correctable, Levels } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import type { Three } from './support.ts';
-import { LEVELS, settled } from './support.ts';
+import { LEVELS, manual, settled } from './support.ts';
 
 interface SetUp {
   readonly clock: VirtualClock;
@@ -162,11 +162,11 @@ test('a refuted step reads first and then updates → what comes of it later cou
 });
 
 describe('a part is open, and its steps have not begun', () => {
-  const PARTS: Record<string, (one: SetUp) => Correctable<unknown, Three>> = {
+  const PARTS: Record<string, (one: SetUp) => Correctable<unknown, Levels, string>> = {
     'a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))),
     'a speculation': ({ client, read }) => read.speculate(() => client.invoke(put('k', 2))),
     'what is mapped from a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))).map(String),
-    'a join with a chain': ({ client, read }) => all([read.chain(() => client.invoke(put('k', 2)))]) as never,
+    'a join with a chain': ({ client, read }) => all([read.chain(() => client.invoke(put('k', 2)))]),
   };
 
   /** Invoked before the weak view has come. */
@@ -282,4 +282,33 @@ test('an update that certainly did nothing has failed → a join and a chain wit
   binding.calls[1]!.fail(awayError);
   for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   other.onError(() => 0).cancel();
+});
+
+test.each([
+  ['executed', true],
+  ['under way', false],
+])('an update on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
+  const { binding, client } = setUp();
+  const { c, sink } = manual<number>({ refining: true });
+  const order = (value: number): Correctable<unknown, Three> =>
+    client.invoke(value === 0 ? put('k', value) : get(`k${value}`));
+  const error = errorOf(c.chain(order, vi.fn()));
+  for (let value = 0; value < 40; value += 1) {
+    sink.update(value, 'weak');
+    await settled();
+    if (value > 0 || isDone) binding.calls.at(-1)!.view(value, 'strong');
+  }
+  sink.fail(awayError);
+  expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+});
+
+test('a step fails with ABORTED of its own → what it did unseen is not known, so it is not retryable', async () => {
+  const { read, binding } = setUp();
+  const error = errorOf(
+    read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left', { retryable: false }))),
+  );
+  const joined = errorOf(all([read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left')))]));
+  binding.calls[0]!.view(1, 'strong');
+  for (const each of [error, joined]) expect(await each).toMatchObject({ code: 'ABORTED', retryable: false });
+  expect((await error).message).toBe(`left${UNSEEN}`);
 });

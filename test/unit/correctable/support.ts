@@ -1,5 +1,7 @@
 /** Helpers for the tests of Correctables: sinks in the test's hands, and records of what consumers saw. */
-import type { Correctable, CorrectableOptions, ErrorCode, Sink } from '../../../src/index.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Correctable, CorrectableOptions, ErrorCode, Levels, Sink } from '../../../src/index.ts';
 import { correctable, isCorrectableError } from '../../../src/index.ts';
 
 export type Three = readonly ['weak', 'causal', 'strong'];
@@ -17,7 +19,7 @@ export function manual<T = unknown>(options?: CorrectableOptions<T>): Manual<T> 
 }
 
 /** What the callbacks of a Correctable were told, as short lines. */
-export function record<T>(c: Correctable<T, Three>): string[] {
+export function record<T>(c: Correctable<T, Levels, string>): string[] {
   const lines: string[] = [];
   c.setCallbacks({
     onUpdate: (value, view) => lines.push(`update ${String(value)} ${view.level}`),
@@ -30,6 +32,13 @@ export function record<T>(c: Correctable<T, Three>): string[] {
 /** Waits for everything that is due without time passing. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** How much the process holds once all has been collected that can be. */
+export function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
+  return process.memoryUsage().heapUsed;
 }
 
 /** The code of the error with which `promise` rejects; the value's description where it does not. */

@@ -76,8 +76,10 @@ describe('one connection', () => {
   test('renewed → what authorise is given is the fresh principal', async () => {
     const seen: unknown[] = [];
     await using server = await startGateway({
-      authenticate: (token) =>
-        ({ id: 'ann', expiresAt: token === 'late' ? Date.now() + 60_000 : Date.now() + 30_000, role: token }) as never,
+      authenticate: (token) => {
+        const known = { id: 'ann', expiresAt: Date.now() + (token === 'late' ? 60_000 : 30_000), role: token };
+        return known;
+      },
       authorise: (principal) => seen.push((principal as unknown as { role: string }).role) > 0,
     });
     server.store.answer = ({ sink }) => sink.update(null, 'strong');
@@ -170,7 +172,7 @@ describe('one connection', () => {
 test('superseded by one that moved, and the earlier one fails later → only the later one is told', async () => {
   const store = new StoreDouble();
   store.executesOnce = true;
-  await using server = await startGateway({ store, site: 'here' } as never);
+  await using server = await startGateway({ store, site: 'here' });
   await using client = new RawClient(server.url);
   await client.greet();
   client.send([1, 'submit', ...UPDATE]);

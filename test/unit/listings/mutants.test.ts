@@ -19,7 +19,13 @@ const { broken } = (await import(`${scripts}/broken.mjs`)) as {
   readonly broken: (whole: string, line: string, replacement: string) => string | undefined;
 };
 
-const pages = ['docs/protocol.md', 'docs/spec/redblue.md', 'docs/spec/exactly-once.md', 'docs/spec/storage.md'];
+const pages = [
+  'docs/protocol.md',
+  'docs/spec/correctable.md',
+  'docs/spec/redblue.md',
+  'docs/spec/exactly-once.md',
+  'docs/spec/storage.md',
+];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 
 describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', (_, mutant) => {
@@ -30,7 +36,7 @@ describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', (_,
   test('its rule → stands on its page', () => {
     const [page = '', rule] = mutant.rule.split(' ');
     expect(textOf.get(page)).toMatch(
-      rule === undefined ? /./ : new RegExp(`^(\\| ${rule} \\||${rule}\\. )|\`${rule}\``, 'm'),
+      rule === undefined ? /./ : new RegExp(`^(\\| ${rule} \\||${rule}\\. |- \\*\\*${rule} )|\`${rule}\``, 'm'),
     );
   });
 

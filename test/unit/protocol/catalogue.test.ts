@@ -39,7 +39,7 @@ test('operation that a gateway has parsed → is sent on as it came, and parsed 
     },
   };
   const row = [1, 'submit', 'pay', 'update', 1, { euros: 5 }] as const;
-  const parsed = new CheckedOperation(row as never, cents, cents.operations);
+  const parsed = new CheckedOperation(row, cents, cents.operations);
   expect(parsed.args).toEqual({ euros: 500 });
   expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'of 500' });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
@@ -54,7 +54,7 @@ test.each<[what: string, key: Partial<CatalogueEntry>, expected: string | undefi
 ])('key that a client claims, contract that makes %s → what the contract says', (_, key, expected) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, ...key } };
   const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }, 'q/of another'] as const;
-  expect(new CheckedOperation(row as never, { ...catalogue, operations }, operations).key).toBe(expected);
+  expect(new CheckedOperation(row, { ...catalogue, operations }, operations).key).toBe(expected);
 });
 
 test.each<[what: string, key: () => unknown, cause: string]>([
@@ -64,7 +64,7 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 ])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
   const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }] as const;
-  expect(() => new CheckedOperation(row as never, { ...catalogue, operations }, operations)).toThrow(
+  expect(() => new CheckedOperation(row, { ...catalogue, operations }, operations)).toThrow(
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'args',
@@ -75,7 +75,7 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 
 test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
   const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'q' }, 'k'] as const;
-  const parsed = new CheckedOperation(row as never, catalogue, catalogue.operations);
+  const parsed = new CheckedOperation(row, catalogue, catalogue.operations);
   const args = { queue: 'tenant-7/q', count: 1 };
   for (const copy of [{ ...parsed, args }, Object.create(parsed, { args: { value: args } }) as Operation]) {
     expect(asGiven(copy)).toBe(copy);

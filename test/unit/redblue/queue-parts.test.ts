@@ -36,7 +36,7 @@ class Site {
       seen: [0, this.#version - 1],
     };
     const on = action === 'remove' ? { field: WHOLE_ROW } : { field: 'items' };
-    this.store.apply({ table: name, key, action, ...on, ...(value !== undefined && { value }) } as never, stamp);
+    this.store.apply({ table: name, key, action, ...on, ...(value !== undefined && { value }) }, stamp);
   }
 
   /** Writes what has changed; the sizes of the rows that are written. */

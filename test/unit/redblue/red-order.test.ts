@@ -68,15 +68,14 @@ interface Told {
   readonly sites: Sites;
 }
 
-const readsOf = (name: TableName): string[] => Object.keys(READS).filter((kind) => isFor(name, READS[kind] as never));
+const readsOf = (name: TableName): string[] => Object.keys(READS).filter((kind) => isFor(name, READS[kind]!));
 
 /** Runs all reads and the change at once, those of `first` being first in the red order. */
 function run({ name, past, change, first, ahead }: Story): Told {
   // A witness is needed only for what one of the two alone has seen.
   const sites = new Sites(service, past.lately === undefined ? 2 : 3);
   const siteOf = (party: Party): number => (party === first ? SITE_OF.first : SITE_OF.second);
-  const possible = (kinds: readonly string[] = []): string[] =>
-    kinds.filter((kind) => isFor(name, CHANGES[kind] as never));
+  const possible = (kinds: readonly string[] = []): string[] => kinds.filter((kind) => isFor(name, CHANGES[kind]!));
   const submit = (site: number, operation: string, kind: string): Outcome =>
     sites.submit(site, { name: operation, args: { name, kind } });
   for (const [operation, kinds] of [['change', past.red] as const, ['changeBlue', past.blue] as const]) {
@@ -128,8 +127,7 @@ function effectsOf({ name, past, change, first, ahead }: Story): { final: Effect
   return { final: [...before, ...both], read };
 }
 
-const changesOf = (name: TableName): string[] =>
-  Object.keys(CHANGES).filter((kind) => isFor(name, CHANGES[kind] as never));
+const changesOf = (name: TableName): string[] => Object.keys(CHANGES).filter((kind) => isFor(name, CHANGES[kind]!));
 
 function* stories(name: TableName): Iterable<[string, Story]> {
   let turn = 0;

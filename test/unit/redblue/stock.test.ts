@@ -54,7 +54,8 @@ describe('a stock', () => {
           const expected = plainly(left, effect);
           const result = state.apply(effect, stamp) as { took?: boolean };
           expect(result).toEqual(expected.result);
-          if (result.took === true) expect(state.read()).toBeGreaterThanOrEqual((effect.value as never)['atLeast']);
+          if (result.took === true)
+            expect(state.read()).toBeGreaterThanOrEqual((effect.value as { atLeast: number }).atLeast);
           left = expected.left;
           expect(state.read()).toBe(left);
         }

@@ -16,7 +16,7 @@ function slicesOf(count: number, changing: (slice: number) => readonly number[])
   const write = (key: number): void => {
     version += 1;
     const stamp: Stamp = { time: version, site: 0, entry: 0, version, seen: [version, 0] };
-    store.apply({ table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT } as never, stamp);
+    store.apply({ table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT }, stamp);
   };
   for (let key = 0; key < count; key += 1) write(key);
   store.changeAll();

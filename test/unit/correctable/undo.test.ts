@@ -1,0 +1,123 @@
+/** C8c, C8d, C8f: what undoes a run, what commits it, and what neither may do. */
+import { expect, test, vi } from 'vitest';
+import { createClient } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { codeOf, LEVELS, manual, settled } from './support.ts';
+
+test('C8c: a failing abort of a result that was cancelled → onUncaught gets it', async () => {
+  const onUncaught = vi.fn();
+  const { c, sink } = manual<number>({ onUncaught });
+  const cause = new Error('cannot undo');
+  const result = c.speculate(
+    (value) => value,
+    () => Promise.reject(cause),
+  );
+  sink.update(1, 'weak');
+  result.cancel();
+  expect(await codeOf(result)).toBe('ABORTED');
+  await settled();
+  expect(onUncaught).toHaveBeenCalledExactlyOnceWith(cause);
+});
+
+test('C8c: the abort function → gets the input that the run was given, not the one that repeats it', async () => {
+  const { c, sink } = manual<{ readonly n: number; readonly at: string }>({ equals: (a, b) => a.n === b.n });
+  const aborted = vi.fn();
+  const result = c.speculate(({ n }) => n, aborted);
+  sink.update({ n: 1, at: 'first' }, 'weak');
+  sink.update({ n: 1, at: 'again' }, 'causal');
+  sink.update({ n: 2, at: 'last' }, 'strong');
+  expect(await result).toBe(2);
+  expect(aborted).toHaveBeenCalledExactlyOnceWith({ n: 1, at: 'first' }, 1);
+});
+
+test('C8c: refuted → its signal aborts, whenever it is asked for; what the run gave is left', async () => {
+  const { c, sink } = manual<number>();
+  const inner = manual<string>();
+  const scopes: { readonly signal: AbortSignal }[] = [];
+  void c
+    .speculate((_value, scope) => {
+      scopes.push(scope);
+      return scopes.length === 1 ? inner.c : 'last';
+    })
+    .onError(() => 0);
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  await settled();
+  expect(scopes[0]!.signal.aborted).toBe(true);
+  expect(scopes[1]!.signal.aborted).toBe(false);
+  // Nobody listens to it any more: who derives from it alone takes it with him.
+  inner.c.map(String).cancel();
+  expect(inner.c.state).toBe('error');
+  sink.update(2, 'strong');
+});
+
+test('C8d: the source fails while a run is undone → the deadline holds for what hangs', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock }).invoke(get<number>('k'), { timeoutMs: 100 });
+  const result = read.speculate(
+    (value) => value,
+    () => new Promise<void>(() => {}),
+  );
+  const code = codeOf(result);
+  const call = await binding.next();
+  call.view(1, 'weak');
+  await clock.advance(40);
+  call.fail(new Error('down'));
+  await clock.advance(59);
+  expect(result.state).toBe('updating');
+  await clock.advance(1);
+  expect(await code).toBe('TIMEOUT');
+});
+
+test('C8f: effects are under way or done, and the result is cancelled → nothing is undone', async () => {
+  const { c, sink } = manual<number>();
+  const undo = vi.fn();
+  let finish!: () => void;
+  const result = c.speculate((value, { onAbort, onCommit }) => {
+    onAbort(undo);
+    onCommit(() => new Promise<void>((resolve) => (finish = resolve)));
+    return value;
+  });
+  sink.update(1, 'strong');
+  result.cancel();
+  expect(await codeOf(result)).toBe('UNKNOWN');
+  finish();
+  await settled();
+  expect(undo).not.toHaveBeenCalled();
+});
+
+test('C8f: an effect is registered after others were done → done at once', async () => {
+  const { c, sink } = manual<number>();
+  const log: string[] = [];
+  let late!: () => void;
+  const result = c.speculate((value, { onCommit }) => {
+    onCommit(() => void log.push('early'));
+    late = () => onCommit(() => void log.push('late'));
+    return value;
+  });
+  sink.update(1, 'strong');
+  await result;
+  late();
+  expect(log).toEqual(['early', 'late']);
+});
+
+test('C1, C8d: the source fails, and the result is cancelled while its run is undone → closed once', async () => {
+  const { c, sink } = manual<number>();
+  let finish!: () => void;
+  const result = c.speculate(
+    (value) => value,
+    () => new Promise<void>((resolve) => (finish = resolve)),
+  );
+  const codes: string[] = [];
+  result.onError(({ code }) => codes.push(code));
+  sink.update(1, 'weak');
+  sink.fail(new Error('down'));
+  await settled();
+  result.cancel();
+  finish();
+  await settled();
+  expect(codes).toEqual(['ABORTED']);
+  expect(await codeOf(result)).toBe('ABORTED');
+});
