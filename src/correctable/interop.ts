@@ -1,6 +1,7 @@
 /** Carrying a Correctable across `async` functions and into renderers (C12). */
 import type { Correctable, CorrectableState } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
+import { check } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './source.ts';
@@ -40,6 +41,7 @@ const snapshots = /* @__PURE__ */ new WeakMap<Source<unknown>, { accepted: numbe
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,
 ): Snapshot<T, L, F> {
+  check(correctable?.state, 'correctable', 'give one');
   const source = sourceOf<T>(correctable);
   const { state, latest } = correctable;
   if (source === undefined) return { state, latest, error: undefined };
