@@ -114,12 +114,13 @@ module.exports = {
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
     {
       name: 'declared-dependencies-only',
-      comment: 'rxjs, classic-level, cassandra-driver and tsx are optional: peers, or looked for at run time.',
+      comment:
+        'zod is a peer: contracts are made with that of the application. The others are optional, or looked for at run time.',
       severity: 'error',
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(tsx|rxjs|classic-level|cassandra-driver)/',
+        pathNot: '^node_modules/(zod|tsx|rxjs|classic-level|cassandra-driver)/',
       },
     },
   ],

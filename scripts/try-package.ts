@@ -2,7 +2,8 @@
  * `npm run try:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an empty project, and there
  * runs the README's example as pasted: under each Node version (fetched as the npm package `node`), and bundled in a
  * headless browser. Also type-checks it strictly against the packed declarations, and emits declarations of what an
- * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.4,5.9,latest`).
+ * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.4,5.9,latest`), and
+ * runs a contract with the oldest and the newest zod that the package says it takes (`--zods 4.0.0,latest`).
  */
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24' },
     typescripts: { type: 'string', default: '5.4,5.9,latest' },
+    zods: { type: 'string', default: '4.0.0,latest' },
   },
 });
 const project = await mkdtemp(join(tmpdir(), 'correctables-try-'));
@@ -34,6 +36,8 @@ try {
   await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(printed);
   console.log('ok  types: the example compiles strictly against the packed declarations');
   for (const version of values.typescripts.split(',')) await emitDeclarations(version);
+  let told: readonly string[] | undefined;
+  for (const version of values.zods.split(',')) told = await runContract(version, told);
   compare('browser bundle', await runInBrowser(), expected);
 } finally {
   await rm(project, { recursive: true, force: true });
@@ -83,6 +87,17 @@ async function emitDeclarations(version: string): Promise<void> {
   const { stdout } = await execute(process.execPath, [compiler, '--version'], { cwd: project });
   await execute(process.execPath, [compiler, '-p', 'tsconfig.emit.json'], { cwd: project }).catch(printed);
   console.log(`ok  TypeScript ${stdout.trim().replace('Version ', '')}: emits declarations, libraries checked`);
+}
+
+/** As an application does that has its own zod: what it exports compiles, and its contract does what it did with others. */
+async function runContract(version: string, expected?: readonly string[]): Promise<readonly string[]> {
+  await execute('npm', ['install', '--no-audit', '--no-fund', `zod@${version}`], { cwd: project });
+  await emitDeclarations('5.9');
+  await copyFile(join(root, 'scripts/try-package/contract.ts'), join(project, 'contract.mts'));
+  await bundle({ entry: 'contract.mts', outfile: 'contract.mjs', packages: 'external' });
+  const lines = await runIn(process.execPath, 'contract.mjs');
+  compare(`zod ${version}: ${lines.at(-1)}`, lines, expected ?? lines);
+  return lines;
 }
 
 async function bundle(options: { entry: string; outfile: string; packages: 'external' | 'bundle' }): Promise<void> {

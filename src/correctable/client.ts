@@ -4,6 +4,7 @@ import type { Correctable } from './correctable.ts';
 import { UPDATE } from './effects.ts';
 import type { DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
+import type { KindsOf } from './errors.ts';
 import { check, checkOptions, CorrectableError } from './errors.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
@@ -67,6 +68,25 @@ export type CorrectableAt<T, L extends Levels, S extends readonly string[], R ex
   FinalLevel<L, S, R>
 >;
 
+const CLIENT_OPTIONS: KindsOf<ClientOptions> = {
+  clock: 'object',
+  onUncaught: 'function',
+  onEvent: 'function',
+  timeoutMs: 'number',
+  trace: 'function',
+  captureContext: 'function',
+};
+
+type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
+
+const INVOKE_OPTIONS: KindsOf<RawOptions> = {
+  levels: 'object',
+  signal: 'object',
+  timeoutMs: 'number',
+  levelTimeoutsMs: 'object',
+  session: 'object',
+};
+
 /** Invokes operations on one store; `C` as in `Binding`. */
 export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
   /** The levels of the store, weakest first. */
@@ -129,7 +149,7 @@ export interface AnyClient extends AsyncDisposable {
 /**
  * A client of the store behind a binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for options out of range.
+ * @throws CorrectableError `INVALID_ARGUMENT` for options that are misspelt, of another kind or out of range.
  * @example
  * const store = createClient(memory());
  * await store.invoke(put('greeting', 'hello'));
@@ -147,7 +167,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
-  const environment = new Environment(checkOptions(options));
+  const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
   const sessions = new WeakMap<Session, BindingSession>();
@@ -159,11 +179,13 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     try {
       checkOpen();
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
-      checkOptions(how);
+      checkOptions(how, INVOKE_OPTIONS);
       if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
       source.name = operation.name + (operation.key ? ` "${operation.key}"` : '');
-      if (single) source.ladder = single;
-      else if (how.levels) source.ladder = request(ladder, how.levels);
+      if (single) {
+        check(!how.levels, 'levels', 'use invoke');
+        source.ladder = single;
+      } else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) {
         source.session = sessions.get(how.session);
         check(source.session, 'session', 'give an open one of this client');
@@ -206,7 +228,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
     session(how: SessionOptions = {}): Session {
-      const { tokens } = checkOptions(how);
+      const { tokens } = checkOptions(how, { tokens: 'object' });
       checkOpen();
       const opened = binding.openSession?.(tokens);
       if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');
@@ -233,8 +255,6 @@ function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingS
   sessions.set(session, opened);
   return session;
 }
-
-type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
 
 /** Counts each level that is late as failed; the strongest one fails the operation. */
 function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]: number | undefined }): void {

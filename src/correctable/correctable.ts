@@ -85,7 +85,8 @@ type NoPromise<U, Advice extends string> = U extends PromiseLike<unknown> ? Advi
 
 /**
  * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
- * many consumers, one operation. `await` gives the final value.
+ * many consumers, one operation. `await` gives the final value. What is called wrongly, with a callback that is no function
+ * or an option that is misspelt, throws `INVALID_ARGUMENT`, or rejects with it where there is a promise.
  *
  * `T` is the value, `L` the requested levels, `F` the level that the final can have. Covariant in all three, so that code
  * for every store can take a `Correctable<T, Levels, string>`.

@@ -117,9 +117,23 @@ export function check(isRight: unknown, field: string, advice: string): asserts 
   if (!isRight) throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
 }
 
-/** The `options` of a call: a text, a number or a list, as programs without types give, would count as none in silence. */
-export function checkOptions<O extends object>(options: O): O {
-  const given: unknown = options;
-  check(given && typeof given === 'object' && !Array.isArray(given), 'options', 'give { name: value }');
+/** What is called back: without it nobody would be told, in silence. */
+export function checkFunction(given: unknown, field: string): void {
+  check(typeof given === 'function', field, 'give a function');
+}
+
+/** What `typeof` says of each option in `O`, by its name; the compiler keeps such a table whole. */
+export type KindsOf<O> = { readonly [K in keyof O]-?: 'boolean' | 'function' | 'number' | 'object' | 'string' };
+
+/**
+ * What a call is given by name: its `options` unless `field` says what else. A text, a number or a list instead, as
+ * programs without types give, and a name that is misspelt would count as none in silence.
+ */
+export function checkOptions<O extends object>(options: O, kinds: KindsOf<O>, field = 'options'): O {
+  const given = options as Readonly<Record<string, unknown>>;
+  const known: Readonly<Record<string, string>> = kinds;
+  let wrong = given && typeof given === 'object' && !Array.isArray(given) ? undefined : field;
+  for (const name in given) if (given[name] !== undefined && typeof given[name] !== known[name]) wrong ??= name;
+  if (wrong) check(false, wrong, `give ${JSON.stringify(kinds).replaceAll('"', '')}`);
   return options;
 }

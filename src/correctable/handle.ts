@@ -14,7 +14,8 @@ import type {
   WhenOptions,
 } from './correctable.ts';
 import { map } from './derive.ts';
-import type { CorrectableError } from './errors.ts';
+import type { CorrectableError, KindsOf } from './errors.ts';
+import { checkFunction, checkOptions } from './errors.ts';
 import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
 import { settle, when } from './settle.ts';
@@ -22,7 +23,7 @@ import type { Source } from './source.ts';
 import { cancel, promiseOf, SOURCE } from './source.ts';
 import type { RunFunction } from './run.ts';
 import { speculate } from './speculate.ts';
-import { listenUntil, subscribe } from './subscribe.ts';
+import { listenUntil, signalOf, subscribe } from './subscribe.ts';
 import type { FinalView, PreliminaryView, View } from './view.ts';
 
 /** Old engines lack the symbol; `using` down-levelled by compilers finds this one. */
@@ -32,6 +33,8 @@ const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
 /** By this name Node asks an object how `console.log` shows it. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
+const CALLBACKS: KindsOf<Listener<unknown>> = { onUpdate: 'function', onFinal: 'function', onError: 'function' };
 
 export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
   readonly [SOURCE]: Source<T>;
@@ -53,43 +56,49 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   onUpdate(onUpdate: (value: T, view: PreliminaryView<T, L>) => void): this {
+    checkFunction(onUpdate, 'onUpdate');
     attach(this[SOURCE], onUpdate as ViewCallback<T>);
     return this;
   }
 
   onFinal(onFinal: (value: T, view: FinalView<T, L, F>) => void): this {
+    checkFunction(onFinal, 'onFinal');
     attach(this[SOURCE], undefined, onFinal as ViewCallback<T>);
     return this;
   }
 
   onError(onError: (error: CorrectableError) => void): this {
+    checkFunction(onError, 'onError');
     attach(this[SOURCE], undefined, undefined, onError);
     return this;
   }
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
     const source = this[SOURCE];
-    const { onUpdate, onFinal, onError } = callbacks as Listener<T>;
-    if (options?.signal === undefined) attach(source, onUpdate, onFinal, onError);
+    const { onUpdate, onFinal, onError } = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
+    const signal = signalOf(options);
+    if (signal === undefined) attach(source, onUpdate, onFinal, onError);
     else {
       if (onError) source.observed = true;
-      listenUntil(options.signal, source, { onUpdate, onFinal, onError });
+      listenUntil(signal, source, { onUpdate, onFinal, onError });
     }
     return this;
   }
 
   subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription {
-    return subscribe(this[SOURCE], observer as ViewObserver<T, Levels, string>, options?.signal);
+    return subscribe(this[SOURCE], observer as ViewObserver<T, Levels, string>, options);
   }
 
   speculate<U, G extends string = never>(
     run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
+    checkSteps(run, 'run', abort);
     return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
   }
 
   map<U>(transform: (value: T) => unknown): Correctable<U, L, F> {
+    checkFunction(transform, 'transform');
     return new Handle(map<T, U>(this[SOURCE], transform as (value: T) => U));
   }
 
@@ -97,6 +106,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
+    checkSteps(next, 'next', abort);
     return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), abort, passErrors: true }));
   }
 
@@ -152,4 +162,10 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
     return iterate(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<View<T, L, F>, undefined>;
   }
+}
+
+/** What is run on views, and, where there is one, what undoes it. */
+function checkSteps(run: unknown, field: string, abort: unknown): void {
+  checkFunction(run, field);
+  if (abort !== undefined) checkFunction(abort, 'abort');
 }

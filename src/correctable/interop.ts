@@ -1,6 +1,7 @@
 /** Carrying a Correctable across `async` functions and into renderers (C12). */
 import type { Correctable, CorrectableState } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
+import { check } from './errors.ts';
 import type { Levels } from './level.ts';
 import { sourceOf } from './source.ts';
 import type { View } from './view.ts';
@@ -39,6 +40,7 @@ const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, nev
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,
 ): Snapshot<T, L, F> {
+  check(correctable?.state, 'correctable', 'give one');
   const { state, latest } = correctable;
   // Held by what the snapshot shows: one of another copy of this package has no source to ask, and is not to be drawn for ever.
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;

@@ -3,7 +3,8 @@ import type { Sink } from './binding.ts';
 import type { Correctable } from './correctable.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { defaultEnvironment, Environment } from './environment.ts';
-import { check, checkOptions } from './errors.ts';
+import type { KindsOf } from './errors.ts';
+import { check, checkFunction, checkOptions } from './errors.ts';
 import { isThenable } from './given.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
@@ -31,6 +32,17 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
   readonly signal?: AbortSignal;
 }
 
+const OPTIONS: KindsOf<CorrectableOptions<unknown>> = {
+  clock: 'object',
+  onUncaught: 'function',
+  onEvent: 'function',
+  refining: 'boolean',
+  equals: 'function',
+  isOlder: 'function',
+  timeoutMs: 'number',
+  signal: 'object',
+};
+
 /** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
 export interface Maker<L extends Levels> {
   /** As `correctable(levels, executor, options)`. */
@@ -54,8 +66,8 @@ export interface WithSink<T, L extends Levels> {
  * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
  * the levels is inferred.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options out
- * of range.
+ * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options that are
+ * misspelt, of another kind or out of range.
  * @example
  * const price = correctable(['quoted', 'charged'])<number>((sink) => {
  *   sink.update(10, 'quoted');
@@ -99,14 +111,14 @@ function make<T>(
   executor: Executor<T, Levels>,
   options?: CorrectableOptions<T>,
 ): Correctable<T, Levels> {
-  check(typeof executor === 'function', 'executor', 'give a function');
+  checkFunction(executor, 'executor');
   const source = open(ladder, options);
   if (source.state === 'updating') execute(source, executor);
   return new Handle(source);
 }
 
 function open<T>(ladder: Ladder, options: CorrectableOptions<T> = NO_OPTIONS): Source<T> {
-  const source = new Source<T>(ladder, environmentFor(checkOptions(options)), options);
+  const source = new Source<T>(ladder, environmentFor(checkOptions(options, OPTIONS)), options);
   if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
   return source;
 }

@@ -1,6 +1,7 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
 import { leave, listenToAll } from './audience.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
+import type { KindsOf } from './errors.ts';
 import { check, checkOptions, CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
@@ -10,12 +11,21 @@ import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
 
+const OPTIONS: KindsOf<Options<unknown>> = {
+  enough: 'function',
+  when: 'function',
+  withinMs: 'number',
+  orLatest: 'boolean',
+  rest: 'string',
+};
+
 /** The error for a view that did not come; `cause` is the failure of the operation, if that is why. */
 type Refusal = (why: string, cause?: CorrectableError) => CorrectableError;
 
 export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: Refusal): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { when: before, enough = before, withinMs, orLatest, rest } = checkOptions(options);
+    const { when: before, enough = before, withinMs, orLatest, rest } = checkOptions(options, OPTIONS);
+    check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
     /** A later failure is nobody's error, whether there was a view or none in time. */
@@ -63,7 +73,7 @@ export async function when<T>(source: Source<T>, level: string, options: WhenOpt
   const { ladder } = source;
   const rank = requireLevel(ladder, level, 'level');
   const enough = (view: AnyView<T>): boolean => rankOf(ladder, view.level) >= rank;
-  const { withinMs } = checkOptions(options);
+  const { withinMs } = checkOptions(options, { withinMs: 'number' });
   return settle(source, { enough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
     const message = `${source.name}: no view at level "${level}" or above ${why}`;

@@ -4,7 +4,8 @@
  */
 import type { Listener } from './audience.ts';
 import { leave, listen } from './audience.ts';
-import type { Subscription, ViewObserver } from './correctable.ts';
+import type { LeaveOptions, Subscription, ViewObserver } from './correctable.ts';
+import { check, checkFunction, checkOptions } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
 import type { AnyView } from './view.ts';
@@ -16,6 +17,7 @@ const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Follower>>();
 
 /** Tells `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
 export function follow(signal: AbortSignal, follower: Follower): () => void {
+  check(signal.addEventListener, 'signal', 'give an AbortSignal');
   const followers = groups.get(signal) ?? new Set();
   if (followers.size === 0) {
     groups.set(signal, followers);
@@ -34,6 +36,8 @@ function tellFollowers(this: AbortSignal): void {
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
 export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {
   if (signal?.aborted) return () => {};
+  const stop = (): void => leave(source, seat);
+  const unfollow = signal && follow(signal, stop);
   const seat = listen(source, {
     onUpdate: listener.onUpdate,
     onFinal(value, view) {
@@ -45,20 +49,24 @@ export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T
       listener.onError?.(error);
     },
   });
-  const stop = (): void => leave(source, seat);
-  const unfollow = signal && follow(signal, stop);
   return () => {
     unfollow?.();
     stop();
   };
 }
 
+export function signalOf(options: LeaveOptions = {}): AbortSignal | undefined {
+  return checkOptions(options, { signal: 'object' }).signal;
+}
+
 export function subscribe<T>(
   source: Source<T>,
   observer: ViewObserver<T, Levels, string> | ((view: AnyView<T>) => void),
-  signal: AbortSignal | undefined,
+  options: LeaveOptions | undefined,
 ): Subscription {
+  const signal = signalOf(options);
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
+  checkFunction(target?.next ?? target?.error ?? target?.complete, 'observer');
   if (target.error) source.observed = true;
   let closed = false;
   const stop = listenUntil(signal, source, {

@@ -2,7 +2,6 @@
  * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
  * checked on both sides; it never pulls the implementation, so that a web page can import it.
  */
-import type * as z from 'zod/mini';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, isName, type NamesOf } from '../correctable/given.ts';
 import type { Reach } from '../correctable/level.ts';
@@ -10,10 +9,7 @@ import type { Effect, Operation } from '../correctable/operation.ts';
 import { keyBy } from './contract-key.ts';
 import { parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
-import { isSchemaPart } from './schema-parts.ts';
-
-/** A schema of `zod` or of `zod/mini`, which is a fifth of its size in a page. */
-export type Schema = z.core.$ZodType;
+import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
 
 /** Errors of the domain by name, each with the schema of what it says. */
 export type ErrorSchemas = Readonly<Record<string, Schema>>;
@@ -44,30 +40,30 @@ export interface OperationSpec<
    * The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. A gateway
    * makes it anew, whatever the client says.
    */
-  key?(args: z.output<A>): string;
+  key?(args: OutputOf<A>): string;
   /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
-  equals?(a: z.output<R>, b: z.output<R>): boolean;
+  equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
 
 /** The operations of a contract by name. */
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /** The arguments that a caller gives. */
-export type ArgsOf<S extends OperationSpec> = z.input<S['args']>;
+export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
 /** The arguments as a generator gets them, parsed. */
-export type ParsedArgsOf<S extends OperationSpec> = z.output<S['args']>;
+export type ParsedArgsOf<S extends OperationSpec> = OutputOf<S['args']>;
 /** The result of an operation. */
-export type ContractResultOf<S extends OperationSpec> = z.output<S['result']>;
+export type ContractResultOf<S extends OperationSpec> = OutputOf<S['result']>;
 
 type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
 
 /** What an error of the domain says, by its name. */
 export type ErrorDataOf<S extends OperationSpec> = {
-  readonly [N in keyof ErrorsOf<S> & string]: z.output<ErrorsOf<S>[N]>;
+  readonly [N in keyof ErrorsOf<S> & string]: OutputOf<ErrorsOf<S>[N]>;
 };
 /** The same as whoever makes the error gives it. */
 export type ErrorInputOf<S extends OperationSpec> = {
-  readonly [N in keyof ErrorsOf<S> & string]: z.input<ErrorsOf<S>[N]>;
+  readonly [N in keyof ErrorsOf<S> & string]: InputOf<ErrorsOf<S>[N]>;
 };
 
 interface BlueReach {
@@ -155,16 +151,21 @@ function checkSpec(spec: unknown, field: string): void {
   checkNamed(spec, { call: SPEC_CALL, field }, SPEC);
   const { effect, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
   check(effect === 'read' || effect === 'update', `${field}.effect`, "must be 'read' or 'update'");
-  check(isSchemaPart(args), `${field}.args`, 'must be a schema of zod, as z.object({ key: z.string() })');
-  check(isSchemaPart(result), `${field}.result`, 'must be a schema of zod, z.void() for none');
+  checkSchema(args, `${field}.args`, 'z.object({ key: z.string() })');
+  checkSchema(result, `${field}.result`, 'z.string(), or z.void() for none');
   checkRecord(errors, {
     call: '{ errors: { notEnough: z.object({ balance: z.number() }) } }',
     field: `${field}.errors`,
   });
   for (const [name, schema] of Object.entries(errors as object) as [string, unknown][]) {
-    check(isSchemaPart(schema), `${field}.errors.${name}`, 'must be a schema of zod');
+    checkSchema(schema, `${field}.errors.${name}`, 'z.object({ balance: z.number() })');
   }
   checkKinds(functions, 'function', 'key', 'equals');
+}
+
+function checkSchema(given: unknown, field: string, example: string): void {
+  const advice = `must be a schema of zod 4, not of zod 3 or another library: npm install zod@4, and write ${example}`;
+  check(isSchemaPart(given), field, advice);
 }
 
 /**

@@ -7,6 +7,7 @@ import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import { parseNow } from './parse-now.ts';
+import type { Schema } from './schema-parts.ts';
 
 /**
  * What the schema makes of the arguments of `operation`, which is its name.
@@ -14,7 +15,7 @@ import { parseNow } from './parse-now.ts';
  * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit; `UNSUPPORTED` for a schema
  * that answers later
  */
-export function parseBy(schema: z.core.$ZodType, args: unknown, operation: string): unknown {
+export function parseBy(schema: Schema, args: unknown, operation: string): unknown {
   const result = safeParse(schema, args, operation);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -23,7 +24,7 @@ export function parseBy(schema: z.core.$ZodType, args: unknown, operation: strin
   throw new CorrectableError('INVALID_ARGUMENT', message, { field, cause: result.error });
 }
 
-function safeParse(schema: z.core.$ZodType, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+function safeParse(schema: Schema, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
   try {
     return parseNow(schema, args);
   } catch (cause) {

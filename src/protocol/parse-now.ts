@@ -5,7 +5,7 @@
  */
 import { $ZodAsyncError } from 'zod/v4/core';
 import * as z from 'zod/mini';
-import { isSchemaPart, lazyInner, type SchemaPart } from './schema-parts.ts';
+import { isSchemaPart, lazyInner, type Schema, type SchemaPart } from './schema-parts.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -21,22 +21,31 @@ let isParsing = false;
  *
  * @throws $ZodAsyncError for a schema that answers later; whatever a function of the schema throws
  */
-export function parseNow(schema: z.core.$ZodType, value: unknown): z.core.util.SafeParseResult<unknown> {
+export function parseNow(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
   if (answersLater(schema)) throw new $ZodAsyncError();
   const isInner = isParsing;
   isParsing = true;
   try {
-    return z.safeParse(schema, value);
+    return z.safeParse(schema as z.core.$ZodType, value);
   } finally {
     isParsing = isInner;
   }
 }
 
 /**
+ * The schema of an application as generated code, which parses at a small share of the time: where it can be compiled, by
+ * zod from 4.5 on. One that answers later fails at each operation, compiled or not.
+ */
+export function compiled(schema: Schema): Schema {
+  if (answersLater(schema) || typeof z.compile !== 'function') return schema;
+  return z.compile(schema as z.core.$ZodType);
+}
+
+/**
  * Whether a schema can be seen to answer later. To be asked before the schema is compiled: what its functions give is
  * watched from then on.
  */
-export function answersLater(schema: z.core.$ZodType): boolean {
+export function answersLater(schema: Schema): boolean {
   const known = isLaterBySchema.get(schema);
   if (known !== undefined) return known;
   let isLater = false;
@@ -50,7 +59,7 @@ export function answersLater(schema: z.core.$ZodType): boolean {
   return isLater;
 }
 
-function hasLaterPart(schema: z.core.$ZodType): boolean {
+function hasLaterPart(schema: Schema): boolean {
   const seen = new Set<unknown>([schema]);
   let isLater = false;
   // Grows while it is gone through.

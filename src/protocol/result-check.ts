@@ -1,14 +1,15 @@
 /** Results held to a contract, by compiled schemas: about 30 ns an operation. */
 import { $ZodAsyncError } from 'zod/v4/core';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { CorrectableError } from '../correctable/errors.ts';
-import { answersLater, parseNow, takeIn } from './parse-now.ts';
+import { compiled, parseNow, takeIn } from './parse-now.ts';
+import type { Schema } from './schema-parts.ts';
 
 /** Gives the result of an operation as its schema lets it out: without what that does not name. */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
-/** What is needed of a contract's operations. `result` may be a schema of `zod` or of `zod/mini`. */
-export type ResultSchemas = Readonly<Record<string, { readonly result: z.core.$ZodType }>>;
+/** What is needed of a contract's operations. */
+export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
 
 /**
  * Compiles the result schemas of a contract into a check. The check throws `INVALID_VALUE` with the path of what does
@@ -26,11 +27,7 @@ export function resultCheck(operations: ResultSchemas): ResultCheck {
   };
 }
 
-function compiled(schema: z.core.$ZodType): z.core.$ZodType {
-  return answersLater(schema) ? schema : z.compile(schema);
-}
-
-function safeParse(schema: z.core.$ZodType, result: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+function safeParse(schema: Schema, result: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
   try {
     return parseNow(schema, result);
   } catch (cause) {

@@ -1,4 +1,21 @@
-/** What schemas of `zod` and `zod/mini` have inside, as far as it is looked into here. */
+/**
+ * What schemas of zod 4 have inside, as far as it is looked into here: the same in `zod` and `zod/mini`, and in each 4.x.
+ * Types of zod itself differ from one 4.x to the next: what an application gives is not held to those of one version.
+ */
+
+/** A schema of zod 4, whichever 4.x: of `zod`, or of `zod/mini`, which is a fifth of its size in a page. */
+export interface Schema {
+  readonly _zod: { readonly def: object; readonly input: unknown; readonly output: unknown };
+}
+
+/** What a schema takes. Conditional, as in zod: the compiler lets a contract be one of any operations only so. */
+export type InputOf<S extends Schema> = S extends { readonly _zod: { readonly input: unknown } }
+  ? S['_zod']['input']
+  : never;
+/** What a schema makes of that. */
+export type OutputOf<S extends Schema> = S extends { readonly _zod: { readonly output: unknown } }
+  ? S['_zod']['output']
+  : never;
 
 /** A schema, or a check of one. */
 export interface SchemaPart {

@@ -2,8 +2,8 @@
 import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { check, checkOptions, CorrectableError } from '../correctable/errors.ts';
-import { checkKinds, hasMethods } from '../correctable/given.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { checkKinds, checkRecord, hasMethods } from '../correctable/given.ts';
 import type { Levels } from '../correctable/level.ts';
 import { correctable, type CorrectableOptions } from '../correctable/make.ts';
 
@@ -52,7 +52,8 @@ export function fromObservable<T, E, const L extends Levels>(
 ): Correctable<T, L> {
   const isObservable = hasMethods(observable, 'subscribe', 'pipe');
   check(isObservable, 'observable', "give one of rxjs, as fromObservable(['partial', 'complete'], search$)");
-  const { view, ...rest } = checkOptions(options);
+  checkRecord(options, { call: "fromObservable(['partial', 'complete'], search$, { timeoutMs: 500 })" });
+  const { view, ...rest } = options;
   checkKinds(options, 'function', 'view');
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
     const wanted = until(signal, observable);

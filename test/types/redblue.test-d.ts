@@ -1,6 +1,7 @@
 /** Types of a service flow from its contract and tables to shadow operations, generators and clients. */
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import * as three from 'zod/v3';
 import type { Correctable } from '../../src/correctable/correctable.ts';
 import { createClient } from '../../src/correctable/client.ts';
 import type { AnyClient, Client } from '../../src/correctable/client.ts';
@@ -114,6 +115,27 @@ describe('service types', () => {
     defineService(one, { ...implementation, generators: { get: async () => 1 } });
     // @ts-expect-error no generator
     defineService(one, { ...implementation, generators: {} });
+  });
+
+  test('schemas: of any zod 4, none of zod 3', () => {
+    /** What zod says of itself is another literal in each 4.x. */
+    type OfAnother<S extends z.ZodType> = Omit<S, '_zod'> & {
+      readonly _zod: Omit<S['_zod'], 'version'> & { readonly version: { major: 4; minor: 0; patch: number } };
+    };
+    const ofAnother = <S extends z.ZodType>(schema: S) => schema as unknown as OfAnother<S>;
+    const args = ofAnother(z.object({ key: z.string().transform(Number) }));
+    // @ts-expect-error so that the test is about what it says
+    const own: z.ZodType = args;
+    const others = defineContract('others', { get: { effect: 'read', args, result: z.string() } });
+    expectTypeOf(others.get).parameter(0).toEqualTypeOf<{ key: string }>();
+    // @ts-expect-error of zod 3
+    defineContract('old', { get: { effect: 'read', args: three.object({}), result: z.string() } });
+    // @ts-expect-error of zod 3
+    defineContract('old', { get: { effect: 'read', args: z.object({}), result: three.string() } });
+    const spec = { effect: 'read', args: z.object({}), result: z.null() } as const;
+    // @ts-expect-error of zod 3
+    defineContract('old', { get: { ...spec, errors: { no: three.string() } } });
+    void own;
   });
 
   test('client: arguments as given, results and levels from the contract and the binding', () => {

@@ -1,12 +1,15 @@
 /** Schemas as generated code: validation at a small share of a server's time, with one schema as the truth. */
 import * as z from 'zod/mini';
 import type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
-import { answersLater } from '../../protocol/parse-now.ts';
+import { compiled } from '../../protocol/parse-now.ts';
 import { operationHashes } from '../../protocol/schema-hash.ts';
 
-/** Compiles a schema. Strict: one that cannot be compiled is a mistake to be seen when the server starts. */
+/**
+ * Compiles a schema, by zod from 4.5 on. Strict: one that cannot be compiled is a mistake to be seen when the server
+ * starts.
+ */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
-  return z.compile(schema, { strict: true });
+  return typeof z.compile === 'function' ? z.compile(schema, { strict: true }) : schema;
 }
 
 /** A catalogue with compiled schemas. */
@@ -19,10 +22,9 @@ export interface CompiledCatalogue extends Catalogue {
 
 /** The same catalogue, with schemas compiled where they can be: those of applications may hold what cannot. */
 export function compileCatalogue({ name, hash, operations }: Catalogue): CompiledCatalogue {
-  const compiled: Record<string, CatalogueEntry> = {};
+  const faster: Record<string, CatalogueEntry> = {};
   for (const [operation, { effect, args }] of Object.entries(operations)) {
-    // Those fail at each operation, compiled or not.
-    compiled[operation] = { effect, args: answersLater(args) ? args : z.compile(args) };
+    faster[operation] = { effect, args: compiled(args) };
   }
-  return { name, hash, operations: compiled, given: operations, operationHashes: operationHashes(operations) };
+  return { name, hash, operations: faster, given: operations, operationHashes: operationHashes(operations) };
 }

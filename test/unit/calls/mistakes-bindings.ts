@@ -1,6 +1,7 @@
 /** Mistakes with bindings in process, in front of others and over a wire, and with contracts and observables. */
 import { Observable } from 'rxjs';
 import * as z from 'zod';
+import * as three from 'zod/v3';
 import { binding, contract, type Mistake, type Mistakes } from './untyped.ts';
 
 const url = 'ws://127.0.0.1:7420/irl';
@@ -31,6 +32,21 @@ const ofContracts: Mistakes = {
         'arguments that are no schema',
         'operations.get.args',
         (f) => f('shop', { get: { ...spec, args: { key: 'string' } } }),
+      ],
+      [
+        'arguments by a schema of zod 3',
+        'operations.get.args',
+        (f) => f('shop', { get: { ...spec, args: three.object({}) } }),
+      ],
+      [
+        'a result by a schema of zod 3',
+        'operations.get.result',
+        (f) => f('shop', { get: { ...spec, result: three.null() } }),
+      ],
+      [
+        'an error by a schema of zod 3',
+        'operations.get.errors.none',
+        (f) => f('shop', { get: { ...spec, errors: { none: three.string() } } }),
       ],
       ['a result that is no schema', 'operations.get.result', (f) => f('shop', { get: { ...spec, result: String } })],
       ['no result', 'operations.get.result', (f) => f('shop', { get: { effect: 'read', args: spec.args } })],
@@ -266,6 +282,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['levels without a list', 'levels', (f) => f('weak', new Observable())],
         ['a function for the options', 'options', (f) => f(levels, new Observable(), () => 1)],
+        ['an option that is misspelt', 'timeout', (f) => f(levels, new Observable(), { timeout: 5 })],
         ['a level for the view', 'view', (f) => f(levels, new Observable(), { view: 'weak' })],
       ],
     },

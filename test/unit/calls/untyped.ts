@@ -12,8 +12,13 @@ export interface Untyped {
 /** What an entry exports. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What was called wrongly, the field that the error names, and the call. */
-export type Mistake = readonly [what: string, field: string, call: (f: Untyped, entry: Entry) => unknown];
+/** What was called wrongly, the field that the error names, the call, and the code where it is not that of the function. */
+export type Mistake = readonly [
+  what: string,
+  field: string,
+  call: (f: Untyped, entry: Entry) => unknown,
+  code?: string,
+];
 
 /** The mistakes with one function, or why it can be called by none. */
 export type MistakesWith =
