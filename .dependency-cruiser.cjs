@@ -1,5 +1,5 @@
 /** The direction of dependencies (docs/ARCHITECTURE.md, "Folders"): each rule names what it protects. */
-const library = '^src/(correctable|operations|bindings|transport|protocol|rxjs)/';
+const library = '^src/(correctable|operations|policies|bindings|transport|protocol|rxjs)/';
 const tests = '^(demo|bench|engines|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -18,6 +18,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/operations/' },
       to: { pathNot: '^src/(operations|correctable)/' },
+    },
+    {
+      name: 'policies-know-the-core-only',
+      severity: 'error',
+      from: { path: '^src/policies/' },
+      to: { pathNot: '^src/(policies|correctable)/' },
     },
     {
       name: 'entry-re-exports-the-core-only',

@@ -13,6 +13,7 @@ export default defineConfig({
     'bindings/redblue/index': 'src/bindings/redblue/index.ts',
     'bindings/zookeeper/index': 'src/bindings/zookeeper/index.ts',
     'bindings/cassandra/index': 'src/bindings/cassandra/index.ts',
+    'policies/index': 'src/policies/index.ts',
     'rxjs/index': 'src/rxjs/index.ts',
     'server/index': 'src/server/index.ts',
     'testing/index': 'src/testing/index.ts',

@@ -16,6 +16,7 @@ const entries = [
   { name: 'index', path: 'dist/index.js', budget: 'index.js' },
   { name: 'correctable', path: 'dist/index.js', only: 'correctable', budget: 'correctable.js' },
   { name: 'operations', path: 'dist/operations/index.js' },
+  { name: 'policies', path: 'dist/policies/index.js' },
   { name: 'bindings/memory', path: 'dist/bindings/memory/index.js' },
   { name: 'bindings/primary-backup', path: 'dist/bindings/primary-backup/index.js' },
   { name: 'bindings/cache', path: 'dist/bindings/cache/index.js' },

@@ -35,7 +35,13 @@ export type {
   ViewObserver,
   WhenOptions,
 } from './correctable/correctable.ts';
-export type { CorrectableEvent, DropCounts, DropReason, EnvironmentOptions } from './correctable/environment.ts';
+export type {
+  CorrectableEvent,
+  Counters,
+  DropCounts,
+  DropReason,
+  EnvironmentOptions,
+} from './correctable/environment.ts';
 export { structurallyEqual } from './correctable/equal.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
 export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
@@ -55,4 +61,5 @@ export type {
 export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
 export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
+export type { Policy } from './correctable/policy.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';

@@ -2,7 +2,7 @@
 import type { Binding, BindingSession } from './binding.ts';
 import type { Correctable } from './correctable.ts';
 import { UPDATE } from './effects.ts';
-import type { DropCounts, EnvironmentOptions } from './environment.ts';
+import type { Counters, DropCounts, EnvironmentOptions } from './environment.ts';
 import { Environment } from './environment.ts';
 import type { KindsOf } from './errors.ts';
 import { check, checkOptions, CorrectableError } from './errors.ts';
@@ -12,6 +12,7 @@ import { declareLevels, rankOf, request, requireLevel } from './ladder.ts';
 import type { Believed, FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from './level.ts';
 import { guard, requireTimeout } from './make.ts';
 import type { Operation } from './operation.ts';
+import type { Policy, Submit } from './policy.ts';
 import type { SourceOptions } from './source.ts';
 import { closeAfter, extrasOf, letGo, onClose, outcome, Source } from './source.ts';
 
@@ -28,6 +29,16 @@ export interface ClientOptions extends EnvironmentOptions {
    * `AsyncLocalStorage.snapshot`, so that they see the async context of the invocation.
    */
   readonly captureContext?: () => (callback: () => void) => void;
+  /**
+   * Tries again what failed, could succeed the next time, and certainly had no effect: `retries({ attempts: 3 })` of
+   * `correctables/policies`. Unless given, the first failure is the operation's.
+   */
+  readonly retry?: Policy | undefined;
+  /**
+   * Lets a read have the views of an equal one under way: `sharedReads()` of `correctables/policies`. Unless given, each
+   * read is submitted, so that what it is told is no older than its call.
+   */
+  readonly shareReads?: Policy | undefined;
 }
 
 export interface InvokeOptions<K extends string = string> {
@@ -39,6 +50,10 @@ export interface InvokeOptions<K extends string = string> {
   readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
   /** The session to keep: made by `session()` of the same client. */
   readonly session?: Session | undefined;
+  /** Instead of the client's; `false` for one attempt. */
+  readonly retry?: Policy | false | undefined;
+  /** `false` for a submission of its own, whatever the client does with its reads. */
+  readonly shareReads?: false | undefined;
 }
 
 /**
@@ -75,6 +90,8 @@ const CLIENT_OPTIONS: KindsOf<ClientOptions> = {
   timeoutMs: 'number',
   trace: 'function',
   captureContext: 'function',
+  retry: 'function',
+  shareReads: 'function',
 };
 
 type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
@@ -85,6 +102,8 @@ const INVOKE_OPTIONS: KindsOf<RawOptions> = {
   timeoutMs: 'number',
   levelTimeoutsMs: 'object',
   session: 'object',
+  retry: 'boolean, function',
+  shareReads: 'boolean',
 };
 
 /** Invokes operations on one store; `C` as in `Binding`. */
@@ -95,6 +114,8 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   readonly strongest: Strongest<L>;
   /** How many views and calls of the binding were dropped so far, by reason. */
   readonly drops: DropCounts;
+  /** What has become of its operations so far. */
+  readonly counters: Counters;
   /**
    * Invokes `operation` and gives one view per level, all levels unless told otherwise. Never throws: what is wrong
    * with the call closes the Correctable with an error, before anything is sent.
@@ -168,10 +189,17 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
   const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
+  const counters = (environment.counters = { ...NO_COUNTS });
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
   const sessions = new WeakMap<Session, BindingSession>();
-  let isClosed = false;
+  const alone: Submit = (operation, source) => {
+    if (operation.effect === 'update') source.done = UPDATE;
+    closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
+  };
+  const shared = applied('shareReads', options.shareReads, alone);
+  // What is no policy is refused here, not at each invocation.
+  submitBy(options);
 
   function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
@@ -194,20 +222,19 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
-      if (source.state === 'updating') {
-        if (operation.effect === 'update') source.done = UPDATE;
-        closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
-      }
+      if (source.state === 'updating') submitBy(how)(operation, source);
     } catch (error) {
       source.fail(error);
     }
     return new Handle(source);
   }
 
+  function submitBy({ retry = options.retry, shareReads }: Choice): Submit {
+    return applied('retry', retry, shareReads === false ? alone : shared);
+  }
+
   function checkOpen(): void {
-    if (isClosed) {
-      throw new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
-    }
+    if (environment.isClosed) throw closed();
   }
 
   function unsupported(field: string, what: string): CorrectableError {
@@ -215,7 +242,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   }
 
   async function close(): Promise<void> {
-    isClosed = true;
+    environment.isClosed = true;
+    for (const source of environment.waiting ?? []) source.fail(closed());
     await binding.close();
   }
 
@@ -224,6 +252,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     weakest,
     strongest,
     drops: environment.drops,
+    counters,
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
@@ -254,6 +283,31 @@ function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingS
   };
   sessions.set(session, opened);
   return session;
+}
+
+const NO_COUNTS: Counters = {
+  confirmed: 0,
+  corrected: 0,
+  speculationsWon: 0,
+  speculationsLost: 0,
+  retried: 0,
+  shared: 0,
+};
+
+/** Which policies hold for one operation, as far as it says. */
+interface Choice {
+  readonly retry?: Policy | false | undefined;
+  readonly shareReads?: unknown;
+}
+
+const closed = (): CorrectableError =>
+  new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
+
+/** The way to submit that `policy`, if any, makes of `submit`. */
+function applied(field: string, policy: Policy | false | undefined, submit: Submit): Submit {
+  if (!policy) return submit;
+  check(typeof policy === 'function', field, 'give one of correctables/policies');
+  return policy(submit);
 }
 
 /** Counts each level that is late as failed; the strongest one fails the operation. */

@@ -37,11 +37,33 @@ export interface EnvironmentOptions {
 /** How many views and calls were dropped, by reason. */
 export type DropCounts = { readonly [R in DropReason]: number };
 
+/** What has become of the operations of a client. */
+export interface Counters {
+  /** Finals with the value of the preliminary view before them. */
+  readonly confirmed: number;
+  /** Finals with another value than the preliminary view before them. */
+  readonly corrected: number;
+  /** Runs of `speculate` and `chain` on a preliminary view whose value the final has. */
+  readonly speculationsWon: number;
+  /** Runs of `speculate` and `chain` that were undone since a later view has another value. */
+  readonly speculationsLost: number;
+  /** Attempts after the first, by `retry`. */
+  readonly retried: number;
+  /** Reads that were not submitted since an equal one was under way, by `shareReads`. */
+  readonly shared: number;
+}
+
 export class Environment {
   readonly clock: Clock;
   readonly drops: { -readonly [R in DropReason]: number };
+  /** Those of the client, where there is one. */
+  declare counters: { -readonly [C in keyof Counters]: number } | undefined;
   /** By time limit, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList> = new Map();
+  /** Whether the client was closed. */
+  declare isClosed: boolean | undefined;
+  /** Operations between two attempts: with the binding nobody else would close them. */
+  declare waiting: Set<{ fail(error: unknown): void }> | undefined;
   readonly #options: EnvironmentOptions;
   /** Known from the first time that the running stretch of code asked. */
   #tickAt: number | undefined;

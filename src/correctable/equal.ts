@@ -110,7 +110,7 @@ function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pa
 }
 
 /** The same for all that are equal, and another for most that are not: without it each is compared with each. */
-function sketchOf(key: unknown): string {
+export function sketchOf(key: unknown): string {
   if (typeof key !== 'object' || !key || ArrayBuffer.isView(key)) return '';
   const items = Object.entries(key).map(([name, item]) => name + (typeof item === 'object' ? '' : String(item)));
   return items.sort().join();

@@ -122,8 +122,9 @@ export function checkFunction(given: unknown, field: string): void {
   check(typeof given === 'function', field, 'give a function');
 }
 
-/** What `typeof` says of each option in `O`, by its name; the compiler keeps such a table whole. */
-export type KindsOf<O> = { readonly [K in keyof O]-?: 'boolean' | 'function' | 'number' | 'object' | 'string' };
+/** What `typeof` may say of each option in `O`, by its name; the compiler keeps such a table whole. */
+export type KindsOf<O> = { readonly [K in keyof O]-?: Kind | `${Kind}, ${Kind}` };
+type Kind = 'boolean' | 'function' | 'number' | 'object' | 'string';
 
 /**
  * What a call is given by name: its `options` unless `field` says what else. A text, a number or a list instead, as
@@ -133,7 +134,8 @@ export function checkOptions<O extends object>(options: O, kinds: KindsOf<O>, fi
   const given = options as Readonly<Record<string, unknown>>;
   const known: Readonly<Record<string, string>> = kinds;
   let wrong = given && typeof given === 'object' && !Array.isArray(given) ? undefined : field;
-  for (const name in given) if (given[name] !== undefined && typeof given[name] !== known[name]) wrong ??= name;
+  for (const name in given)
+    if (given[name] !== undefined && !known[name]?.includes?.(typeof given[name])) wrong ??= name;
   if (wrong) check(false, wrong, `give ${JSON.stringify(kinds).replaceAll('"', '')}`);
   return options;
 }

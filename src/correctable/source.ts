@@ -1,7 +1,7 @@
 /**
  * The state machine of one operation (Correctables, OSDI 2016, Figure 3): `updating → (update)* → final | error`. The
  * binding sees it as its sink and its context; consumers see it through the Correctable. The table of states and
- * events, with the invariants C1–C14, is docs/spec/correctable.md.
+ * events, with the invariants C1–C15, is docs/spec/correctable.md.
  *
  * What is not for the binding is a function of this module, not a method.
  */
@@ -168,8 +168,12 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     }
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
-    if (final) close(this, 'final');
-    else if (latest) keep(this, latest);
+    if (final) {
+      // What is made of an operation may repeat a level, and counts with the operation.
+      const { counters } = environment;
+      if (counters && latest && !this.options.refining) counters[confirms ? 'confirmed' : 'corrected']++;
+      close(this, 'final');
+    } else if (latest) keep(this, latest);
     deliver(this, view as AnyView<T>);
   }
 }

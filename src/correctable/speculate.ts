@@ -69,13 +69,17 @@ function onView<T, U>(speculation: Speculation<T, U>, view: AnyView<T>): void {
   // Equality is asked once per view: by the source, where the run's input is the view just before.
   const holds = live && (live.input === seen ? view.confirms : isEqual(source, view.value, live.input.value));
   speculation.seen = view;
+  const { counters } = result.environment;
   if (live && holds) {
     live.input = view;
+    if (view.final && counters) counters.speculationsWon++;
     tell(speculation, live);
   } else {
     speculation.waiting = view;
-    if (live) refute(speculation, live);
-    else if (!undoing) begin(speculation);
+    if (live) {
+      if (counters) counters.speculationsLost++;
+      refute(speculation, live);
+    } else if (!undoing) begin(speculation);
   }
   if (!view.final) return;
   // The last step has begun; of `speculate`, effects may still come.

@@ -2,12 +2,12 @@
  * The application's functions as the transport calls them: what one throws, or gives that makes no sense, is reported as
  * an error that nobody caught, and the connection goes on as if it had done well.
  */
+import { exponentialBackoff, type Backoff } from '../correctable/backoff.ts';
 import { defaultEnvironment } from '../correctable/environment.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { isThenable } from '../correctable/given.ts';
 import { TOKEN_LENGTH_MAX } from '../protocol/message-kind.ts';
 import { isWellFormed } from '../protocol/value-domain.ts';
-import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
 
 /** Reports an error that no caller waits for. */
 export function reportUncaught(error: unknown): void {
@@ -44,10 +44,7 @@ function problemOf(token: unknown): string | undefined {
 }
 
 /** A policy that always knows: where the one given does not, delays grow as they do by default. */
-export function guardedReconnect(
-  policy: ReconnectPolicy,
-  random: () => number,
-): (attempt: number) => number | undefined {
+export function guardedReconnect(policy: Backoff, random: () => number): (attempt: number) => number | undefined {
   const fallback = exponentialBackoff();
   const guardedRandom = (): number => {
     try {

@@ -1,10 +1,10 @@
 /** Options of a connection, with defaults filled in and checked. */
+import { exponentialBackoff, type Backoff } from '../correctable/backoff.ts';
 import { check, type CorrectableError } from '../correctable/errors.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
 import { msgpackCodec } from '../protocol/msgpack-codec.ts';
 import type { OwnContract } from './agreement.ts';
-import { exponentialBackoff, type ReconnectPolicy } from './backoff.ts';
 import { guardedListener, guardedToken } from './callbacks.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
@@ -31,7 +31,7 @@ export interface ConnectionOptions {
    * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
    * held for 5 s.
    */
-  readonly reconnect?: ReconnectPolicy | undefined;
+  readonly reconnect?: Backoff | undefined;
   /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
   readonly connectTimeoutMs?: number | undefined;
   /**
@@ -66,7 +66,7 @@ export interface ConnectionSettings {
   readonly token: () => Promise<string | undefined>;
   /** The token is always the same: asking for it again gives no fresh one. */
   readonly tokenIsFixed: boolean;
-  readonly reconnect: ReconnectPolicy;
+  readonly reconnect: Backoff;
   readonly connectTimeoutMs: number;
   readonly heartbeatMs: number;
   readonly pongTimeoutMs: number;

@@ -1,5 +1,5 @@
 /** Sends a fresh token before the present one ends, so that a long connection need not be opened again. */
-import { exponentialBackoff } from './backoff.ts';
+import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { ConnectionSettings } from './options.ts';
 
 /** When to renew, as a share of the time that a token lasts. */

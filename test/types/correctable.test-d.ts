@@ -31,6 +31,7 @@ import {
   isCorrectableError,
 } from '../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
+import { exponentialBackoff, retries, sharedReads } from '../../src/policies/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
 declare const three: Binding<Three>;
@@ -84,6 +85,23 @@ test('invokeWeak and invokeStrong: one level each', () => {
   expectTypeOf(client.invokeStrong(get<1>('k'))).toEqualTypeOf<
     Correctable<1 | undefined, readonly ['strong'], 'weak' | 'causal' | 'strong'>
   >();
+});
+
+test('policies: made by their functions, the counters for reading', () => {
+  const client = createClient(three, { retry: retries({ attempts: 2 }), shareReads: sharedReads() });
+  void client.invoke(get('k'), { retry: false, shareReads: false, levels: ['weak'] });
+  void client.invokeWeak(get('k'), { retry: retries({ backoff: exponentialBackoff({ firstMs: 5 }) }) });
+  expectTypeOf(client.counters.confirmed).toEqualTypeOf<number>();
+  // @ts-expect-error nobody sets a counter
+  client.counters.confirmed = 0;
+  // @ts-expect-error a policy is made by retries
+  createClient(three, { retry: { attempts: 3 } });
+  // @ts-expect-error it is to be called
+  createClient(three, { retry: retries });
+  // @ts-expect-error it is to be called
+  createClient(three, { shareReads: sharedReads });
+  // @ts-expect-error what the client does not share is not shared for one call
+  void client.invoke(get('k'), { shareReads: sharedReads() });
 });
 
 test('a binding whose levels are not known: strings', () => {

@@ -7,8 +7,8 @@ export {
   exponentialBackoff,
   neverReconnect,
   type BackoffOptions,
-  type ReconnectPolicy,
-} from '../../transport/backoff.ts';
+  type Backoff as ReconnectPolicy,
+} from '../../correctable/backoff.ts';
 export type { ConnectionState } from '../../transport/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/websocket.ts';

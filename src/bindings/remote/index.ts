@@ -4,8 +4,8 @@ export {
   exponentialBackoff,
   neverReconnect,
   type BackoffOptions,
-  type ReconnectPolicy,
-} from '../../transport/backoff.ts';
+  type Backoff as ReconnectPolicy,
+} from '../../correctable/backoff.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
 export { byContract, type Handlers } from '../../protocol/by-contract.ts';
 export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/catalogue.ts';

@@ -2,6 +2,7 @@
  * The mistakes that people make, by the entry and the function that they call: arguments forgotten, swapped or of another
  * kind, options misspelt. `whole` are those that the right call shows; `parts`, those that are about one option.
  */
+import { createClient, type Policy } from '../../../src/index.ts';
 import { callsOfBindings } from './mistakes-bindings.ts';
 import { callsOfEngines } from './mistakes-engines.ts';
 import { callsOfServer } from './mistakes-server.ts';
@@ -31,6 +32,9 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a list for a callback', 'onEvent', (f) => f(binding(), { onEvent: [] })],
         ['a switch for a callback', 'trace', (f) => f(binding(), { trace: true })],
         ['what a callback gave', 'captureContext', (f) => f(binding(), { captureContext: 'context' })],
+        ['retries without a policy', 'retry', (f) => f(binding(), { retry: { attempts: 3 } })],
+        ['shared reads without a policy', 'shareReads', (f) => f(binding(), { shareReads: true })],
+        ['invoke: retries without a policy', 'retry', (f) => method(f(binding()), 'invoke')(read, { retry: 3 })],
         ['invoke: no operation', 'operation', (f) => method(f(binding()), 'invoke')()],
         ['invoke: the name of an operation', 'operation', (f) => method(f(binding()), 'invoke')('get', 'k')],
         ['invoke: a builder that was not called', 'operation', (f) => method(f(binding()), 'invoke')(contract().get)],
@@ -203,6 +207,36 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
+  },
+  './policies': {
+    retries: {
+      shows: 'retries({ attempts: 3 })',
+      whole: [
+        ['a number', 'options', (f) => f(3)],
+        ['not called, given to a client', 'options', (f) => createClient(binding(), { retry: f as unknown as Policy })],
+        ['the name of another library', 'retries', (f) => f({ retries: 3 })],
+      ],
+      parts: [
+        ['no attempt', 'attempts', (f) => f({ attempts: 0 })],
+        ['attempts for ever', 'attempts', (f) => f({ attempts: Infinity })],
+        ['a text for the attempts', 'attempts', (f) => f({ attempts: '3' })],
+        ['milliseconds for the backoff', 'backoff', (f) => f({ backoff: 100 })],
+        ['a number for the random', 'random', (f) => f({ random: 0.5 })],
+      ],
+    },
+    sharedReads: {
+      shows: 'write sharedReads()',
+      whole: [
+        ['options', 'options', (f) => f({ maxMs: 5 })],
+        [
+          'not called, given to a client',
+          'options',
+          (f) => createClient(binding(), { shareReads: f as unknown as Policy }),
+        ],
+      ],
+      parts: [],
+    },
+    exponentialBackoff: 'is bundled with every page: its numbers are looked at by nobody',
   },
   ...callsOfBindings,
   ...callsOfEngines,

@@ -1,7 +1,7 @@
 /** What the application gives may throw, at any of its uses: the client goes on, or ends with a reason; nothing is lost. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
-import { exponentialBackoff } from '../../../src/transport/backoff.ts';
+import { exponentialBackoff } from '../../../src/correctable/backoff.ts';
 import type { ConnectionOptions } from '../../../src/transport/options.ts';
 import { readX, writeX, type SinkDouble } from '../../support/wire.ts';
 import { FakePlatform } from './fake-platform.ts';

@@ -1,7 +1,7 @@
 /** The connection's shell, with sockets and time driven by hand. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
-import { neverReconnect } from '../../../src/transport/backoff.ts';
+import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import { connect } from '../../../src/transport/connection.ts';
 import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';

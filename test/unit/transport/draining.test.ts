@@ -1,6 +1,6 @@
 /** Servers that say that they go: the next connection is opened at once, the old one kept for its answers. */
 import { describe, expect, test } from 'vitest';
-import { neverReconnect } from '../../../src/transport/backoff.ts';
+import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { settled, type FakeSocket } from './fake-platform.ts';
 import { startOpen, submit, welcome, type Fixture } from './set-up.ts';

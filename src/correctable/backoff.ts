@@ -1,10 +1,10 @@
-/** When to connect again after a lost connection. */
+/** When to try again: after a lost connection, or what a store could not do now. */
 
-/** A policy for connecting again. */
-export interface ReconnectPolicy {
+/** A policy for trying again. */
+export interface Backoff {
   /**
-   * How long to wait before attempt number `attempt` (1 is the first after a loss), in milliseconds; `undefined` to give
-   * up. `random` returns a number in [0, 1).
+   * How long to wait before attempt number `attempt` (1 is the first after a failure), in milliseconds; `undefined` to
+   * give up. `random` returns a number in [0, 1).
    */
   delayMs(attempt: number, random: () => number): number | undefined;
 }
@@ -28,7 +28,7 @@ export interface BackoffOptions {
  * @example
  * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxMs: 1000, attemptsMax: 10 }) });
  */
-export function exponentialBackoff(options: BackoffOptions = {}): ReconnectPolicy {
+export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
   const { firstMs = 100, factor = 2, maxMs = 5_000, attemptsMax = Infinity } = options;
   return {
     delayMs(attempt, random) {
@@ -45,4 +45,4 @@ export function exponentialBackoff(options: BackoffOptions = {}): ReconnectPolic
  * @example
  * const store = remote({ url, levels, reconnect: neverReconnect });
  */
-export const neverReconnect: ReconnectPolicy = { delayMs: () => undefined };
+export const neverReconnect: Backoff = { delayMs: () => undefined };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exponentialBackoff, neverReconnect } from '../../../src/transport/backoff.ts';
+import { exponentialBackoff, neverReconnect } from '../../../src/correctable/backoff.ts';
 
 const most = (): number => 0.999_999;
 const least = (): number => 0;

@@ -1,0 +1,52 @@
+/** Submitting for others: a source that the binding feeds, and those who get what it gets (C15). */
+import type { ErrorCallback } from '../correctable/audience.ts';
+import { hasAudience, leave, listenToAll } from '../correctable/audience.ts';
+import { addPart } from '../correctable/effects.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { Submit } from '../correctable/policy.ts';
+import type { Source } from '../correctable/source.ts';
+import { failWith, letGo, onClose } from '../correctable/source.ts';
+
+/**
+ * Tells `outer` each view of `inner` as a binding would, confirmations as confirmations; `onError` sees to the failure.
+ * When the last of those whom it tells has been given up, so is `inner`.
+ */
+export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
+  let told: number | undefined;
+  let known = 0;
+  addPart(outer, inner);
+  outer.whereabouts = {
+    // Unless the binding says, it may have.
+    get mayHaveLeft() {
+      return inner.whereabouts?.mayHaveLeft !== false;
+    },
+    get obstacle() {
+      return inner.extras?.error ?? inner.whereabouts?.obstacle;
+    },
+  };
+  const seat = listenToAll(
+    inner,
+    (value, view) => {
+      if (view.seq === told) outer.confirm(view.level, known, view);
+      else known = outer.update(value, view.level, view);
+      told = view.seq;
+    },
+    onError,
+  );
+  onClose(outer, () => {
+    leave(inner, seat);
+    const error = outer.extras?.error;
+    if (!error || inner.state !== 'updating' || hasAudience(inner)) return;
+    failWith(inner, error);
+    letGo(inner, error);
+  });
+}
+
+/** Submits for `inner`; what refuses it fails it. */
+export function begin<T>(submit: Submit, operation: Operation<T>, inner: Source<T>): void {
+  try {
+    submit(operation, inner);
+  } catch (error) {
+    inner.fail(error);
+  }
+}

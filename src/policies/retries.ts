@@ -1,0 +1,116 @@
+/** Trying again what the store could not do now, and certainly did not do (C15). */
+import type { Backoff } from '../correctable/backoff.ts';
+import { exponentialBackoff } from '../correctable/backoff.ts';
+import { derive } from '../correctable/derive.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { Policy, Submit } from '../correctable/policy.ts';
+import type { Source } from '../correctable/source.ts';
+import { onClose } from '../correctable/source.ts';
+import { begin, passOn } from './pass-on.ts';
+
+/** More would outlive whoever waits. */
+const ATTEMPTS_MAX = 100;
+
+/** How often, and when, to try again. */
+export interface RetryOptions {
+  /** How often an operation is tried in all, the first attempt included; from 1 to 100. Default 3. */
+  readonly attempts?: number | undefined;
+  /**
+   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms before the second one and
+   * twice as much before each that follows. A store that says how long to wait (`retryAfterMs`) is given that at least.
+   */
+  readonly backoff?: Backoff | undefined;
+  /** A number in [0, 1), for delays that differ. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+const USAGE = { call: 'retries({ attempts: 3 })' };
+
+const OPTIONS: NamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
+
+/** Of one client. */
+interface Rules extends Required<{ readonly [K in keyof RetryOptions]: NonNullable<RetryOptions[K]> }> {
+  readonly submit: Submit;
+}
+
+/**
+ * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
+ * that failed stay told; those of the next follow where they are no weaker. The time limit of the operation holds for all
+ * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
+ * client.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
+ * @example
+ * const store = createClient(binding, { retry: retries({ attempts: 5 }) });
+ * await store.invoke(put('k', 1), { retry: false }); // one attempt
+ */
+export function retries(options: RetryOptions = {}): Policy {
+  checkNamed(options, USAGE, OPTIONS);
+  const { attempts = 3, backoff = exponentialBackoff(), random = Math.random } = options;
+  const isCount = Number.isInteger(attempts) && attempts > 0 && attempts <= ATTEMPTS_MAX;
+  check(isCount, 'attempts', `give a whole number from 1 to ${ATTEMPTS_MAX}`);
+  check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
+  checkKinds(options, 'function', 'random');
+  return (submit) => (operation, source) => attempt({ attempts, backoff, random, submit }, operation, source, 1);
+}
+
+/** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */
+function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, number: number): void {
+  const inner = derive<T, T>(source);
+  const { session, trace, levelSignals } = source;
+  Object.assign(inner, { session, trace, levelSignals });
+  if (number > 1) source.name = `${operation.name}, ${nameOf(number, rules)}`;
+  passOn(inner, source, (error) => {
+    const delayMs = delayAfter(error, rules, source, number);
+    if (delayMs === undefined) fail(source, error, number > 1 ? `${nameOf(number, rules)}: ` : '');
+    else wait(source, delayMs, () => attempt(rules, operation, source, number + 1));
+  });
+  begin(rules.submit, operation, inner);
+}
+
+const nameOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
+
+/** How long to wait before the next attempt; `undefined` where there is to be none. */
+function delayAfter<T>(
+  { retryable, retryAfterMs = 0 }: CorrectableError,
+  { attempts, backoff, random }: Rules,
+  { environment, dueAt = Infinity }: Source<T>,
+  number: number,
+): number | undefined {
+  if (!retryable || number === attempts || environment.isClosed) return undefined;
+  try {
+    const delayMs = backoff.delayMs(number, random);
+    if (delayMs === undefined) return undefined;
+    check(delayMs >= 0, 'backoff', 'delayMs must give milliseconds or undefined');
+    const leastMs = Math.max(delayMs, retryAfterMs);
+    return environment.clock.now() + leastMs < dueAt ? leastMs : undefined;
+  } catch (error) {
+    environment.uncaught(error);
+    return undefined;
+  }
+}
+
+/** Calls `again` after the wait, unless the operation closes before. */
+function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
+  const { clock, counters } = source.environment;
+  const waiting = (source.environment.waiting ??= new Set());
+  const timer = clock.setTimer(() => {
+    waiting.delete(source);
+    counters!.retried++;
+    again();
+  }, delayMs);
+  waiting.add(source);
+  onClose(source, () => {
+    timer.cancel();
+    waiting.delete(source);
+  });
+}
+
+/** Fails with what the last attempt failed with; what was known of single levels before stays known. */
+function fail<T>(source: Source<T>, error: CorrectableError, prefix: string): void {
+  const { extras } = source;
+  if (extras?.levelErrors) extras.levelErrors = { ...error.levelErrors, ...extras.levelErrors };
+  source.fail(prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, cause: error }) : error);
+}

@@ -1,0 +1,78 @@
+/** One submission for equal reads under way (C15). */
+import { derive } from '../correctable/derive.ts';
+import { sketchOf, structurallyEqual } from '../correctable/equal.ts';
+import { check } from '../correctable/errors.ts';
+import { sameNames } from '../correctable/ladder.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { Policy, Submit } from '../correctable/policy.ts';
+import type { Source } from '../correctable/source.ts';
+import { onClose } from '../correctable/source.ts';
+import { begin, passOn } from './pass-on.ts';
+
+/** A submission under way. */
+interface Shared {
+  readonly operation: Operation;
+  readonly source: Source<unknown>;
+}
+
+/**
+ * Lets a read of a client have the views of one that is under way: of the same operation, with equal arguments, for the
+ * same levels. Whoever comes later is told the latest view first. Each has a time limit and a signal of its own; the
+ * submission is given up with the last of them.
+ *
+ * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
+ * is submitted, or has come to an end, no read joins those from before. Reads in a session, which promises an order, and
+ * those with time limits for single levels are submitted by themselves. All get the same value: do not change it.
+ *
+ * @example
+ * const store = createClient(binding, { shareReads: sharedReads() });
+ * const [header, sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission
+ * const fresh = store.invoke(get('user:7'), { shareReads: false }); // another
+ */
+export function sharedReads(...given: readonly []): Policy {
+  // It may have been given to the client without being called.
+  check(given.length === 0, 'options', 'there are none: write sharedReads()');
+  return share;
+}
+
+function share(submit: Submit): Submit {
+  const underWay = new Map<string, Shared[]>();
+  return <T>(operation: Operation<T>, source: Source<T>): void => {
+    if (operation.effect === 'update') {
+      underWay.clear();
+      onClose(source, () => underWay.clear());
+    }
+    if (operation.effect === 'update' || source.session || source.levelSignals) return submit(operation, source);
+    const id = `${operation.name} ${operation.key ?? ''} ${sketchOf(operation.args)}`;
+    const equal = underWay.get(id)?.find((other) => isEqual(other, operation, source));
+    if (equal) {
+      source.environment.counters!.shared++;
+      follow(equal.source as Source<T>, source);
+    } else {
+      const own = derive<T, T>(source);
+      own.dueAt = undefined;
+      own.trace = source.trace;
+      add(underWay, id, { operation, source: own as Source<unknown> });
+      follow(own, source);
+      begin(submit, operation, own);
+    }
+  };
+}
+
+function isEqual<T>(other: Shared, { args }: Operation<T>, { ladder }: Source<T>): boolean {
+  return sameNames(other.source.ladder.requested, ladder.requested) && structurallyEqual(other.operation.args, args);
+}
+
+/** Keeps `shared` until it closes. */
+function add(underWay: Map<string, Shared[]>, id: string, shared: Shared): void {
+  underWay.set(id, [...(underWay.get(id) ?? []), shared]);
+  onClose(shared.source, () => {
+    const others = underWay.get(id)?.filter((other) => other !== shared) ?? [];
+    if (others.length > 0) underWay.set(id, others);
+    else underWay.delete(id);
+  });
+}
+
+function follow<T>(shared: Source<T>, source: Source<T>): void {
+  passOn(shared, source, (error) => source.fail(error));
+}

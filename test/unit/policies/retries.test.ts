@@ -1,0 +1,419 @@
+/** C15: trying again, in order, in time, and never what may have taken effect. */
+import { describe, expect, test } from 'vitest';
+import type { Binding, ErrorCode } from '../../../src/index.ts';
+import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { retries } from '../../../src/policies/index.ts';
+import { virtualClock } from '../../../src/testing/index.ts';
+import { LEVELS, record, settled } from '../correctable/support.ts';
+import { errorOf, failure, setUp } from './support.ts';
+
+const STEP_MS = 10;
+
+/** Three attempts; 10 ms before the second, 20 ms before the third. */
+const retry = retries({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
+
+describe('C15: an operation fails with what is retryable', () => {
+  test.each(['read', 'update'] as const)(
+    '%s → it is submitted again, after the delay and not before',
+    async (effect) => {
+      const { clock, binding, client } = setUp({ retry });
+      const done = client.invoke<unknown>(effect === 'read' ? get('k') : put('k', 1));
+      (await binding.next()).fail(failure());
+      await clock.advance(STEP_MS - 1);
+      expect(binding.calls).toHaveLength(1);
+      await clock.advance(1);
+      (await binding.next()).fail(failure('OVERLOADED'), 'strong');
+      await clock.advance(2 * STEP_MS - 1);
+      expect(binding.calls).toHaveLength(2);
+      await clock.advance(1);
+      (await binding.next()).view('there', 'strong');
+      expect(await done).toBe('there');
+      expect(client.counters.retried).toBe(2);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test('each time → the last error, which counts the attempts', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k')));
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      (await binding.next()).fail(new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: attempt }));
+      await clock.advance(1_000);
+    }
+    expect(await error).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 3 });
+    expect((await error).message).toBe('attempt 3 of 3: busy');
+    expect((await error).cause).toMatchObject({ message: 'busy' });
+    expect(binding.calls).toHaveLength(3);
+  });
+
+  test('by throwing, or by the promise that it returned → the same', async () => {
+    const clock = virtualClock();
+    const attempts: (() => void | Promise<void>)[] = [
+      () => {
+        throw failure();
+      },
+      () => Promise.reject(failure()),
+      () => {},
+    ];
+    const binding = scripted(() => attempts.shift()!());
+    const read = createClient(binding, { clock, retry }).invoke(get('k'), { timeoutMs: 1_000 });
+    await clock.advance(3 * STEP_MS);
+    expect(attempts).toEqual([]);
+    expect(read.state).toBe('updating');
+    read.cancel();
+  });
+
+  test('the store says how long to wait → no less', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    client.invoke(get('k')).onError(() => 0);
+    (await binding.next()).fail(new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: 500 }));
+    await clock.advance(499);
+    expect(binding.calls).toHaveLength(1);
+    await clock.advance(1);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('unless told otherwise → three attempts, with delays drawn from the upper half of 100 and 200 ms', async () => {
+    for (const [random, firstMs, secondMs] of [
+      [0, 50, 100],
+      [0.5, 75, 150],
+    ] as const) {
+      const { clock, binding, client } = setUp({ retry: retries({ random: () => random }) });
+      client.invoke(get('k')).onError(() => 0);
+      for (const delayMs of [firstMs, secondMs]) {
+        binding.calls.at(-1)!.fail(failure());
+        const count = binding.calls.length;
+        await clock.advance(delayMs - 1);
+        expect(binding.calls).toHaveLength(count);
+        await clock.advance(1);
+        expect(binding.calls).toHaveLength(count + 1);
+      }
+      binding.calls.at(-1)!.fail(failure());
+      await clock.runAll();
+      expect(binding.calls).toHaveLength(3);
+    }
+  });
+
+  test('a weak level alone → the operation goes on, nothing is submitted again', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const read = client.invoke(get('k'));
+    const call = await binding.next();
+    call.fail(failure(), 'weak');
+    await clock.runAll();
+    call.view(1, 'strong');
+    expect(await read).toBe(1);
+    expect(binding.calls).toHaveLength(1);
+  });
+});
+
+describe('C15: what may have taken effect, or will fail again', () => {
+  test.each(['UNKNOWN', 'FORBIDDEN', 'FINAL_FAILED', 'PROTOCOL'] satisfies ErrorCode[])(
+    '%s → one attempt, and the error as it is',
+    async (code) => {
+      const { clock, binding, client } = setUp({ retry });
+      const error = errorOf(client.invoke(put('k', 1)));
+      const failed = failure(code);
+      (await binding.next()).fail(failed);
+      await clock.runAll();
+      expect(await error).toBe(failed);
+      expect(binding.calls).toHaveLength(1);
+      expect(client.counters.retried).toBe(0);
+    },
+  );
+
+  test('an error of another kind, a submission that ends without a final → one attempt', async () => {
+    for (const [work, code] of [
+      [() => Promise.reject(new Error('disk')), 'FINAL_FAILED'],
+      [() => Promise.resolve(), 'CLOSED_WITHOUT_FINAL'],
+    ] as const) {
+      const clock = virtualClock();
+      const error = errorOf(createClient(scripted(work), { clock, retry }).invoke(put('k', 1)));
+      expect(await error).toMatchObject({ code });
+    }
+  });
+
+  test('an update is cancelled during an attempt → UNKNOWN; the attempt is let go', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const write = client.invoke(put('k', 1));
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    const { signal } = (await binding.next()).context;
+    write.cancel('left');
+    expect(await errorOf(write)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: 'left' });
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toBe(await errorOf(write));
+  });
+
+  test('an update is cancelled between two attempts → ABORTED: nothing was done, nor is it again', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const write = client.invoke(put('k', 1));
+    const saved = all([write.map(() => 'saved')]);
+    saved.onError(() => 0);
+    (await binding.next()).fail(failure('CONFLICT'));
+    write.cancel();
+    expect(await errorOf(write)).toMatchObject({ code: 'ABORTED' });
+    expect((await errorOf(write)).message).toBe('put: cancelled: the store is busy');
+    expect(await errorOf(saved)).toMatchObject({ code: 'ABORTED' });
+    expect(clock.pending).toBe(0);
+    await clock.advance(1_000);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('the binding says that an attempt was never sent → that is what is told', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const write = client.invoke(put('k', 1), { timeoutMs: 50 });
+    const error = errorOf(write);
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    (await binding.next()).context.whereabouts = { mayHaveLeft: false, obstacle: failure('UNAVAILABLE') };
+    await clock.advance(50);
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect((await error).message).toBe(
+      'put, attempt 2 of 3: no final view in time; it was not sent: the store is busy',
+    );
+  });
+});
+
+describe('C15: views', () => {
+  test('of a failed attempt → stay told; the next attempt says what is no weaker', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const read = client.invoke(get<string>('k'));
+    const lines = record(read);
+    const first = await binding.next();
+    first.view('old', 'weak');
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    second.view('new', 'weak');
+    second.view('new', 'causal');
+    second.view('new', 'strong');
+    expect(lines).toEqual(['update old weak', 'update new causal', 'final new strong']);
+    expect(client.drops).toMatchObject({ repeated: 1 });
+  });
+
+  test('confirmed by number → the values of this attempt, not of the one before', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const read = client.invoke(get<string>('k'));
+    const first = await binding.next();
+    expect(first.view('old', 'weak')).toBe(0);
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    expect(second.view('new', 'weak')).toBe(0);
+    second.confirm('strong', 0, { version: 7 });
+    expect(await read.settle()).toMatchObject({ value: 'new', level: 'strong', version: 7, final: true });
+  });
+
+  test('a value confirmed at each level → the confirmations carry its number, as without retries', async () => {
+    const { binding, client } = setUp({ retry });
+    const read = client.invoke(get<string>('k'));
+    const seqs: number[] = [];
+    read.subscribe((view) => void seqs.push(view.seq));
+    const call = await binding.next();
+    call.view('other', 'weak');
+    call.view('value', 'causal', { meta: { remaining: 1 } });
+    call.confirm('strong', 1);
+    expect(seqs).toEqual([0, 1, 1]);
+    expect(read.latest).toMatchObject({ confirms: true, meta: { remaining: 1 } });
+    expect(client.counters).toMatchObject({ confirmed: 1, corrected: 0 });
+  });
+
+  test('what comes late of an attempt that failed → no effect but a count', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const read = client.invoke(get<string>('k'));
+    const first = await binding.next();
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    first.view('ghost', 'strong');
+    first.fail(new Error('ghost'));
+    expect(read.state).toBe('updating');
+    expect(client.drops.closed).toBe(2);
+    (await binding.next()).view('there', 'strong');
+    expect(await read).toBe('there');
+  });
+
+  test('the last error → has the best view of all attempts', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k')));
+    const first = await binding.next();
+    first.view('seen', 'causal');
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    second.view('weaker', 'weak');
+    second.fail(failure('FORBIDDEN'));
+    expect(await error).toMatchObject({ code: 'FORBIDDEN', lastView: { value: 'seen', level: 'causal' } });
+  });
+
+  test('the last error → has the failures of single levels, those that were too late among them', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 15 } }));
+    const first = await binding.next();
+    first.fail(new Error('is up again'), 'causal');
+    first.fail(failure());
+    await clock.advance(20);
+    const second = await binding.next();
+    second.fail(new Error('is down'), 'causal');
+    second.fail(failure('FORBIDDEN'), 'strong');
+    const { levelErrors } = await error;
+    expect(levelErrors).toMatchObject({
+      weak: { code: 'TIMEOUT' },
+      causal: { message: 'is down' },
+      strong: { code: 'FORBIDDEN' },
+    });
+  });
+});
+
+describe('C15: time', () => {
+  test('the limit passes during a later attempt → TIMEOUT of the whole, which counts the attempts', async () => {
+    const { clock, binding, client } = setUp({ retry, timeoutMs: 100 });
+    const error = errorOf(client.invoke(get('k')));
+    await clock.advance(60);
+    const first = await binding.next();
+    expect(first.context.deadlineAt).toBe(100);
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    expect(second.context.deadlineAt).toBe(100);
+    const { signal } = second.context;
+    await clock.advance(29);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await error).toMatchObject({ code: 'TIMEOUT' });
+    expect((await error).message).toBe('get, attempt 2 of 3: no final view in time');
+    expect(signal.aborted).toBe(true);
+  });
+
+  test('the next attempt would begin at the limit or after it → it is not waited for', async () => {
+    const { clock, binding, client } = setUp({ retry, timeoutMs: 30 });
+    const failed = failure();
+    const errors = [1, 2].map(() => errorOf(client.invoke(get('k'))));
+    await clock.advance(20);
+    (await binding.next()).fail(failed);
+    expect(await errors[0]).toBe(failed);
+    (await binding.next()).fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: 60_000 }));
+    expect(await errors[1]).toMatchObject({ message: 'later' });
+    await settled();
+    expect(clock.now()).toBe(20);
+  });
+
+  test('the limit of the final level passes between two attempts → UNAVAILABLE, and no more of them', async () => {
+    const { clock, binding, client } = setUp({ retry: retries({ backoff: { delayMs: () => 50 } }) });
+    const error = errorOf(client.invoke(put('k', 1), { levelTimeoutsMs: { strong: 20 } }));
+    (await binding.next()).fail(failure());
+    await clock.advance(20);
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', level: 'strong', retryable: true });
+    expect(clock.pending).toBe(0);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('the limit of the final level passes during an attempt → it is let go', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { strong: 20 } }));
+    const { signal, levelSignals } = (await binding.next()).context;
+    await clock.advance(20);
+    expect(await error).toMatchObject({ code: 'TIMEOUT' });
+    expect([signal.aborted, levelSignals?.['strong']?.aborted]).toEqual([true, true]);
+  });
+
+  test('the signal of invoke aborts between two attempts → ABORTED, and the timer is gone', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const page = new AbortController();
+    const error = errorOf(client.invoke(get('k'), { signal: page.signal }));
+    (await binding.next()).fail(failure());
+    expect(clock.pending).toBe(1);
+    page.abort('left');
+    expect(await error).toMatchObject({ code: 'ABORTED', cause: 'left' });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('the client closes between two attempts → UNAVAILABLE at once, not retryable', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(put('k', 1)));
+    (await binding.next()).fail(failure());
+    await client.close();
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+    expect(clock.pending).toBe(0);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('an attempt fails since the client closes → it is the last', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k')));
+    const call = await binding.next();
+    await client.close();
+    call.fail(failure());
+    expect(await error).toMatchObject({ message: 'the store is busy' });
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('C15: policies', () => {
+  test('for one call → instead of the client’s; false → one attempt', async () => {
+    const once = setUp({ retry });
+    const error = errorOf(once.client.invoke(get('k'), { retry: false }));
+    (await once.binding.next()).fail(failure());
+    expect(await error).toMatchObject({ message: 'the store is busy' });
+
+    const { clock, binding, client } = setUp({});
+    const twice = retries({ attempts: 2, backoff: { delayMs: () => 1 } });
+    const read = errorOf(client.invokeWeak(get('k'), { retry: twice }));
+    (await binding.next()).fail(failure());
+    await clock.advance(1);
+    (await binding.next()).fail(failure());
+    expect((await read).message).toBe('attempt 2 of 2: the store is busy');
+    const plain = errorOf(client.invokeWeak(get('k')));
+    (await binding.next()).fail(failure());
+    expect((await plain).message).toBe('the store is busy');
+  });
+
+  test('the backoff gives up → no more attempts', async () => {
+    const { binding, client, uncaught } = setUp({ retry: retries({ backoff: { delayMs: () => undefined } }) });
+    const error = errorOf(client.invoke(get('k')));
+    (await binding.next()).fail(failure());
+    expect(await error).toMatchObject({ message: 'the store is busy' });
+    expect(uncaught).toEqual([]);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    ['gives no number', () => Number.NaN],
+  ])('the backoff %s → told to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
+    const { clock, binding, client, uncaught } = setUp({ retry: retries({ backoff: { delayMs } }) });
+    const error = errorOf(client.invoke(get('k')));
+    (await binding.next()).fail(failure());
+    expect(await error).toMatchObject({ message: 'the store is busy' });
+    expect(uncaught).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('each attempt → the session, the trace and the levels of the call', async () => {
+    const { clock, binding, client } = setUp({ retry, trace: () => 'trace' });
+    const session = client.session();
+    client.invoke(get('k'), { session, levels: ['weak', 'strong'] }).onError(() => 0);
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    const [first, second] = binding.calls;
+    expect(second!.levels).toEqual(['weak', 'strong']);
+    expect(first!.context.session).toBeDefined();
+    expect(second!.context.session).toBe(first!.context.session);
+    expect(second!.context.trace).toBe('trace');
+  });
+});
+
+/** A store of which only the submission matters. */
+function scripted(submitOperation: () => void | Promise<void>): Binding<typeof LEVELS> {
+  return {
+    name: 'scripted',
+    consistencyLevels: () => LEVELS,
+    supports: () => true,
+    submitOperation,
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,247 @@
+/** C15: one submission for equal reads under way. */
+import { describe, expect, test } from 'vitest';
+import type { InvokeOptions, Operation } from '../../../src/index.ts';
+import { dequeue, get, getMany, put } from '../../../src/operations/index.ts';
+import { retries, sharedReads } from '../../../src/policies/index.ts';
+import { codeOf, record, settled } from '../correctable/support.ts';
+import { errorOf, failure, setUp } from './support.ts';
+
+const shared = { shareReads: sharedReads() };
+
+describe('C15: equal reads under way', () => {
+  test('unless asked for → each is submitted', () => {
+    const { binding, client } = setUp({});
+    for (let n = 0; n < 2; n++) client.invoke(get('k')).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('one submission; all are told all views, and the final once', async () => {
+    const { binding, client } = setUp(shared);
+    const reads = [1, 2, 3].map(() => client.invoke(get<string>('k')));
+    const lines = reads.map((read) => record(read));
+    const call = await binding.next();
+    call.view('old', 'weak', { version: 1, meta: { remaining: 3 } });
+    call.view('new', 'causal');
+    call.confirm('strong', 1);
+    for (const told of lines) expect(told).toEqual(['update old weak', 'update new causal', 'final new strong']);
+    for (const read of reads) expect(read.latest).toMatchObject({ seq: 1, confirms: true });
+    expect(binding.calls).toHaveLength(1);
+    expect(client.counters).toMatchObject({ shared: 2, confirmed: 3, corrected: 0 });
+  });
+
+  test('one comes later → the latest view first, not inside the call, then what follows', async () => {
+    const { binding, client } = setUp(shared);
+    client.invoke(get<string>('k')).onError(() => 0);
+    const call = await binding.next();
+    call.view('old', 'weak');
+    call.view('new', 'causal', { version: 2 });
+    const late = client.invoke(get<string>('k'));
+    const lines = record(late);
+    expect(late.latest).toBeUndefined();
+    await settled();
+    call.view('new', 'strong');
+    expect(lines).toEqual(['update new causal', 'final new strong']);
+    expect(await late.settle()).toMatchObject({ confirms: true });
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('the final has come, or the failure → the next read is submitted, also from inside a callback', async () => {
+    const { binding, client } = setUp(shared);
+    const ends = [() => binding.calls.at(-1)!.view(1, 'strong'), () => binding.calls.at(-1)!.fail(failure())];
+    for (const [at, end] of ends.entries()) {
+      const again: unknown[] = [];
+      const next = (): void => void again.push(client.invoke(get('k')).onError(() => 0));
+      client.invoke(get('k')).setCallbacks({ onFinal: next, onError: next });
+      end();
+      expect(again).toHaveLength(1);
+      expect(binding.calls).toHaveLength(2 * at + 2);
+      binding.calls.at(-1)!.view(2, 'strong');
+    }
+  });
+
+  const keyed = (args: unknown): Operation => ({ name: 'find', args, effect: 'read' });
+  test.each<[string, Operation, Operation]>([
+    ['key', get('a'), get('b')],
+    ['operation', get('a'), { ...get('a'), name: 'peek' }],
+    ['arguments', getMany(['a', 'b']), getMany(['a', 'c'])],
+    ['arguments that look alike', keyed({ a: 1 }), keyed({ a: '1' })],
+    ['deep arguments', keyed({ where: { a: 1 } }), keyed({ where: { a: 2 } })],
+  ])('another %s → another submission', (_what, one, other) => {
+    const { binding, client } = setUp(shared);
+    for (const operation of [one, other, one, other]) client.invoke({ ...operation }).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('arguments in another order, the same content → one', () => {
+    const { binding, client } = setUp(shared);
+    for (const args of [
+      { a: 1, b: new Date(5) },
+      { b: new Date(5), a: 1 },
+    ]) {
+      client.invoke(keyed(args)).onError(() => 0);
+    }
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('other levels → another submission', () => {
+    const { binding, client } = setUp(shared);
+    client.invoke(get('k')).onError(() => 0);
+    client.invokeWeak(get('k')).onError(() => 0);
+    client.invoke(get('k'), { levels: ['weak'] }).onError(() => 0);
+    expect(binding.calls.map(({ levels }) => levels.join())).toEqual(['weak,causal,strong', 'weak']);
+  });
+
+  test('equality of their own → each confirms by its own', async () => {
+    const { binding, client } = setUp(shared);
+    const strict = client.invoke<unknown>(get('k'));
+    const lax = client.invoke<unknown>({ ...get('k'), equals: () => true });
+    const call = await binding.next();
+    call.view({ n: 1 }, 'weak');
+    call.view({ n: 2 }, 'strong');
+    expect((await strict.settle()).confirms).toBe(false);
+    expect((await lax.settle()).confirms).toBe(true);
+    expect(await lax).toEqual({ n: 2 });
+  });
+});
+
+describe('C15: reads that are submitted by themselves', () => {
+  test('updates, whatever they return → each is submitted', () => {
+    const { binding, client } = setUp(shared);
+    for (let n = 0; n < 2; n++) client.invoke(dequeue('q')).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('in a session, with limits of levels, or where told so → each, and nobody joins them', () => {
+    const { binding, client } = setUp(shared);
+    const session = client.session();
+    const ways: readonly InvokeOptions<'weak'>[] = [
+      { session },
+      { levelTimeoutsMs: { weak: 5 } },
+      { shareReads: false },
+      { shareReads: false, retry: false },
+    ];
+    for (const how of ways) {
+      const before = binding.calls.length;
+      for (let n = 0; n < 2; n++) client.invoke(get('k'), how).onError(() => 0);
+      expect(binding.calls).toHaveLength(before + 2);
+    }
+    client.invoke(get('k')).onError(() => 0);
+    expect(binding.calls).toHaveLength(2 * ways.length + 1);
+  });
+
+  test('an update of the client was submitted, or has ended, since → a read of its own', async () => {
+    const { binding, client } = setUp(shared);
+    const read = (): number => {
+      client.invoke(get('k')).onError(() => 0);
+      return binding.calls.length;
+    };
+    expect([read(), read()]).toEqual([1, 1]);
+    const write = client.invoke(put('other', 1));
+    const update = binding.calls.at(-1)!;
+    expect([read(), read()]).toEqual([3, 3]);
+    // The one under way may be from before the update took effect.
+    update.view(undefined, 'strong');
+    await write;
+    expect([read(), read()]).toEqual([4, 4]);
+  });
+
+  test('an update ends → a read from inside its callbacks is one of its own', () => {
+    const { binding, client } = setUp(shared);
+    const write = client.invoke(put('k', 1));
+    client.invoke(get('k')).onError(() => 0);
+    write.onFinal(() => void client.invoke(get('k')).onError(() => 0));
+    binding.calls[0]!.view(undefined, 'strong');
+    expect(binding.calls.map(({ operation }) => operation.name)).toEqual(['put', 'get', 'get']);
+  });
+
+  test('of another client → each', () => {
+    const one = setUp(shared);
+    const other = setUp(shared);
+    for (const { client } of [one, other]) client.invoke(get('k')).onError(() => 0);
+    expect([one.binding.calls.length, other.binding.calls.length]).toEqual([1, 1]);
+  });
+});
+
+describe('C15: leaving a shared submission', () => {
+  test('one is cancelled, one is too late → the others go on; with the last, it is let go', async () => {
+    const { clock, binding, client } = setUp(shared);
+    const [first, late, last] = [
+      client.invoke(get('k')),
+      client.invoke(get('k'), { timeoutMs: 10 }),
+      client.invoke(get('k')),
+    ];
+    const call = await binding.next();
+    const { signal } = call.context;
+    expect(call.context.deadlineAt).toBeUndefined();
+    first.cancel('left');
+    expect(await codeOf(first)).toBe('ABORTED');
+    const isLate = codeOf(late);
+    await clock.advance(10);
+    expect(await isLate).toBe('TIMEOUT');
+    call.view(1, 'weak');
+    expect([last.latest?.value, signal.aborted]).toEqual([1, false]);
+    last.cancel('gone');
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toBe(await errorOf(last));
+    expect(client.drops.closed).toBe(0);
+  });
+
+  test('all have left → the next read is submitted', async () => {
+    const { binding, client } = setUp(shared);
+    const read = client.invoke(get('k'));
+    read.cancel();
+    await codeOf(read);
+    client.invoke(get('k')).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('the store fails by itself → its signal does not say that nobody waits', async () => {
+    const { binding, client } = setUp(shared);
+    const errors = [1, 2].map(() => errorOf(client.invoke(get('k'))));
+    const call = await binding.next();
+    const failed = failure();
+    call.fail(failed);
+    expect(await Promise.all(errors)).toEqual([failed, failed]);
+    expect(call.context.signal.aborted).toBe(false);
+  });
+
+  test('a callback throws, cancels its own, or asks again → the others are told all the same', async () => {
+    const { binding, client, uncaught } = setUp(shared);
+    const throwing = client.invoke(get('k')).onUpdate(() => {
+      throw new Error('mine');
+    });
+    const leaving = client.invoke(get('k'));
+    leaving.onUpdate(() => leaving.cancel()).onError(() => 0);
+    const asking = client.invoke(get('k'));
+    let asked: PromiseLike<unknown> | undefined;
+    asking.onUpdate(() => void (asked ??= client.invoke(get('k'))));
+    const call = await binding.next();
+    call.view(1, 'weak');
+    call.view(2, 'strong');
+    expect([await throwing, await asking, await asked]).toEqual([2, 2, 2]);
+    expect(uncaught).toHaveLength(1);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('the binding knows what is in the way → each that is too late says so', async () => {
+    const { clock, binding, client } = setUp(shared);
+    const errors = [5, 10].map((timeoutMs) => errorOf(client.invoke(get('k'), { timeoutMs })));
+    (await binding.next()).context.whereabouts = { mayHaveLeft: false, obstacle: failure() };
+    await clock.advance(10);
+    for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
+  test('retried → each by its own policy, and the next attempts share again', async () => {
+    const retry = retries({ backoff: { delayMs: () => 10 } });
+    const { clock, binding, client } = setUp({ ...shared, retry });
+    const reads = [client.invoke(get('k')), client.invoke(get('k')), client.invoke(get('k'), { retry: false })];
+    const errors = errorOf(reads[2]!);
+    (await binding.next()).fail(failure());
+    expect(await errors).toMatchObject({ message: 'the store is busy' });
+    await clock.advance(10);
+    expect(binding.calls).toHaveLength(2);
+    (await binding.next()).view('there', 'strong');
+    expect([await reads[0], await reads[1]]).toEqual(['there', 'there']);
+    expect(client.counters).toMatchObject({ retried: 2, shared: 3 });
+  });
+});

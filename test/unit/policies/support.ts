@@ -1,0 +1,37 @@
+/** Helpers for the tests of policies: a store that answers what a test says, on a clock that the test moves. */
+import { expect } from 'vitest';
+import type { Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
+import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
+import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import type { Three } from '../correctable/support.ts';
+import { LEVELS } from '../correctable/support.ts';
+
+export interface SetUp {
+  readonly clock: VirtualClock;
+  readonly binding: ScriptedBinding<Three>;
+  readonly client: Client<Three>;
+  readonly uncaught: readonly unknown[];
+}
+
+/** A client without time limit, unless given. */
+export function setUp(options: ClientOptions): SetUp {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS, { sessions: true });
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown): void => void uncaught.push(error);
+  const client = createClient(binding, { clock, timeoutMs: Infinity, onUncaught, ...options });
+  return { clock, binding, client, uncaught };
+}
+
+/** What a store says that could do it another time. */
+export function failure(code: ErrorCode = 'UNAVAILABLE'): CorrectableError {
+  return new CorrectableError(code, 'the store is busy');
+}
+
+export async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
+  return c.then(
+    (value) => expect.fail(`no error but ${String(value)}`),
+    (error: unknown) => (isCorrectableError(error) ? error : expect.fail(String(error))),
+  );
+}
