@@ -17,9 +17,11 @@ test('levels: the tuple of the names, in their order', () => {
   const client = createClient(binding);
   expectTypeOf(client.weakest).toEqualTypeOf<'cache'>();
   expectTypeOf(client.strongest).toEqualTypeOf<'origin'>();
-  expectTypeOf(client.invoke(get<number>('k')).when)
-    .parameter(0)
-    .toEqualTypeOf<'cache' | 'origin'>();
+  const read = client.invoke(get<number>('k'));
+  expectTypeOf(read.when('cache')).resolves.toHaveProperty('level').toEqualTypeOf<'cache' | 'origin'>();
+  expectTypeOf(read.when('origin')).resolves.toHaveProperty('level').toEqualTypeOf<'origin'>();
+  // @ts-expect-error there is no such level
+  void read.when('weak');
 });
 
 test('levels: a function for each, and for no other', () => {

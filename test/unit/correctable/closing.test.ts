@@ -265,7 +265,7 @@ test('C1: limits that nobody has any more → their lists are given up', async (
   const onIdle = vi.fn();
   const list = new DeadlineList(clock, onIdle);
   list.add({ state: 'final', dueAt: 5, expire: () => expect.fail('closed before') }, 5);
-  list.forget();
+  list.forget(true);
   await clock.advance(4);
   expect(onIdle).not.toHaveBeenCalled();
   await clock.advance(1);
