@@ -209,7 +209,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
       checkOptions(how, INVOKE_OPTIONS);
       if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
-      source.name = operation.name + (operation.key ? ` "${operation.key}"` : '');
+      source.subject = operation;
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
         source.ladder = single;

@@ -20,7 +20,7 @@ import { iterate } from './iterate.ts';
 import type { Levels } from './level.ts';
 import { settle, when } from './settle.ts';
 import type { Source } from './source.ts';
-import { cancel, promiseOf, SOURCE } from './source.ts';
+import { cancel, nameOf, promiseOf, SOURCE } from './source.ts';
 import type { RunFunction } from './run.ts';
 import { speculate } from './speculate.ts';
 import { listenUntil, signalOf, subscribe } from './subscribe.ts';
@@ -145,10 +145,10 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   [INSPECT](depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
-    const { name, state, latest, extras } = this[SOURCE];
+    const { subject, state, latest, extras } = this[SOURCE];
     const oneLine = { ...options, depth, compact: true, breakLength: Infinity };
     const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
-    return `Correctable(${name}) { ${extras?.error?.code ?? state}${seen} }`;
+    return `Correctable(${nameOf(subject)}) { ${extras?.error?.code ?? state}${seen} }`;
   }
 
   [OBSERVABLE_NAME](): this {

@@ -6,7 +6,7 @@ import { check, checkOptions, CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
 import type { Source } from './source.ts';
-import { cancel, extrasOf, relax } from './source.ts';
+import { cancel, extrasOf, nameOf, relax } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
@@ -76,7 +76,7 @@ export async function when<T>(source: Source<T>, level: string, options: WhenOpt
   const { withinMs } = checkOptions(options, { withinMs: 'number' });
   return settle(source, { enough, withinMs }, (why, cause) => {
     const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
-    const message = `${source.name}: no view at level "${level}" or above ${why}`;
+    const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
     return new CorrectableError('LEVEL_NOT_REACHED', message, details);
   });
 }

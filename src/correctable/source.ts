@@ -54,6 +54,14 @@ interface Extras extends AudienceExtras, PartExtras {
   timers?: Timer[];
 }
 
+/** What an operation is called. */
+interface Subject {
+  readonly name: string;
+  readonly key?: string | undefined;
+}
+
+const OPERATION: Subject = { name: 'operation' };
+
 /** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
 export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
@@ -82,8 +90,8 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   dueAt: number | undefined;
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
-  /** The operation's, with its key where it has one: for the messages of errors. */
-  name = 'operation';
+  /** The operation, as messages name it. */
+  subject: Subject = OPERATION;
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
   done: Done = NOTHING;
   /** There for those that are invoked with one. */
@@ -182,10 +190,15 @@ export function extrasOf<T>(source: Source<T>): Extras {
   return (source.extras ??= {});
 }
 
+/** The operation and its key, where it has one. */
+export function nameOf({ name, key }: Subject): string {
+  return key ? `${name} "${key}"` : name;
+}
+
 /** Closes with an error that the binding did not report, and lets the binding go. */
 export function giveUp<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
   if (source.state !== 'updating') return;
-  giveUpWith(source, withFacts(source, code, `${source.name}: ${message}`, details));
+  giveUpWith(source, withFacts(source, code, `${nameOf(source.subject)}: ${message}`, details));
 }
 
 function giveUpWith<T>(source: Source<T>, error: CorrectableError): void {
@@ -236,7 +249,7 @@ export function outcome<T>(
   return withFacts(
     source,
     isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
-    `${source.name}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
+    `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
   );
 }
@@ -401,7 +414,7 @@ function keep<T>(source: Source<T>, view: AnyView<T>): void {
 function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
   const own = isCorrectableError(error) ? error : undefined;
   if (own && !source.latest && !source.extras?.levelErrors) return own;
-  const message = own?.message ?? `${source.name}: the ${level ?? 'final'} view failed; see cause`;
+  const message = own?.message ?? `${nameOf(source.subject)}: the ${level ?? 'final'} view failed; see cause`;
   const details = { ...own, level: own?.level ?? level, cause: error };
   return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }

@@ -7,7 +7,7 @@ import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { onClose } from '../correctable/source.ts';
+import { nameOf, onClose } from '../correctable/source.ts';
 import { begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
@@ -61,16 +61,16 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
   const inner = derive<T, T>(source);
   const { session, trace, levelSignals } = source;
   Object.assign(inner, { session, trace, levelSignals });
-  if (number > 1) source.name = `${operation.name}, ${nameOf(number, rules)}`;
+  if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   passOn(inner, source, (error) => {
     const delayMs = delayAfter(error, rules, source, number);
-    if (delayMs === undefined) fail(source, error, number > 1 ? `${nameOf(number, rules)}: ` : '');
+    if (delayMs === undefined) fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
     else wait(source, delayMs, () => attempt(rules, operation, source, number + 1));
   });
   begin(rules.submit, operation, inner);
 }
 
-const nameOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
+const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
 function delayAfter<T>(

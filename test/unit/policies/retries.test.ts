@@ -153,7 +153,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     (await binding.next()).fail(failure('CONFLICT'));
     write.cancel();
     expect(await errorOf(write)).toMatchObject({ code: 'ABORTED' });
-    expect((await errorOf(write)).message).toBe('put: cancelled: the store is busy');
+    expect((await errorOf(write)).message).toBe('put "k": cancelled: the store is busy');
     expect(await errorOf(saved)).toMatchObject({ code: 'ABORTED' });
     expect(clock.pending).toBe(0);
     await clock.advance(1_000);
@@ -281,7 +281,7 @@ describe('C15: time', () => {
     expect(signal.aborted).toBe(false);
     await clock.advance(1);
     expect(await error).toMatchObject({ code: 'TIMEOUT' });
-    expect((await error).message).toBe('get, attempt 2 of 3: no final view in time');
+    expect((await error).message).toBe('get "k", attempt 2 of 3: no final view in time');
     expect(signal.aborted).toBe(true);
   });
 
