@@ -5,10 +5,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../src/correctable/client.ts';
 import { defineContract } from '../../../src/protocol/contract.ts';
+import { Fifo } from '../../../src/server/log/fifo.ts';
 import { epochOf } from '../../../src/server/log/sequenced-log.ts';
 import { CERTIFIER_LIMITS } from '../../../src/server/redblue/certifier.ts';
 import { defineService } from '../../../src/server/redblue/service.ts';
@@ -284,6 +285,32 @@ describe('the leader is away, and many come and give up', () => {
     expect(sites.machines[S]?.busy).toBe(true);
   });
 });
+
+test.each([
+  ['a queue', push],
+  ['a counter', take(1)],
+  ['a row that all read', spare(1)],
+])(
+  'the leader is away, and all who wait for %s give up → each costs a few looks, however many they are',
+  (_, asked) => {
+    const looksOf = (count: number): number => {
+      const sites = new Sites(service, 3, { windows: { proposed: 1 } });
+      sites.submit(LEADER, add(1e6));
+      sites.pass(50);
+      sites.crash(LEADER);
+      const tokens = Array.from({ length: count }, () => {
+        sites.submit(S, asked);
+        return sites.lastToken;
+      });
+      const slices = vi.spyOn(Fifo.prototype, 'slice');
+      for (const token of tokens) sites.abandon(S, token);
+      const looks = slices.mock.results.reduce((sum, { value }) => sum + (value as unknown[]).length, 0);
+      slices.mockRestore();
+      return looks;
+    };
+    expect(looksOf(800)).toBeLessThan(3 * looksOf(400));
+  },
+);
 
 test('a client that is closed gives back the places of what has not left the site', async () => {
   const driver = startSecondSite(service, { inFlightMax: 1000, windows: { proposed: 2 } });
