@@ -364,4 +364,28 @@ export const RED_REQUEST_MUTANTS = [
       '1',
     ],
   },
+  {
+    name: 'who gives up a red update passes all that are proposed',
+    rule: 'redblue T3',
+    file: `${REDBLUE}/chain.ts`,
+    line: 'if (standing === 0) return 0;',
+    replacement: 'if (standing < 0) return 0;',
+    command: unit('redblue/given-up.test.ts'),
+  },
+  {
+    name: 'who gives up a red update passes all effects in flight on its field',
+    rule: 'redblue T3',
+    file: `${REDBLUE}/fields/owned-effects.ts`,
+    line: 'if (this.#ended.size > ENDED_MAX && this.#ended.size * 2 > this.#owners) this.settle();',
+    replacement: 'this.settle();',
+    command: unit('redblue/owned-effects.test.ts'),
+  },
+  {
+    name: 'effects that are laid on again go with those that had ended',
+    rule: 'redblue T3',
+    file: `${REDBLUE}/fields/owned-effects.ts`,
+    line: 'if (this.#ended?.has(owner) === true) this.settle();',
+    replacement: '',
+    command: unit('redblue/owned-effects.test.ts'),
+  },
 ];

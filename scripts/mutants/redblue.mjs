@@ -180,6 +180,22 @@ export const REDBLUE_MUTANTS = [
     command: unit('redblue/log-epochs.test.ts'),
   },
   {
+    name: 'two starts have one epoch where the file with its number is lost',
+    rule: 'redblue L3',
+    file: 'src/server/log/sequenced-log.ts',
+    line: 'return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);',
+    replacement: 'return number * EPOCH_STEP + 0 * chance;',
+    command: unit('redblue/given-up.test.ts'),
+  },
+  {
+    name: 'each start that begins above what the red log shows has the same epoch',
+    rule: 'redblue L3',
+    file: 'src/server/log/sequenced-log.ts',
+    line: 'return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);',
+    replacement: 'return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + 0 * own;',
+    command: unit('redblue/log-epochs.test.ts'),
+  },
+  {
     name: 'a site confirms what it has not synced',
     rule: 'redblue B2',
     file: `${REDBLUE}/blue-path.ts`,

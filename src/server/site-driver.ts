@@ -5,6 +5,7 @@ import { isLetGo } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
+import { epochOf } from './log/sequenced-log.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Remembered } from './redblue/remembered.ts';
 import type { SubmissionRequest } from './redblue/replica-port.ts';
@@ -14,7 +15,7 @@ import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
 import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
 
 /** What a driver needs. */
-export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch' | 'start'> {
+export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
   readonly storage: SiteStorage;
   send(to: number, message: SiteMessage): void;
   /** How often a busy site looks for messages that were lost. */
@@ -29,8 +30,6 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch' | 'start'> 
 }
 
 const SEED_RANGE = 2 ** 32;
-/** A start is named by its epoch, and by chance: an earlier one may have begun with the same epoch, and its files be lost. */
-const CHANCE_RANGE = 2 ** 20;
 
 /** What all submissions of one turn have in common. */
 interface Turn {
@@ -87,7 +86,7 @@ export class SiteDriver implements SubmissionPort {
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
-      { ...options, epoch: storage.epoch, start: startOf(storage.epoch) },
+      { ...options, start: epochOf(storage.epoch, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
@@ -334,10 +333,6 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
-}
-
-function startOf(epoch: number): number {
-  return (epoch % 2 ** 32) * CHANCE_RANGE + Math.floor(Math.random() * CHANCE_RANGE);
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

@@ -16,10 +16,8 @@ export interface SequencedLogOptions<R> {
   readonly site: number;
   readonly siteCount: number;
   readonly leader: number;
-  /** Larger than at any earlier start of this node: tells its new proposals from old ones. */
+  /** Tells its new proposals from old ones: as `epochOf`, larger than at any earlier start that its files tell of. */
   readonly epoch: number;
-  /** Tells records from each other: an entry may be of an earlier start that had the same epoch. */
-  readonly nameOf?: ((record: R) => string) | undefined;
   /** What its log held at the start from position `start` (default 0) on, all synced. */
   readonly entries?: readonly LogEntry<R>[];
   readonly start?: number | undefined;
@@ -67,10 +65,20 @@ interface Progress {
   next: number;
 }
 
-/** More than there are starts of a site between two looks at the red log. */
+/** From one number of a start to the next: between them there is room for chance. */
 const EPOCH_STEP = 2 ** 20;
 /** Entries in one `log.append` at most. */
 const APPEND_MAX = 256;
+
+/**
+ * The epoch of a start with this number. An earlier start may have had the number too, and its files be lost: no two
+ * starts of a site have one epoch, so that the leader takes what a start proposes from the first on, or nothing of it.
+ *
+ * @param chance from 0 to below 1
+ */
+export function epochOf(number: number, chance: number): number {
+  return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
+}
 
 /** One site's node of the log. */
 export class SequencedLog<R> implements Log<R> {
@@ -328,11 +336,10 @@ export class SequencedLog<R> implements Log<R> {
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
-  #noteProposal(entry: LogEntry<R>): void {
-    const { origin, epoch, sequence } = entry;
+  #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
     note(this.#progress, origin, epoch, sequence + 1);
     if (origin !== this.options.site || epoch < this.#epoch) return;
-    if (epoch > this.#epoch || this.#isOfEarlierStart(entry)) return this.#beginAbove(epoch);
+    if (epoch > this.#epoch) return this.#beginAbove(epoch);
     // Seen in the leader's synced log: no need to ask again.
     while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
     this.#proposalsMoved = true;
@@ -344,23 +351,15 @@ export class SequencedLog<R> implements Log<R> {
     const { site, saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
     for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
-    return known < given ? given : known + EPOCH_STEP;
-  }
-
-  /** Whether an entry of the present epoch was not proposed by this start. */
-  #isOfEarlierStart({ sequence, record }: LogEntry<R>): boolean {
-    if (sequence >= this.#nextSequence) return true;
-    const { nameOf } = this.options;
-    const first = this.#proposals.at(0);
-    return first?.sequence === sequence && nameOf !== undefined && nameOf(first.record) !== nameOf(record);
+    return known < given ? given : stepAbove(known, given);
   }
 
   /**
-   * An earlier start of this site had that epoch, and the file that said so is gone: the leader takes nothing below it, so
-   * that what has been proposed here may never count. It is proposed anew, above all numbers that may still come.
+   * An earlier start of this site had that epoch, and the file that said so is gone: the leader takes nothing below it any
+   * more. What has not come by then never will, and is proposed anew, above all that may still come of that start.
    */
   #beginAbove(epoch: number): void {
-    this.#epoch = epoch + EPOCH_STEP;
+    this.#epoch = stepAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;
     const records = this.#proposals.slice().map(({ record }) => record);
     while (this.#proposals.size > 0) this.#proposals.shift();
@@ -437,6 +436,11 @@ export class SequencedLog<R> implements Log<R> {
   #send(to: number, message: LogMessage<R>): void {
     this.#outputs.push({ kind: 'send', to, message });
   }
+}
+
+/** The next epoch above `known` with the chance of `own`. */
+function stepAbove(known: number, own: number): number {
+  return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);
 }
 
 function note(progress: Map<number, Progress>, origin: number, epoch: number, next: number): void {

@@ -52,11 +52,13 @@ export class Chain {
       created,
       trace: undefined,
       after,
+      standing: 0,
       version,
       isMoved: false,
       isGone: false,
     };
     request.laid = laid;
+    for (const below of after) below.standing += 1;
     this.#laid.push(laid);
     if (this.#isShown) this.#overlay.add(request.submission.token, effects);
   }
@@ -102,8 +104,10 @@ export class Chain {
   /** The record of the request will not commit, and none that stands on it: says how many those are. */
   forsake({ laid }: RedRequest): number {
     if (laid === undefined) return 0;
-    const lost = new Set([laid]);
+    const { standing } = laid;
     this.#take(laid);
+    if (standing === 0) return 0;
+    const lost = new Set([laid]);
     for (const each of this.#present()) {
       if (!each.isGone && each.after.some((below) => lost.has(below))) {
         lost.add(each);
@@ -158,6 +162,7 @@ export class Chain {
     if (laid.isGone) return;
     laid.isGone = true;
     // Else a chain that never ends would be kept from its beginning.
+    for (const below of laid.after) below.standing -= 1;
     laid.after = NONE;
     laid.request.laid = undefined;
     if (this.#isShown) this.#overlay.remove(laid.request.submission.token, laid.effects);

@@ -107,7 +107,7 @@ export class Overlay implements StateReader {
         if (done?.has(pending) === true) continue;
         done?.add(pending);
         pending.remove(owner);
-        if (pending.size === 0) row.fields.splice(index, 1);
+        if (pending.isEmpty) row.fields.splice(index, 1);
       }
       row.presence.remove(owner);
       if (row.fields.length === 0 && row.presence.size === 0) this.#forget(effect);

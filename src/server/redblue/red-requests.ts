@@ -43,6 +43,8 @@ export interface Laid {
   trace: Trace | undefined;
   /** What it stands on itself. */
   after: readonly Laid[];
+  /** How many there are that stand on it themselves. */
+  standing: number;
   /** Of the state when it was executed. */
   readonly version: number;
   /** Somebody else has changed since what it writes. */

@@ -107,7 +107,10 @@ export interface ReplicaOptions {
   /** Index of this site in `sites`. */
   readonly site: number;
   readonly sites: readonly string[];
-  /** Names this start: no other one of this site has the same, whatever of its past was lost. */
+  /**
+   * Names this start, as `epochOf` does: larger than at any earlier one of this site that its files tell of, and the same
+   * at no other one, whatever of its past was lost.
+   */
   readonly start: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;

@@ -53,8 +53,6 @@ export type SiteOutput =
 export interface SiteOptions extends ReplicaOptions {
   /** Index of the site that sequences the red log. */
   readonly redLeader: number;
-  /** Larger than at any earlier start of this site that its files tell of. */
-  readonly epoch: number;
 }
 
 const EMPTY = { start: 0, entries: [] } as const;
@@ -74,7 +72,7 @@ export class SiteMachine {
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, sites, epoch, redLeader, resendAfterMs, windows } = options;
+    const { site, sites, start, redLeader, resendAfterMs, windows } = options;
     const { sections = {}, rest } = stored.checkpoint ?? {};
     const saved = rest as SavedSite | undefined;
     const checkpoint = saved && { sections, rest: saved.replica };
@@ -83,8 +81,7 @@ export class SiteMachine {
       site,
       siteCount: sites.length,
       leader: redLeader,
-      epoch,
-      nameOf: nameOfRecord,
+      epoch: start,
       ...stored.red,
       saved: saved?.log,
       committed: this.replica.redProven,
@@ -247,8 +244,4 @@ function isLogMessage(message: SiteMessage): message is LogMessage<RedRecord> {
 function recordsOf(message: LogMessage<RedRecord>): RedRecord[] {
   if (message.kind === 'log.propose') return [message.record];
   return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
-}
-
-function nameOfRecord(record: RedRecord): string {
-  return `${record.kind} ${record.id} ${record.kind === 'operation' ? record.attempt : ''}`;
 }

@@ -1,6 +1,7 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
+import { epochOf } from '../../server/log/sequenced-log.ts';
 import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
 import type {
   Cut,
@@ -44,7 +45,7 @@ export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: n
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'epoch' | 'start' | 'observer'>;
+  readonly site: Omit<SiteOptions, 'start' | 'observer'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -68,6 +69,8 @@ const TICK_MS = 25;
 /** What a clock that is right shows when a run begins. */
 const EPOCH_MS = Date.UTC(2024);
 const FOLDER = 'site';
+/** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
 
@@ -129,7 +132,9 @@ export class SimulatedSite {
     const storage = this.#open(() => new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes }));
     this.#storage = storage;
     this.#starts += 1;
-    const options = { ...site, epoch: storage.epoch, start: this.#starts, observer };
+    // Each start has another chance, above or below that of the one before.
+    const start = epochOf(storage.epoch, (this.#starts * GOLDEN) % 1);
+    const options = { ...site, start, observer };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(

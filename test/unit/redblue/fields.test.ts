@@ -180,7 +180,7 @@ describe('pending effects', () => {
         }
         expect(pending.over(base)).toEqual(shown);
         for (const owner of order) pending.remove(owner);
-        expect([pending.size, pending.over(base)]).toEqual([0, base]);
+        expect([pending.isEmpty, pending.over(base)]).toEqual([true, base]);
       }
     });
   }

@@ -19,6 +19,9 @@ export interface Outcome {
   seen?: readonly number[] | undefined;
 }
 
+/** Options of the sites, and what the n-th start of all is called: its number unless given. */
+type Given = Partial<Omit<SiteOptions, 'start'>> & { readonly startOf?: (count: number) => number };
+
 type Named = Pick<Origin, 'id'> & Partial<Origin>;
 
 const NAMES = ['h', 's', 't', 'u'];
@@ -33,7 +36,7 @@ export class Sites {
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
   readonly #service: Service;
-  readonly #given: Partial<SiteOptions>;
+  readonly #given: Given;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
   /** By site, start and token, which are counted from 1 at each start. */
@@ -41,9 +44,10 @@ export class Sites {
   readonly #tokens: number[];
   readonly #starts: number[];
   #token = 0;
-  #epoch = 0;
+  /** Starts of all sites. */
+  #count = 0;
 
-  constructor(service: Service, siteCount = 3, given: Partial<SiteOptions> = {}) {
+  constructor(service: Service, siteCount = 3, given: Given = {}) {
     this.#service = service;
     this.#given = given;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
@@ -61,16 +65,15 @@ export class Sites {
     const stored = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
     const sites = NAMES.slice(0, this.aheadMs.length);
     const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
-    this.#epoch += 1;
+    this.#count += 1;
     this.#tokens[site] = 0;
-    this.#starts[site] = this.#epoch;
+    this.#starts[site] = this.#count;
     const options = {
       service: this.#service,
       site,
       sites,
       redLeader: 0,
-      epoch: this.#epoch,
-      start: this.#epoch,
+      start: this.#given.startOf?.(this.#count) ?? this.#count,
       observer,
       ...LIMITS,
       ...this.#given,

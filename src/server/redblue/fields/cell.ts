@@ -3,8 +3,9 @@
  * when applied: `assign` yields the value that was there.
  */
 import type { Effect } from '../effect.ts';
-import { PendingList, writes } from './field.ts';
+import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
+import { PendingList } from './pending-list.ts';
 
 class CellState implements FieldState {
   #value: unknown;

@@ -7,7 +7,9 @@ import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { kindOf, ownError } from '../own-errors.ts';
 import { writes } from './field.ts';
-import type { EffectBuilder, FieldKind, FieldState, PendingEffects } from './field.ts';
+import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
+import { OwnedEffects } from './owned-effects.ts';
+import type { Owned } from './owned-effects.ts';
 import { plus, shownSum } from './sum.ts';
 import type { Sum } from './sum.ts';
 
@@ -75,47 +77,41 @@ class RemovableCounterState implements FieldState {
   }
 }
 
-interface Pending {
-  readonly owner: number;
-  /** None for the removal of the row. */
-  readonly amount: number | undefined;
+class PendingAdditions extends OwnedEffects {
+  #pending = new Fifo<Owned>();
+  #sum = 0;
+  #removals = 0;
+  protected add(owned: Owned): undefined {
+    this.#pending.push(owned);
+    this.#count(owned, 1);
+  }
+  protected addRemoval(owner: number): void {
+    this.add({ owner, effect: undefined });
+  }
+  protected takeOldest(owner: number): boolean {
+    if (this.#pending.at(0)?.owner !== owner) return false;
+    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift() as Owned, -1);
+    return true;
+  }
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = this.#pending.slice().filter(isWanted);
+    this.#pending = new Fifo(rest);
+    this.#sum = this.#removals = 0;
+    for (const owned of rest) this.#count(owned, 1);
+    return rest;
+  }
+  protected shown(base: unknown): number {
+    if (this.#removals === 0) return (base as number) + this.#sum;
+    return this.#pending.slice().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + amountOf(effect)), 0);
+  }
+  #count({ effect }: Owned, sign: number): void {
+    if (effect === undefined) this.#removals += sign;
+    else this.#sum += sign * amountOf(effect);
+  }
 }
 
-class PendingAdditions implements PendingEffects {
-  #pending = new Fifo<Pending>();
-  #sum = 0;
-  #clears = 0;
-  get size(): number {
-    return this.#pending.size;
-  }
-  append(owner: number, effect: Effect): void {
-    this.#add({ owner, amount: effect.value as number });
-  }
-  clear(owner: number): void {
-    this.#add({ owner, amount: undefined });
-  }
-  remove(owner: number): void {
-    if (this.#pending.at(0)?.owner !== owner) return this.#removeLater(owner);
-    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift()?.amount, -1);
-  }
-  over(base: unknown): number {
-    if (this.#clears === 0) return (base as number) + this.#sum;
-    return this.#pending.slice().reduce((sum, { amount }) => (amount === undefined ? 0 : sum + amount), 0);
-  }
-  /** Somebody in the middle is done: rare, since a site's red operations end in the order in which they began. */
-  #removeLater(owner: number): void {
-    const all = this.#pending.slice();
-    this.#pending = new Fifo(all.filter((pending) => pending.owner !== owner));
-    for (const pending of all) if (pending.owner === owner) this.#count(pending.amount, -1);
-  }
-  #add(pending: Pending): void {
-    this.#pending.push(pending);
-    this.#count(pending.amount, 1);
-  }
-  #count(amount: number | undefined, sign: number): void {
-    if (amount === undefined) this.#clears += sign;
-    else this.#sum += sign * amount;
-  }
+function amountOf({ value }: Effect): number {
+  return value as number;
 }
 
 const writesAmount = writes('add');

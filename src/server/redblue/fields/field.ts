@@ -44,12 +44,12 @@ export interface StateParts {
 
 /** Effects in flight on one field, in order, each owned by an operation. */
 export interface PendingEffects {
-  readonly size: number;
+  readonly isEmpty: boolean;
   /** Adds, at the end, the removal of the row: from there on the field is as at first. */
   clear(owner: number): void;
   /** Adds an effect at the end and returns its result, given the committed value `base`. */
   append(owner: number, effect: Effect, base: unknown): unknown;
-  /** Takes out the effects of `owner`: cheap when it is the oldest. */
+  /** Takes out the effects of `owner`. */
   remove(owner: number): void;
   /** The value with all of these applied to `base`. */
   over(base: unknown): unknown;
@@ -86,57 +86,4 @@ export type EffectBuilder = (name: FieldName, key: string, value?: unknown, opti
  */
 export function writes(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({ table, key, field, action, value: frozen(value) });
-}
-
-interface Entry {
-  readonly owner: number;
-  /** None for the removal of the row. */
-  readonly effect: Effect | undefined;
-}
-
-/** Pending effects kept as a plain list: a base for the kinds that need no more. */
-export abstract class PendingList implements PendingEffects {
-  #entries: Entry[] = [];
-  #clears = 0;
-
-  get size(): number {
-    return this.#entries.length;
-  }
-
-  append(owner: number, effect: Effect, base: unknown): unknown {
-    const result = this.resultOf(effect, base);
-    this.#entries.push({ owner, effect });
-    return result;
-  }
-
-  clear(owner: number): void {
-    this.#entries.push({ owner, effect: undefined });
-    this.#clears += 1;
-  }
-
-  remove(owner: number): void {
-    const entries = this.#entries;
-    let first = 0;
-    while (entries[first]?.owner === owner) first += 1;
-    if (first > 0) entries.splice(0, first);
-    else this.#entries = entries.filter((entry) => entry.owner !== owner);
-    if (this.#clears > 0) this.#clears = this.#entries.filter(({ effect }) => effect === undefined).length;
-  }
-
-  over(base: unknown): unknown {
-    if (this.#clears === 0) return this.show(base, this.#entries as readonly { effect: Effect }[]);
-    const last = this.#entries.findLastIndex(({ effect }) => effect === undefined);
-    return this.show(this.initial, this.#entries.slice(last + 1) as readonly { effect: Effect }[]);
-  }
-
-  /** The value of a field that was never written. */
-  protected abstract readonly initial: unknown;
-
-  /** The value with all of `pending` applied to `base`. */
-  protected abstract show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown;
-
-  /** What applying `effect` after the pending ones would return. */
-  protected resultOf(_effect: Effect, _base: unknown): unknown {
-    return undefined;
-  }
 }

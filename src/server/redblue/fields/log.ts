@@ -2,8 +2,9 @@
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
 import { handedOut, isChangeable } from '../frozen.ts';
-import { PendingList, writes } from './field.ts';
+import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
+import { PendingList } from './pending-list.ts';
 
 interface Line {
   readonly stamp: Place;

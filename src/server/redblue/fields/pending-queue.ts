@@ -9,19 +9,14 @@
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
 import { handedOut } from '../frozen.ts';
-import type { PendingEffects } from './field.ts';
+import { OwnedEffects } from './owned-effects.ts';
+import type { Owned } from './owned-effects.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 
 /** L → max(L + shift, floor). */
 interface LengthChange {
   readonly shift: number;
   readonly floor: number;
-}
-
-interface Pending {
-  readonly owner: number;
-  /** None for the removal of the row. */
-  readonly effect: Effect | undefined;
 }
 
 const NOTHING: LengthChange = { shift: 0, floor: 0 };
@@ -39,40 +34,52 @@ function compose(first: LengthChange, second: LengthChange): LengthChange {
 }
 
 /** Pending pushes and pops of one queue. */
-export class PendingQueue implements PendingEffects {
+export class PendingQueue extends OwnedEffects {
   /** The older part, oldest last; each with the composition from it to the newest of this part. */
-  #older: { readonly pending: Pending; readonly change: LengthChange }[] = [];
+  #older: { readonly pending: Owned; readonly change: LengthChange }[] = [];
   /** The newer part, oldest first, and its composition. */
-  #newer: Pending[] = [];
+  #newer: Owned[] = [];
   #newerChange: LengthChange = NOTHING;
   #pushed = new Fifo<unknown>();
 
-  get size(): number {
-    return this.#older.length + this.#newer.length;
+  override over(base: unknown): QueueView {
+    return super.over(base) as QueueView;
   }
 
-  append(owner: number, effect: Effect, base: unknown): Popped | Pushed {
+  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Popped | Pushed {
+    const { effect } = owned;
     const result = this.#resultOf(effect, base as QueueView);
-    this.#push({ owner, effect });
+    this.#push(owned);
     if (effect.action === 'push') this.#pushed.push(effect.value);
     return result;
   }
 
-  clear(owner: number): void {
+  protected addRemoval(owner: number): void {
     this.#push({ owner, effect: undefined });
   }
 
-  remove(owner: number): void {
+  protected takeOldest(owner: number): boolean {
     if (this.#older.length === 0) this.#turnOver();
-    if (this.#older.at(-1)?.pending.owner !== owner) return this.#rebuildWithout(owner);
+    if (this.#older.at(-1)?.pending.owner !== owner) return false;
     while (this.#older.at(-1)?.pending.owner === owner) {
       const oldest = this.#older.pop();
       if (oldest?.pending.effect?.action === 'push') this.#pushed.shift();
       if (this.#older.length === 0) this.#turnOver();
     }
+    return true;
   }
 
-  over(base: unknown): QueueView {
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = [...this.#older.map(({ pending }) => pending).toReversed(), ...this.#newer].filter(isWanted);
+    this.#older = [];
+    this.#newer = rest;
+    this.#newerChange = rest.reduce((change, { effect }) => compose(change, changeOf(effect)), NOTHING);
+    const pushes = rest.filter(({ effect }) => effect?.action === 'push');
+    this.#pushed = new Fifo(pushes.map(({ effect }) => effect?.value));
+    return rest;
+  }
+
+  protected shown(base: unknown): QueueView {
     const committed = base as QueueView;
     const total = committed.size + this.#pushed.size;
     const size = this.#sizeOver(committed);
@@ -84,7 +91,7 @@ export class PendingQueue implements PendingEffects {
     return { size, at };
   }
 
-  #push(pending: Pending): void {
+  #push(pending: Owned): void {
     this.#newer.push(pending);
     this.#newerChange = compose(this.#newerChange, changeOf(pending.effect));
   }
@@ -109,16 +116,5 @@ export class PendingQueue implements PendingEffects {
     }
     this.#newer = [];
     this.#newerChange = NOTHING;
-  }
-
-  /** Somebody in the middle is done: rare, since a site's red operations end in the order in which they began. */
-  #rebuildWithout(owner: number): void {
-    const all = [...this.#older.map(({ pending }) => pending).toReversed(), ...this.#newer];
-    const rest = all.filter((pending) => pending.owner !== owner);
-    this.#older = [];
-    this.#newer = rest;
-    this.#newerChange = rest.reduce((change, { effect }) => compose(change, changeOf(effect)), NOTHING);
-    const pushes = rest.filter(({ effect }) => effect?.action === 'push');
-    this.#pushed = new Fifo(pushes.map(({ effect }) => effect?.value));
   }
 }

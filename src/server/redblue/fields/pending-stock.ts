@@ -5,16 +5,11 @@
  */
 import { Fifo } from '../../log/fifo.ts';
 import type { Effect } from '../effect.ts';
-import type { PendingEffects } from './field.ts';
+import { OwnedEffects } from './owned-effects.ts';
+import type { Owned } from './owned-effects.ts';
 import { stockAfter, stockResult } from './stock-change.ts';
 import type { Stocked, Taken } from './stock-view.ts';
 import type { Sum } from './sum.ts';
-
-interface Pending {
-  readonly owner: number;
-  /** None for the removal of the row. */
-  readonly effect: Effect | undefined;
-}
 
 /** `over` is what all pending effects make of `base`. */
 interface Known {
@@ -22,54 +17,53 @@ interface Known {
   readonly over: Sum;
 }
 
-function after(sum: Sum, { effect }: Pending): Sum {
+function after(sum: Sum, { effect }: Owned): Sum {
   return effect === undefined ? 0 : stockAfter(sum, effect).sum;
 }
 
 /** Pending effects on one stock. */
-export class PendingStock implements PendingEffects {
-  #pending = new Fifo<Pending>();
+export class PendingStock extends OwnedEffects {
+  #pending = new Fifo<Owned>();
   #known: Known | undefined;
 
-  get size(): number {
-    return this.#pending.size;
-  }
-
-  append(owner: number, effect: Effect, base: unknown): Stocked | Taken {
-    const changed = stockAfter(this.#sumOver(base as number), effect);
-    this.#pending.push({ owner, effect });
+  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Stocked | Taken {
+    this.settle();
+    const changed = stockAfter(this.#sumOver(base as number), owned.effect);
+    this.#pending.push(owned);
     this.#known = { base: base as number, over: changed.sum };
-    return stockResult(effect, changed);
+    return stockResult(owned.effect, changed);
   }
 
-  clear(owner: number): void {
+  protected addRemoval(owner: number): void {
     this.#pending.push({ owner, effect: undefined });
     if (this.#known !== undefined) this.#known = { base: this.#known.base, over: 0 };
   }
 
-  remove(owner: number): void {
-    if (this.#pending.at(0)?.owner !== owner) return this.#removeLater(owner);
+  protected takeOldest(owner: number): boolean {
+    if (this.#pending.at(0)?.owner !== owner) return false;
     while (this.#pending.at(0)?.owner === owner) {
-      const oldest = this.#pending.shift() as Pending;
+      const oldest = this.#pending.shift() as Owned;
       if (this.#known !== undefined) this.#known = { base: after(this.#known.base, oldest), over: this.#known.over };
     }
+    return true;
   }
 
-  over(base: unknown): number {
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = this.#pending.slice().filter(isWanted);
+    this.#pending = new Fifo(rest);
+    this.#known = undefined;
+    return rest;
+  }
+
+  protected shown(base: unknown): number {
     return Number(this.#sumOver(base as number));
   }
 
   #sumOver(base: number): Sum {
     if (this.#known?.base === base) return this.#known.over;
     let over: Sum = base;
-    for (let index = 0; index < this.#pending.size; index += 1) over = after(over, this.#pending.at(index) as Pending);
+    for (let index = 0; index < this.#pending.size; index += 1) over = after(over, this.#pending.at(index) as Owned);
     this.#known = { base, over };
     return over;
-  }
-
-  /** Somebody in the middle is done: rare, since a site's red operations end in the order in which they began. */
-  #removeLater(owner: number): void {
-    this.#pending = new Fifo(this.#pending.slice().filter((pending) => pending.owner !== owner));
-    this.#known = undefined;
   }
 }

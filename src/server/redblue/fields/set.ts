@@ -7,8 +7,9 @@ import { compareScalars } from '../key-range.ts';
 import type { Scalar } from '../key-range.ts';
 import { compareStamps, loadPlace, savePlace } from '../effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../effect.ts';
-import { PendingList, writes } from './field.ts';
+import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
+import { PendingList } from './pending-list.ts';
 import { readOnlySet } from './read-only-set.ts';
 
 /** One addition. */
