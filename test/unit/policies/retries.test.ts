@@ -170,7 +170,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     await clock.advance(50);
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect((await error).message).toBe(
-      'put, attempt 2 of 3: no final view in time; it was not sent: the store is busy',
+      'put "k", attempt 2 of 3: no final view in time; it was not sent: the store is busy',
     );
   });
 });
