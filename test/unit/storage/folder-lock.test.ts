@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockFolder } from '../../../src/server/storage/folder-lock.ts';
 import { place, startOf } from '../../../src/server/storage/process-place.ts';
@@ -142,11 +143,16 @@ describe('the owner', () => {
   test.runIf(fs.existsSync('/proc/self/stat'))(
     'its owner has ended, and his parent has not noticed → taken',
     async () => {
-      // The shell becomes a program that never asks after the child that the shell had.
-      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      // A child that ends when it is told to, of a shell that becomes a program which never asks after it.
+      const script = 'read line <&3 & echo $!; exec cat';
+      const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
       onTestFinished(() => void parent.kill());
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
+      // The shell would ask, if the child ended before: what comes back says that it is a shell no more.
+      parent.stdin.write('here\n');
+      await once(parent.stdout, 'data');
+      (parent.stdio[3] as Writable).end('\n');
       await expect.poll(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /);
       fs.writeFileSync(path, JSON.stringify({ pid, startedAt: startOf(pid), place: place() }));
       expect(take().isHeld()).toBe(true);
