@@ -184,7 +184,7 @@ export interface OpenedEmbedded<N extends string = string> {
   /**
    * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
    *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or another process has taken the folder over
    */
   begin(): void;
 }

@@ -121,7 +121,10 @@ export function register<T>(): Field<T | undefined, { write(value: T): Effect<un
 }
 
 /**
- * A set of strings or numbers in which adding wins over a concurrent removal; reads as a `Set`.
+ * A set of strings or numbers in which adding wins over a concurrent removal; reads as a `Set`, in
+ * order: numbers by size, then strings by their units. The first look at it after a change takes time in proportion to
+ * its size, about 1 µs an element; those after it do not. What only asks whether there is an element, in a large set
+ * that changes all the time, is better a table with a row for each.
  *
  * @example
  * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])

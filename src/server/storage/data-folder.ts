@@ -13,7 +13,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { KEY_BYTES_MIN } from '../embedded-checks.ts';
 import { isNoSpace } from './files.ts';
 import type { Files } from './files.ts';
-import { lockFolder } from './folder-lock.ts';
+import { lockFolder, takenOver } from './folder-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { GuardedFiles } from './guarded-files.ts';
 import { unusable } from './lost-sites.ts';
@@ -39,7 +39,7 @@ export interface DataFolder {
    * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
    * for whatever it was for before.
    *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the folder has been taken over
    */
   adopt(): void;
   /** Lets go of the folder once no file in it is being made or removed. */
@@ -72,16 +72,24 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
     const key = readKey(files);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
     const adopt = (): void => {
-      if (key === undefined) withRoom(KEY, () => files.replace(KEY, clusterKey));
+      // Where nothing has to be written nothing else would ask.
+      if (!lock.isHeld()) throw takenOver();
       const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
       const text = Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`);
-      if (!isSame) withRoom(MANIFEST, () => files.replace(MANIFEST, text));
+      try {
+        if (key === undefined) withRoom(KEY, () => files.replace(KEY, clusterKey));
+        if (!isSame) withRoom(MANIFEST, () => files.replace(MANIFEST, text));
+      } catch (error) {
+        // Left there, it would hide from the next start that there was another one.
+        if (key === undefined) files.removeNow(KEY);
+        throw error;
+      }
     };
     const hasManifest = found !== undefined;
     const hasLostKey = key === undefined && hasManifest;
     const close = async (): Promise<void> => {
       try {
-        // At once where nothing is: whoever was refused may want to try again.
+        // At once where none is.
         if (nodeFiles.isBusy) await nodeFiles.settled();
       } finally {
         lock.release();

@@ -67,7 +67,7 @@ export class DurableStorage implements SiteStorage {
   #checkpointRetryMs = FULL_RETRY_MS;
   /** The checkpoint that will be tried again: none but the last that was planned. */
   #plannedRetry: object | undefined;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   /**
    * Reads what there is and makes the first new file.
@@ -176,15 +176,22 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer?.start();
   }
 
+  /** Whether anything may have been written since it was opened. */
+  get hasBegun(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** Once: what is there by the second time may be another one's. */
   close(): Promise<void> {
-    this.#isClosed = true;
+    return (this.#closing ??= this.#end());
+  }
+
+  #end(): Promise<void> {
     this.#checkpointer?.close();
+    if (this.hasBegun) return new Promise((resolve) => this.#log.close(resolve));
     // A start that came to nothing has said nothing either: no number of it need be kept.
-    if (this.#listener === undefined) {
-      this.#log.discard();
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => this.#log.close(resolve));
+    this.#log.discard();
+    return Promise.resolve();
   }
 
   #onSynced(log: SiteLogName, length: number): void {
@@ -221,7 +228,7 @@ export class DurableStorage implements SiteStorage {
     const retry = {};
     this.#plannedRetry = retry;
     this.#options.timing.afterMs(retryMs, () => {
-      if (this.#isClosed || this.#plannedRetry !== retry) return;
+      if (this.#closing !== undefined || this.#plannedRetry !== retry) return;
       this.#plannedRetry = undefined;
       this.checkpoint();
     });
@@ -245,6 +252,7 @@ export function recoverTold(files: Files, folder: string, events: StorageEvents 
 }
 
 function cannotStart(error: Error): CorrectableError {
+  if (error instanceof CorrectableError) return error;
   const why = isNoSpace(error) ? 'there is no room on the disk for a new log file' : error.message;
   return new CorrectableError('UNAVAILABLE', `The site cannot start: ${why}.`, { cause: error });
 }

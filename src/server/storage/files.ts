@@ -30,6 +30,8 @@ export interface Files {
    * before it too, or only some of them.
    */
   remove(path: string): void;
+  /** Removes a file, if it is there: nobody sees it on return, but it may be there again after a crash. */
+  removeNow(path: string): void;
 }
 
 /** When to do what is not done at once. */

@@ -99,7 +99,8 @@ class HeldLock implements FolderLock {
   }
 
   isHeld(): boolean {
-    if (this.#isLost) return false;
+    // Released, it may be another one's before this would look again.
+    if (this.#isLost || this.#isReleased) return false;
     const gapMs = this.#clock.monotonicMs() - this.#seenAtMs;
     const wallGapMs = Math.abs(this.#clock.wallMs() - this.#seenAtWallMs);
     return Math.max(gapMs, wallGapMs) <= GAP_MS || this.#touch();
@@ -154,12 +155,15 @@ class HeldLock implements FolderLock {
   #lose(): void {
     this.#isLost = true;
     clearInterval(this.#toucher);
-    const why = 'this process was held up for so long that another one has taken it over';
-    const error = new CorrectableError('UNAVAILABLE', `The data folder is no longer this process's: ${why}.`, {
-      retryable: false,
-    });
-    for (const tell of this.#listeners.splice(0)) tell(error);
+    for (const tell of this.#listeners.splice(0)) tell(takenOver());
   }
+}
+
+/** What whoever goes on with a folder that is no longer his is told. */
+export function takenOver(): CorrectableError {
+  const why = 'this process was held up for so long that another one has taken it over';
+  const message = `The data folder is no longer this process's: ${why}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
 }
 
 /** A descriptor of the new lock; `undefined` when there is one. */

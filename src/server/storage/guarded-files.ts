@@ -1,8 +1,9 @@
 /**
- * Files of a folder that somebody else may have taken over while this process was held up: nothing counts as written, and
- * nothing is removed, once that has happened.
+ * Files of a folder that somebody else may have taken over while this process was held up: once that has happened nothing
+ * counts as written, and nothing is made, replaced or removed.
  */
 import type { Files, SyncedFile } from './files.ts';
+import { takenOver } from './folder-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
 
 /** Files below a folder whose lock is asked first. */
@@ -28,19 +29,30 @@ export class GuardedFiles implements Files {
   }
 
   createNow(path: string, sizeBytes: number): SyncedFile {
+    this.#check();
     return this.#guard(this.#files.createNow(path, sizeBytes));
   }
 
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
+    if (!this.#lock.isHeld()) return done(takenOver());
     this.#files.create(path, sizeBytes, (error, file) => done(error, file && this.#guard(file)));
   }
 
   replace(path: string, bytes: Uint8Array): void {
+    this.#check();
     this.#files.replace(path, bytes);
   }
 
   remove(path: string): void {
     if (this.#lock.isHeld()) this.#files.remove(path);
+  }
+
+  removeNow(path: string): void {
+    if (this.#lock.isHeld()) this.#files.removeNow(path);
+  }
+
+  #check(): void {
+    if (!this.#lock.isHeld()) throw takenOver();
   }
 
   #guard(file: SyncedFile): SyncedFile {
@@ -54,8 +66,4 @@ export class GuardedFiles implements Files {
       close: () => file.close(),
     };
   }
-}
-
-function takenOver(): Error {
-  return new Error('another process has taken the data folder over');
 }

@@ -98,6 +98,14 @@ export class NodeFiles implements Files {
     this.#track(this.#removals);
   }
 
+  removeNow(path: string): void {
+    try {
+      fs.rmSync(join(this.#root, path), { force: true });
+    } catch {
+      // It only takes room, as one that `remove` cannot remove.
+    }
+  }
+
   /** Whether a file is being made or removed. */
   get isBusy(): boolean {
     return this.#underWay.size > 0;

@@ -51,7 +51,9 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
   const folder = openDataFolder(dataDir, deployment);
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
-    if (sites.length > 0) await Promise.all(sites.map((storage) => storage.close()));
+    const closing = sites.map((storage) => storage.close());
+    // What has not begun lets go of the folder at once: whoever was refused may want to try again.
+    if (sites.some(({ hasBegun }) => hasBegun)) await Promise.all(closing);
     await folder.close();
   };
   try {

@@ -175,7 +175,8 @@ export class SegmentLog {
   discard(): void {
     this.#isOver = true;
     this.#file.close();
-    this.#options.files.remove(this.#pathOf(this.#number));
+    // Whoever was refused may want to try again at once.
+    this.#options.files.removeNow(this.#pathOf(this.#number));
   }
 
   /** Calls back once nothing is left to be written, or nothing more can be. */

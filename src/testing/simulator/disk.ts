@@ -251,6 +251,10 @@ class MountedDisk implements Files {
     if (this.#isMounted()) this.#disk.beginToRemove(path);
   }
 
+  removeNow(path: string): void {
+    this.remove(path);
+  }
+
   #fileOf(path: string): SyncedFile {
     return {
       write: (bytes, position, done, mayBlock = false) => {

@@ -5,8 +5,11 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockFolder } from '../../../src/server/storage/folder-lock.ts';
+import { GuardedFiles } from '../../../src/server/storage/guarded-files.ts';
+import { NodeFiles } from '../../../src/server/storage/node-files.ts';
 import { place, startOf } from '../../../src/server/storage/process-place.ts';
 import type { FolderLock, LockClock } from '../../../src/server/storage/folder-lock.ts';
 
@@ -129,24 +132,56 @@ describe('the owner', () => {
     expect(fs.statSync(path).mtimeMs).toBeGreaterThan(0);
   });
 
-  test('released → gone; where somebody has taken over → his stays', () => {
-    take().release();
+  test('released → gone, and held no more; where somebody has taken over → his stays', () => {
+    const first = take();
+    first.release();
     expect(fs.existsSync(path)).toBe(false);
     const lock = take();
+    expect([first.isHeld(), lock.isHeld()]).toEqual([false, true]);
     fs.rmSync(path);
     const text = lockElsewhere();
     lock.release();
     expect(fs.readFileSync(path, 'utf8')).toBe(text);
   });
 
+  test('somebody has taken over → nothing more is made, replaced or removed in the folder', () => {
+    const clock = new TestClock();
+    const nodeFiles = new NodeFiles(root);
+    const files = new GuardedFiles(nodeFiles, take(clock));
+    takeOver();
+    fs.writeFileSync(join(root, 'theirs'), 'x');
+    clock.nowMs += 4001;
+    const refusal = expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' });
+    expect(() => files.createNow('made', 1)).toThrow(refusal);
+    const errors: unknown[] = [];
+    files.create('made', 1, (error) => errors.push(error));
+    expect(errors).toEqual([refusal]);
+    expect(() => files.replace('theirs', new Uint8Array(2))).toThrow(refusal);
+    files.remove('theirs');
+    files.removeNow('theirs');
+    expect(nodeFiles.isBusy).toBe(false);
+    expect(fs.readdirSync(root).toSorted()).toEqual(['lock', 'theirs']);
+    expect(fs.readFileSync(join(root, 'theirs'), 'utf8')).toBe('x');
+  });
+
   test.runIf(fs.existsSync('/proc/self/stat'))(
     'its owner has ended, and his parent has not noticed → taken',
     async () => {
-      // The shell becomes a program that never asks after the child that the shell had.
-      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      // A child that ends when it is told to, of a shell that becomes a program which never asks after it.
+      const script = 'read line <&3 & echo $!; exec cat';
+      const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
       onTestFinished(() => void parent.kill());
-      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const [stdin, stdout, toChild] = [
+        parent.stdin as Writable,
+        parent.stdout as Readable,
+        parent.stdio[3] as Writable,
+      ];
+      const [line] = (await once(stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
+      // The shell would ask, if the child ended before: what comes back says that it is a shell no more.
+      stdin.write('here\n');
+      await once(stdout, 'data');
+      toChild.end('\n');
       await expect.poll(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /);
       fs.writeFileSync(path, JSON.stringify({ pid, startedAt: startOf(pid), place: place() }));
       expect(take().isHeld()).toBe(true);

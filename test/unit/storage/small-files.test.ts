@@ -1,15 +1,17 @@
 /** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { createEmbedded } from '../../../src/server/embedded.ts';
-import type { Embedded } from '../../../src/server/embedded.ts';
+import { createEmbedded, openEmbedded } from '../../../src/server/embedded.ts';
+import type { Embedded, OpenedEmbedded } from '../../../src/server/embedded.ts';
 import { serve } from '../../../src/server/main.ts';
 import type { SiteAlarm } from '../../../src/server/site-alarm.ts';
 import { inspectDataFolder } from '../../../src/server/storage/inspect.ts';
@@ -38,15 +40,15 @@ async function refuse(attempt: () => unknown, what: RegExp): Promise<void> {
   const before = contents();
   const message = expect.stringMatching(what);
   expect(attempt).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
-  await expect.poll(() => existsSync(pathOf('lock'))).toBe(false);
+  // In the same turn: the lock too is gone.
   expect(contents()).toEqual(before);
 }
 
-/** Every file, by its name, as it is. */
+/** Every file, by its name: as it is, in short. */
 function contents(): Record<string, string> {
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
-  return Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'base64')]));
+  return Object.fromEntries(paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]));
 }
 
 test('a newer service is refused for what a site has lost → the one of before starts once that is put back', async () => {
@@ -202,17 +204,83 @@ test('a lock that names nobody → left behind', async () => {
   await start().close();
 });
 
-test.each(['cluster.key', 'manifest.json'])('no room for %s → UNAVAILABLE, and no draft is left', async (name) => {
+/** The disk has no room for the draft of this file, from now until what is given back is called. */
+function leaveNoRoomFor(name: string): () => void {
   const write = fs.writeFileSync;
   const full = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...rest) => {
     write(path, ...rest);
     if (path === pathOf(`${name}.new`)) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
   });
   onTestFinished(() => full.mockRestore());
-  const message = expect.stringContaining(`not even for ${name}`);
-  expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
-  await expect.poll(() => existsSync(pathOf('lock'))).toBe(false);
-  expect(existsSync(pathOf(`${name}.new`))).toBe(false);
-  full.mockRestore();
+  return () => full.mockRestore();
+}
+
+test.each(['cluster.key', 'manifest.json'])(
+  'no room for %s → UNAVAILABLE, nothing is left, and at once it may be tried again',
+  async (name) => {
+    const makeRoom = leaveNoRoomFor(name);
+    const message = expect.stringContaining(`not even for ${name}`);
+    expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+    expect(contents()).toEqual({});
+    makeRoom();
+    await start().close();
+  },
+);
+
+test('the key is gone, and there is no room for a manifest that must change → the next start tells of the key', async () => {
+  await work();
+  rmSync(pathOf('cluster.key'));
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 5');
+  writeFileSync(pathOf('manifest.json'), older);
+  const makeRoom = leaveNoRoomFor('manifest.json');
+  await refuse(start, /not even for manifest\.json/);
+  makeRoom();
+  expect(alarms).toEqual([]);
   await start().close();
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+});
+
+describe('a deployment that has opened its folder', () => {
+  const open = (service = valuesService()): OpenedEmbedded =>
+    openEmbedded(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+
+  test.each([
+    ['writes another manifest', notesService],
+    ['has none to write', valuesService],
+  ])("loses it before it begins, and %s → refused, and the folder is the other one's", async (_, service) => {
+    await work();
+    const late = open(service());
+    rmSync(pathOf('lock'));
+    const taker = start();
+    const before = contents();
+    const now = Date.now;
+    const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
+    onTestFinished(() => paused.mockRestore());
+    const message = expect.stringContaining('another one has taken it over');
+    expect(late.begin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+    expect(contents()).toEqual(before);
+    await createClient(taker.site('irl')).invoke(put('k', 'w'));
+    await taker.close();
+    await start().close();
+  });
+
+  test('is closed twice without having begun → what another one has made there by then stays', async () => {
+    const first = open().embedded;
+    await first.close();
+    const second = start();
+    const before = contents();
+    await first.close();
+    expect(contents()).toEqual(before);
+    await second.close();
+  });
+
+  test('is closed twice at work → both end', async () => {
+    const embedded = start();
+    void createClient(embedded.site('irl'))
+      .invoke(put('k', 'v'))
+      .catch(() => {});
+    await setImmediate();
+    await Promise.all([embedded.close(), embedded.close()]);
+    expect(existsSync(pathOf('lock'))).toBe(false);
+  });
 });

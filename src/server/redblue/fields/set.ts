@@ -1,7 +1,8 @@
 /**
  * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Elements are
  * strings or numbers, and are read in one order, the same at all sites: numbers by size, then strings by their units.
- * Additions come to each site in another one, and what a generator makes of it must not differ.
+ * Additions come to each site in another one, and what a generator makes of it must not differ. The first look at a set
+ * sorts it; one after changes copies it, and sorts those.
  */
 import { compareScalars } from '../key-range.ts';
 import type { Scalar } from '../key-range.ts';
@@ -17,13 +18,18 @@ type Tag = Place;
 
 class SetState implements FieldState {
   readonly #tags: Map<unknown, Tag[]>;
-  /** What was read last; made again once there is a change. */
+  /** What was read last; made again once there are changes. */
   #elements: ReadonlySet<unknown> | undefined;
+  /** Elements that may have come or gone since then. */
+  readonly #changed = new Set<unknown>();
   constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPlace[]])[] = []) {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
   }
   read(): ReadonlySet<unknown> {
-    return (this.#elements ??= readOnlySet(inOrder(this.#tags.keys())));
+    if (this.#elements === undefined) this.#elements = readOnlySet(inOrder(this.#tags.keys()));
+    else if (this.#changed.size > 0) this.#elements = withChanges(this.#elements, this.#changed, this.#tags);
+    this.#changed.clear();
+    return this.#elements;
   }
   holds(element: unknown): boolean {
     return this.#tags.has(element);
@@ -46,9 +52,15 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Tag[]): void {
-    if (this.#tags.has(element) !== tags.length > 0) this.#elements = undefined;
+    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0) this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
+    // Nobody has looked for long: what was read is kept no longer.
+    if (this.#changed.size > this.#tags.size) this.#forgetRead();
+  }
+  #forgetRead(): void {
+    this.#elements = undefined;
+    this.#changed.clear();
   }
   snapshot(): unknown {
     const described = [...this.#tags].map(
@@ -77,17 +89,57 @@ function inOrder(elements: Iterable<unknown>): readonly unknown[] {
   return ([...elements] as Scalar[]).toSorted(compareScalars);
 }
 
+/** A set in order, as it is once those of `changed` that `present` has are in it, and the others are not. */
+function withChanges(
+  elements: ReadonlySet<unknown>,
+  changed: ReadonlySet<unknown>,
+  present: Pick<ReadonlySet<unknown>, 'has'>,
+): ReadonlySet<unknown> {
+  const added = inOrder([...changed].filter((element) => present.has(element)));
+  const merged: unknown[] = [];
+  let next = 0;
+  for (const element of elements) {
+    if (changed.has(element)) continue;
+    while (next < added.length && compareScalars(added[next] as Scalar, element as Scalar) < 0) {
+      merged.push(added[next++]);
+    }
+    merged.push(element);
+  }
+  return readOnlySet(merged.concat(added.slice(next)));
+}
+
+/** A set as it was shown: given what it was laid over, what differs from that says all. */
+interface Shown {
+  readonly base: unknown;
+  readonly changed: ReadonlySet<unknown>;
+  readonly elements: ReadonlySet<unknown>;
+}
+
 class PendingChanges extends PendingList {
   protected readonly initial: ReadonlySet<unknown> = readOnlySet();
+  /** What was shown last: most looks show the same again. */
+  #shown: Shown | undefined;
   protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
-    if (pending.length === 0) return base;
-    const elements = new Set(base as ReadonlySet<unknown>);
+    const elements = base as ReadonlySet<unknown>;
+    const [present, changed] = [new Set<unknown>(), new Set<unknown>()];
     for (const { effect } of pending) {
-      if (effect.action === 'add') elements.add(effect.value);
-      else elements.delete(effect.value);
+      const { value } = effect;
+      if (effect.action === 'add') present.add(value);
+      else present.delete(value);
+      if (present.has(value) === elements.has(value)) changed.delete(value);
+      else changed.add(value);
     }
-    return readOnlySet(inOrder(elements));
+    if (changed.size === 0) return base;
+    const known = this.#shown;
+    if (known !== undefined && known.base === base && isSame(known.changed, changed)) return known.elements;
+    const shown = withChanges(elements, changed, present);
+    this.#shown = { base, changed, elements: shown };
+    return shown;
   }
+}
+
+function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
+  return a.size === b.size && [...a].every((element) => b.has(element));
 }
 
 export const setKind: FieldKind = {
