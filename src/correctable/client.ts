@@ -197,9 +197,9 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     if (operation.effect === 'update') source.done = UPDATE;
     closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
   };
-  const shared = applied('shareReads', options.shareReads, alone);
-  // What is no policy is refused here, not at each invocation.
-  submitBy(options);
+  // Those who share a read share its attempts, or each would repeat it at another time.
+  const retried = applied('retry', options.retry, alone);
+  const shared = applied('shareReads', options.shareReads, retried);
 
   function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
@@ -229,8 +229,9 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     return new Handle(source);
   }
 
-  function submitBy({ retry = options.retry, shareReads }: Choice): Submit {
-    return applied('retry', retry, shareReads === false ? alone : shared);
+  function submitBy({ retry, shareReads }: Choice): Submit {
+    if (retry !== undefined) return applied('retry', retry, alone);
+    return shareReads === false ? retried : shared;
   }
 
   function checkOpen(): void {

@@ -231,17 +231,55 @@ describe('C15: leaving a shared submission', () => {
     for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  test('retried → each by its own policy, and the next attempts share again', async () => {
-    const retry = retries({ backoff: { delayMs: () => 10 } });
-    const { clock, binding, client } = setUp({ ...shared, retry });
-    const reads = [client.invoke(get('k')), client.invoke(get('k')), client.invoke(get('k'), { retry: false })];
-    const errors = errorOf(reads[2]!);
+  test('retried → the attempts are shared, however much chance is in the wait', async () => {
+    let draws = 0;
+    const { clock, binding, client } = setUp({ ...shared, retry: retries({ random: () => (draws += 0.1) }) });
+    const reads = [1, 2, 3].map(() => client.invoke(get('k')));
     (await binding.next()).fail(failure());
-    expect(await errors).toMatchObject({ message: 'the store is busy' });
-    await clock.advance(10);
-    expect(binding.calls).toHaveLength(2);
+    await clock.advance(150);
+    (await binding.next()).fail(failure());
+    await clock.advance(300);
     (await binding.next()).view('there', 'strong');
-    expect([await reads[0], await reads[1]]).toEqual(['there', 'there']);
-    expect(client.counters).toMatchObject({ retried: 2, shared: 3 });
+    expect(await Promise.all(reads)).toEqual(['there', 'there', 'there']);
+    expect(binding.calls).toHaveLength(3);
+    expect(client.counters).toMatchObject({ retried: 2, shared: 2 });
+  });
+
+  test('retried, one comes between two attempts, one leaves → shares the next, which goes on for the other', async () => {
+    const { clock, binding, client } = setUp({ ...shared, retry: retries({ backoff: { delayMs: () => 10 } }) });
+    const first = client.invoke(get('k'), { timeoutMs: 5 });
+    const gone = errorOf(first);
+    (await binding.next()).fail(failure());
+    await clock.advance(4);
+    const later = client.invoke(get('k'));
+    await clock.advance(1);
+    expect(await gone).toMatchObject({ code: 'UNAVAILABLE' });
+    await clock.advance(5);
+    (await binding.next()).view('there', 'strong');
+    expect(await later).toBe('there');
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('retried, all leave between two attempts → no more of them, and no timer', async () => {
+    const { clock, binding, client } = setUp({ ...shared, retry: retries({ backoff: { delayMs: () => 10 } }) });
+    const reads = [client.invoke(get('k')), client.invoke(get('k'))];
+    const gone = reads.map(errorOf);
+    (await binding.next()).fail(failure());
+    await clock.advance(5);
+    for (const read of reads) read.cancel();
+    expect(await Promise.all(gone)).toMatchObject([{ code: 'ABORTED' }, { code: 'ABORTED' }]);
+    expect(clock.pending).toBe(0);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  test('a policy of its own for trying again → a submission of its own', async () => {
+    const { binding, client } = setUp({ ...shared, retry: retries() });
+    const reads = [client.invoke(get('k')), client.invoke(get('k'), { retry: false })];
+    (await binding.next()).view('there', 'strong');
+    const own = errorOf(reads[1]!);
+    (await binding.next()).fail(failure());
+    expect(await reads[0]).toBe('there');
+    expect(await own).toMatchObject({ message: 'the store is busy' });
+    expect(client.counters).toMatchObject({ retried: 0, shared: 0 });
   });
 });
