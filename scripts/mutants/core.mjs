@@ -331,8 +331,8 @@ export const CORE_MUTANTS = [
     name: 'what was cancelled before is sent',
     rule: 'correctable C10',
     file: `${CORE}/client.ts`,
-    line: "if (source.state === 'updating') submitBy(how)(operation, source);",
-    replacement: 'submitBy(how)(operation, source);',
+    line: "if (source.state === 'updating') submitBy(how, operation.effect)(operation, source);",
+    replacement: 'submitBy(how, operation.effect)(operation, source);',
     command: unit('correctable/leaving.test.ts'),
   },
   {

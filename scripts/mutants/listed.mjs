@@ -3,6 +3,7 @@
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
+import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
@@ -15,6 +16,7 @@ import { WIRE_MUTANTS } from './wire.mjs';
 export const MUTANTS = [
   ...CORE_MUTANTS,
   ...CORE_MADE_MUTANTS,
+  ...CORE_POLICY_MUTANTS,
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
   ...STORAGE_MUTANTS,

@@ -222,16 +222,18 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
-      if (source.state === 'updating') submitBy(how)(operation, source);
+      if (source.state === 'updating') submitBy(how, operation.effect)(operation, source);
     } catch (error) {
       source.fail(error);
     }
     return new Handle(source);
   }
 
-  function submitBy({ retry, shareReads }: Choice): Submit {
-    if (retry !== undefined) return applied('retry', retry, alone);
-    return shareReads === false ? retried : shared;
+  function submitBy({ retry, shareReads }: Choice, effect: Operation['effect']): Submit {
+    const own = retry === undefined ? retried : applied('retry', retry, alone);
+    // Whoever shares reads has to hear of every update.
+    if (effect === 'update') return own === retried ? shared : applied('shareReads', options.shareReads, own);
+    return own === retried && shareReads !== false ? shared : own;
   }
 
   function checkOpen(): void {

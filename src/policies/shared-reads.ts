@@ -1,5 +1,6 @@
 /** One submission for equal reads under way (C15). */
 import { derive } from '../correctable/derive.ts';
+import type { Environment } from '../correctable/environment.ts';
 import { sketchOf, structurallyEqual } from '../correctable/equal.ts';
 import { check } from '../correctable/errors.ts';
 import { sameNames } from '../correctable/ladder.ts';
@@ -13,6 +14,7 @@ import { begin, passOn } from './pass-on.ts';
 interface Shared {
   readonly operation: Operation;
   readonly source: Source<unknown>;
+  follow(follower: Source<unknown>): void;
 }
 
 /**
@@ -32,12 +34,17 @@ interface Shared {
 export function sharedReads(...given: readonly []): Policy {
   // It may have been given to the client without being called.
   check(given.length === 0, 'options', 'there are none: write sharedReads()');
-  return share;
+  const clients = new WeakMap<Environment, UnderWay>();
+  return (submit) => share(submit, clients);
 }
 
-function share(submit: Submit): Submit {
-  const underWay = new Map<string, Shared[]>();
+/** By name, key and a sketch of the arguments. */
+type UnderWay = Map<string, Shared[]>;
+
+function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit {
   return <T>(operation: Operation<T>, source: Source<T>): void => {
+    const underWay = clients.get(source.environment) ?? new Map<string, Shared[]>();
+    clients.set(source.environment, underWay);
     if (operation.effect === 'update') {
       underWay.clear();
       onClose(source, () => underWay.clear());
@@ -47,32 +54,43 @@ function share(submit: Submit): Submit {
     const equal = underWay.get(id)?.find((other) => isEqual(other, operation, source));
     if (equal) {
       source.environment.counters!.shared++;
-      follow(equal.source as Source<T>, source);
-    } else {
-      const own = derive<T, T>(source);
-      own.dueAt = undefined;
-      own.trace = source.trace;
-      add(underWay, id, { operation, source: own as Source<unknown> });
-      follow(own, source);
-      begin(submit, operation, own);
+      equal.follow(source as Source<unknown>);
+      return;
     }
+    const own = derive<T, T>(source);
+    own.dueAt = undefined;
+    own.trace = source.trace;
+    const follow = (follower: Source<T>): void => {
+      passOn(own, follower, (error) => follower.fail(error));
+      // An answer that one has waited for in vain may be lost: nobody who comes later waits for it.
+      onClose(follower, () => {
+        if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') remove(underWay, id, own);
+      });
+    };
+    add(underWay, id, { operation, source: own as Source<unknown>, follow: follow as Shared['follow'] });
+    follow(source);
+    begin(submit, operation, own);
   };
 }
 
-function isEqual<T>(other: Shared, { args }: Operation<T>, { ladder }: Source<T>): boolean {
-  return sameNames(other.source.ladder.requested, ladder.requested) && structurallyEqual(other.operation.args, args);
+function isEqual<T>({ operation, source }: Shared, { name, key, args }: Operation<T>, { ladder }: Source<T>): boolean {
+  const { requested } = source.ladder;
+  return (
+    operation.name === name &&
+    operation.key === key &&
+    sameNames(requested, ladder.requested) &&
+    structurallyEqual(operation.args, args)
+  );
 }
 
 /** Keeps `shared` until it closes. */
-function add(underWay: Map<string, Shared[]>, id: string, shared: Shared): void {
+function add(underWay: UnderWay, id: string, shared: Shared): void {
   underWay.set(id, [...(underWay.get(id) ?? []), shared]);
-  onClose(shared.source, () => {
-    const others = underWay.get(id)?.filter((other) => other !== shared) ?? [];
-    if (others.length > 0) underWay.set(id, others);
-    else underWay.delete(id);
-  });
+  onClose(shared.source, () => remove(underWay, id, shared.source));
 }
 
-function follow<T>(shared: Source<T>, source: Source<T>): void {
-  passOn(shared, source, (error) => source.fail(error));
+function remove<T>(underWay: UnderWay, id: string, source: Source<T>): void {
+  const others = underWay.get(id)?.filter((other) => other.source !== source) ?? [];
+  if (others.length > 0) underWay.set(id, others);
+  else underWay.delete(id);
 }

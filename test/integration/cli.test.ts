@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient } from 'correctables';
@@ -56,6 +57,39 @@ describe('correctables serve', () => {
     await server.line();
     server.signal('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('SIGTERM while its service is loaded → ends by the signal', async () => {
+    using server = new Program([
+      CLI,
+      'serve',
+      '--service',
+      'test/support/slow-service.ts',
+      '--port',
+      '0',
+      '--ephemeral',
+    ]);
+    expect(await server.line()).toBe('loading');
+    server.signal('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: null });
+  });
+
+  test('SIGTERM twice, the thread that serves is stuck → ends by the second', async () => {
+    using server = new Program([
+      CLI,
+      'serve',
+      '--service',
+      'test/support/stuck-service.ts',
+      '--port',
+      '0',
+      '--ephemeral',
+    ]);
+    await server.line();
+    await setTimeout(3_000);
+    server.signal('SIGTERM');
+    await setTimeout(500);
+    server.signal('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: null });
   });
 
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {

@@ -69,7 +69,7 @@ test(row('an operation: `cancel()`, its `signal`'), async () => {
   expect(await client.invokeStrong(get('k'))).toBe(1);
 });
 
-test(row('a `session`'), async () => {
+test(row('a `session`, in which each read sees what was written and read in it before'), async () => {
   const client = closeLater(createClient(memory()));
   const session = client.session();
   const read = client.invoke(get('k'), { session });
@@ -80,28 +80,33 @@ test(row('a `session`'), async () => {
   expect(await isOpen(client)).toBe(true);
 });
 
-test(row('a client of `memory`, `primaryBackup`, `remote`, `redblue`, `zookeeper`, `cassandra`'), async () => {
-  const store = memoryStore();
-  const listener = closeLater(await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }));
-  let hooks = 0;
-  const bindings = [
-    memory({ store }),
-    primaryBackup({ levels: LEVELS, tiers: { weak: () => 1, strong: () => 1 }, close: () => void hooks++ }),
-    remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
-  ];
-  for (const binding of bindings) {
-    const [client, other] = [createClient(binding), createClient(binding)];
-    expect(await isOpen(client)).toBe(true);
-    await client.close();
-    await client.close();
-    expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
-    expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
-  }
-  expect(hooks).toBe(1);
-  for (const binding of [memory({ store }), remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket })]) {
-    expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
-  }
-});
+test(
+  row('a client of `memory`, `levels`, `primaryBackup`, `remote`, `redblue`, `zookeeper`, `cassandra`'),
+  async () => {
+    const store = memoryStore();
+    const listener = closeLater(
+      await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }),
+    );
+    let hooks = 0;
+    const bindings = [
+      memory({ store }),
+      primaryBackup({ levels: LEVELS, tiers: { weak: () => 1, strong: () => 1 }, close: () => void hooks++ }),
+      remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
+    ];
+    for (const binding of bindings) {
+      const [client, other] = [createClient(binding), createClient(binding)];
+      expect(await isOpen(client)).toBe(true);
+      await client.close();
+      await client.close();
+      expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
+      expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
+    }
+    expect(hooks).toBe(1);
+    for (const binding of [memory({ store }), remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket })]) {
+      expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
+    }
+  },
+);
 
 test(row('a client of `cached(…)`'), async () => {
   const [store, kept] = [memoryStore(), mapStore()];

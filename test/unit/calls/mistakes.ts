@@ -219,6 +219,8 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['no attempt', 'attempts', (f) => f({ attempts: 0 })],
         ['attempts for ever', 'attempts', (f) => f({ attempts: Infinity })],
+        ['more attempts than anybody waits for', 'attempts', (f) => f({ attempts: 101 })],
+        ['half an attempt', 'attempts', (f) => f({ attempts: 2.5 })],
         ['a text for the attempts', 'attempts', (f) => f({ attempts: '3' })],
         ['milliseconds for the backoff', 'backoff', (f) => f({ backoff: 100 })],
         ['a number for the random', 'random', (f) => f({ random: 0.5 })],

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from '../../../src/index.ts';
 import { mistakes } from './mistakes.ts';
-import type { Entry, Mistake, Untyped } from './untyped.ts';
+import { binding, type Entry, type Mistake, type Untyped } from './untyped.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
@@ -54,4 +54,11 @@ describe.each(published)('%s', async (entryName, source) => {
       await refused(row);
     });
   }
+});
+
+test('an option that is misspelt, in the core → the message lists those that there are, and of which kind', async () => {
+  const { createClient } = await import('../../../src/index.ts');
+  // @ts-expect-error misspelt
+  const error = await endOf(() => createClient(binding(), { timeoutMS: 5 }));
+  expect(error.message).toMatch(/^timeoutMS: give \{.*\btimeoutMs:number,.*\bretry:function\b/);
 });

@@ -384,6 +384,7 @@ describe('C15: policies', () => {
       },
     ],
     ['gives no number', () => Number.NaN],
+    ['gives less than nothing', () => -1],
   ])('the backoff %s → told to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
     const { clock, binding, client, uncaught } = setUp({ retry: retries({ backoff: { delayMs } }) });
     const error = errorOf(client.invoke(get('k')));
@@ -417,3 +418,85 @@ function scripted(submitOperation: () => void | Promise<void>): Binding<typeof L
     close: () => Promise.resolve(),
   };
 }
+
+describe('C15: what the binding says of an attempt', () => {
+  test('a weaker view is the final one → it is, with its version', async () => {
+    const { binding, client } = setUp({ retry });
+    const given = client.invoke(get('k'));
+    const first = await binding.next();
+    first.view('seen', 'weak', { version: 1 });
+    first.view('seen', 'causal', { version: 2, final: true });
+    expect(given.latest).toMatchObject({ level: 'causal', version: 2, final: true });
+    const confirmed = client.invoke(get('k'));
+    const second = await binding.next();
+    second.view('seen', 'weak', { version: 1 });
+    second.confirm('causal', 0, { version: 3, final: true });
+    expect(confirmed.latest).toMatchObject({ level: 'causal', version: 3, final: true });
+  });
+
+  test('a version that is older than one of the attempt before → dropped; a final of it says so', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const read = client.invoke(get('k'));
+    const first = await binding.next();
+    first.view('new', 'weak', { version: 2 });
+    first.fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    second.view('old', 'causal', { version: 1 });
+    expect(read.latest).toMatchObject({ value: 'new' });
+    second.view('old', 'strong', { version: 1 });
+    expect(await read.settle()).toMatchObject({ value: 'old', regressed: true });
+  });
+
+  test('the last attempt is refused by the service → with all that the service says', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(put('k', 1)));
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    const domain = { name: 'soldOut', data: { left: 0 } };
+    (await binding.next()).fail(new CorrectableError('DOMAIN', 'sold out', { domain, field: 'args.seat' }));
+    expect(await error).toMatchObject({ code: 'DOMAIN', domain, field: 'args.seat', retryable: false });
+  });
+
+  test('a level that was too late fails in the last attempt too → it was too late', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 15 } }));
+    (await binding.next()).fail(failure());
+    await clock.advance(20);
+    const second = await binding.next();
+    second.fail(new Error('is down'), 'weak');
+    second.fail(failure('FORBIDDEN'));
+    expect((await error).levelErrors).toMatchObject({ weak: { code: 'TIMEOUT' } });
+  });
+
+  test('the limit passes during the first attempt → no count of attempts', async () => {
+    const { clock, binding, client } = setUp({ retry, timeoutMs: 5 });
+    const error = errorOf(client.invoke(get('k')));
+    await binding.next();
+    await clock.advance(5);
+    expect((await error).message).not.toContain('attempt');
+  });
+});
+
+describe('C15: who waits between two attempts', () => {
+  test('the client closes during a later attempt → the binding says what becomes of it', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const write = client.invoke<unknown>(put('k', 1));
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    await client.close();
+    expect(write.state).toBe('updating');
+    second.view('done', 'strong');
+    expect(await write).toBe('done');
+  });
+
+  test('cancelled while it waited → the client that closes knows nothing of it', async () => {
+    const { binding, client } = setUp({ retry });
+    const read = client.invoke(get('k'));
+    (await binding.next()).fail(failure());
+    read.cancel();
+    await client.close();
+    expect(client.drops.closed).toBe(0);
+  });
+});

@@ -1,9 +1,10 @@
 /** C15: one submission for equal reads under way. */
 import { describe, expect, test } from 'vitest';
-import type { InvokeOptions, Operation } from '../../../src/index.ts';
+import type { InvokeOptions, Operation, Sink } from '../../../src/index.ts';
+import { createClient } from '../../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../../src/operations/index.ts';
 import { retries, sharedReads } from '../../../src/policies/index.ts';
-import { codeOf, record, settled } from '../correctable/support.ts';
+import { codeOf, heldBytes, LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
 
 const shared = { shareReads: sharedReads() };
@@ -231,6 +232,47 @@ describe('C15: leaving a shared submission', () => {
     for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
+  test.each([{ shareReads: false }, { retry: false }] as const)(
+    'an update, with %j of its own, has ended since → a read of its own',
+    async (how) => {
+      const { binding, client } = setUp(shared);
+      const before = client.invoke(get('k'));
+      const read = await binding.next();
+      const write = client.invoke(put('k', 'new'), how);
+      (await binding.next()).view(null, 'strong');
+      await write;
+      const after = client.invoke(get('k'));
+      (await binding.next()).view('new', 'strong');
+      read.view('old', 'strong');
+      expect([await before, await after]).toEqual(['old', 'new']);
+    },
+  );
+
+  test('an answer was lost, one has waited in vain → the next read is submitted; who waits still does', async () => {
+    const { clock, binding, client } = setUp(shared);
+    const [impatient, patient] = [client.invoke(get('k'), { timeoutMs: 10 }), client.invoke(get('k'))];
+    const gone = errorOf(impatient);
+    const lost = await binding.next();
+    await clock.advance(10);
+    expect(await gone).toMatchObject({ code: 'TIMEOUT' });
+    const next = client.invoke(get('k'));
+    (await binding.next()).view('there', 'strong');
+    expect(await next).toBe('there');
+    lost.view('late', 'strong');
+    expect(await patient).toBe('late');
+  });
+
+  test('names and keys that read alike together → each', async () => {
+    const { binding, client } = setUp(shared);
+    const [list, open] = [
+      { name: 'list', effect: 'read', key: 'open orders', args: null } as const,
+      { name: 'list open', effect: 'read', key: 'orders', args: null } as const,
+    ].map((operation) => client.invoke<unknown>(operation));
+    (await binding.next()).view('of list', 'strong');
+    (await binding.next()).view('of list open', 'strong');
+    expect([await list, await open]).toEqual(['of list', 'of list open']);
+  });
+
   test('retried → the attempts are shared, however much chance is in the wait', async () => {
     let draws = 0;
     const { clock, binding, client } = setUp({ ...shared, retry: retries({ random: () => (draws += 0.1) }) });
@@ -281,5 +323,75 @@ describe('C15: leaving a shared submission', () => {
     expect(await reads[0]).toBe('there');
     expect(await own).toMatchObject({ message: 'the store is busy' });
     expect(client.counters).toMatchObject({ retried: 0, shared: 0 });
+  });
+});
+
+describe('C15: what the binding says of a shared submission', () => {
+  test('a weaker view is the final one → for all, also where it is confirmed', async () => {
+    const { binding, client } = setUp(shared);
+    for (const confirmed of [false, true]) {
+      const reads = [1, 2].map(() => client.invoke(get('k')));
+      const call = await binding.next();
+      call.view('seen', 'weak', { version: 1 });
+      if (confirmed) call.confirm('causal', 0, { version: 2, final: true });
+      else call.view('seen', 'causal', { version: 2, final: true });
+      for (const read of reads) {
+        expect(read.latest).toMatchObject({ level: 'causal', version: 2, final: true });
+      }
+    }
+  });
+
+  test('an older version → as without: dropped, and a final of it says so', async () => {
+    const { binding, client } = setUp(shared);
+    const reads = [1, 2].map(() => client.invoke(get('k')));
+    const call = await binding.next();
+    call.view('new', 'weak', { version: 2 });
+    call.view('old', 'strong', { version: 1 });
+    for (const read of reads) expect(await read.settle()).toMatchObject({ regressed: true });
+  });
+
+  test('equal arguments of another key → another submission', () => {
+    const { binding, client } = setUp(shared);
+    for (const key of ['a', 'b']) {
+      client.invoke({ name: 'size', args: {}, effect: 'read', key }).onError(() => 0);
+    }
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test('the trace of the first → travels with it', async () => {
+    const { binding, client } = setUp({ ...shared, trace: () => 'trace' });
+    client.invoke(get('k')).onError(() => 0);
+    expect((await binding.next()).context.trace).toBe('trace');
+  });
+
+  test('of two that look alike one ends → the next read joins the other', async () => {
+    const { binding, client } = setUp(shared);
+    const find = (a: unknown): Operation => ({ name: 'find', args: { where: { a } }, effect: 'read' });
+    for (const a of [1, 2]) client.invoke(find(a)).onError(() => 0);
+    const [first] = binding.calls;
+    first!.view(0, 'strong');
+    client.invoke(find(2)).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+    client.invoke(find(1)).onError(() => 0);
+    expect(binding.calls).toHaveLength(3);
+  });
+
+  test('many keys were read → nothing of them is kept', async () => {
+    const submitOperation = (_operation: Operation, _levels: unknown, sink: Sink): void => {
+      sink.update(1, 'strong');
+    };
+    const binding = { consistencyLevels: () => LEVELS, supports: () => true, submitOperation };
+    const client = createClient({ name: 'at once', ...binding, close: () => Promise.resolve() }, shared);
+    const readMany = async (round: number): Promise<void> => {
+      for (let n = 0; n < 2_000; n++) {
+        const key = Buffer.alloc(4_000, `${round} ${n} `).toString();
+        client.invoke(get(key)).onError(() => 0);
+      }
+      await settled();
+    };
+    await readMany(1);
+    const before = heldBytes();
+    await readMany(2);
+    expect(heldBytes() - before).toBeLessThan(4_000_000);
   });
 });
