@@ -12,7 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { untilInterrupted } from './own-thread.ts';
+import { endModules, untilInterrupted } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -60,8 +60,9 @@ export async function serveCommand(options: Raw): Promise<void> {
   const interrupted = untilInterrupted();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
-  await interrupted;
+  const signal = await interrupted;
   await server.close();
+  endModules(signal);
 }
 
 /** Serves; an address that others could reach is refused in terms of the flags. */
