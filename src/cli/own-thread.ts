@@ -6,6 +6,7 @@
  */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
+import { inspect } from 'node:util';
 import { isMainThread, parentPort, Worker, type ResourceLimits } from 'node:worker_threads';
 
 /** What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22. */
@@ -38,7 +39,10 @@ export async function runInOwnThread(file: URL): Promise<void> {
       else process.kill(process.pid, signal);
     });
   }
-  // An error that it does not catch has no listener here either: Node prints it and ends the process.
+  // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
+  worker.once('error', (error) =>
+    console.error(`correctables: nothing caught this error, so the process ends: ${inspect(error)}`),
+  );
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
 
