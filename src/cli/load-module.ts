@@ -1,27 +1,42 @@
 /** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { usageError } from './options.ts';
 import { syntaxFault } from './syntax-error.ts';
+
+/** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
+const EXIT_UNSETTLED = 13;
 
 /**
  * What a module exports.
  *
  * @param flag the flag that names it
- * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module, or it or what it imports cannot be parsed, with
- * the file, the line and the column
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module, or it or what it imports cannot be parsed or
+ * throws, with the file, the line and the column
  */
 export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
+  const sayUnfinished = (code: number): void => {
+    // Node 20 tells a thread's listeners 0.
+    if (code === EXIT_UNSETTLED || process.exitCode === EXIT_UNSETTLED)
+      console.error(`correctables: --${flag} names ${path}, which never finished loading (a top-level await)`);
+  };
+  process.once('exit', sayUnfinished);
   try {
     if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    if (isNotFound(error, url)) throw usageError(flag, `names ${path}, and there is no such file`);
+    if (isAbout(error, 'ERR_MODULE_NOT_FOUND', 'Cannot find module', url))
+      throw usageError(flag, `names ${path}, and there is no such file`);
+    if (isAbout(error, 'ERR_UNSUPPORTED_DIR_IMPORT', 'Directory import', url))
+      throw usageError(flag, `names ${path}, which is a folder: name the file in it`);
     const fault = await syntaxFault(error, url);
-    if (fault === undefined) throw error;
+    if (fault === undefined) throw usageError(flag, `names ${path}, which threw while it was loaded: ${thrown(error)}`);
     const { file, line, column, problem } = fault;
     throw usageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
+  } finally {
+    process.off('exit', sayUnfinished);
   }
 }
 
@@ -35,12 +50,30 @@ async function registerTypeScript(flag: string, path: string): Promise<void> {
   }
 }
 
-function isNotFound(error: unknown, url: string): boolean {
+/** Whether the loader's error is about the module itself, and not about what it imports. */
+function isAbout(error: unknown, code: string, problem: string, url: string): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
-    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    error.code === code &&
     // Loaders name it by its path or by its address.
-    [fileURLToPath(url), url].some((name) => error.message.startsWith(`Cannot find module '${name}'`))
+    [fileURLToPath(url), url].some((name) => error.message.startsWith(`${problem} '${name}'`))
   );
+}
+
+/** What was thrown, and where: the innermost place that is neither in an installed package nor in this one. */
+function thrown(error: unknown): string {
+  if (!(error instanceof Error)) return inspect(error);
+  const ours = fileURLToPath(new URL('..', import.meta.url));
+  const places = [
+    ...(error.stack ?? '').matchAll(/^ +at (?:.*?[ (])?((?:file:\/\/|\/|[A-Z]:\\)[^()]*?):(\d+):(\d+)\)?$/gm),
+  ]
+    .map(([, place = '', line, column]) => ({
+      file: place.startsWith('file:') ? fileURLToPath(place) : place,
+      at: `${line}:${column}`,
+    }))
+    .filter(({ file }) => !file.startsWith(ours));
+  const place = places.find(({ file }) => !/[\\/]node_modules[\\/]/.test(file)) ?? places[0];
+  const message = error.message === '' ? error.name : error.message;
+  return place === undefined ? message : `${message} (${place.file}:${place.at})`;
 }

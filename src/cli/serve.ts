@@ -12,7 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { untilInterrupted } from './own-thread.ts';
+import { endModules, untilInterrupted } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -60,16 +60,27 @@ export async function serveCommand(options: Raw): Promise<void> {
   const interrupted = untilInterrupted();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
-  await interrupted;
+  const signal = await interrupted;
   await server.close();
+  endModules(signal);
 }
 
-/** Serves; an address that others could reach is refused in terms of the flags. */
+/** Serves; a port, sites and an address that it refuses are told in terms of the flags. */
 async function serveOn(options: ServeOptions & { readonly host: string }): Promise<RunningServer> {
   try {
     return await serve(options);
   } catch (error) {
-    if (!isCorrectableError(error, 'INVALID_ARGUMENT') || error.field !== 'host') throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      throw usageError(
+        'port',
+        `is ${options.port}, where another program listens: give another, or 0 for any free one`,
+      );
+    if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
+    if (error.field?.startsWith('wan.') === true) {
+      const preset = options.wan === 'paper' ? 'paper is for the sites irl, frk, vrg, and ' : '';
+      throw usageError('wan', `${preset}has no round trip for ${error.field.slice('wan.'.length)}`);
+    }
+    if (error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
     throw usageError(
       'host',

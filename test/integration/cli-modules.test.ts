@@ -1,0 +1,150 @@
+/** Modules of the command's flags that are broken, and those that hold something open, from the built package. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Program, root, runProgram } from '../support/run-program.ts';
+
+const CLI = 'dist/cli/main.js';
+const TICKETS = 'demo/tickets/service.ts';
+const served = `export { service } from ${JSON.stringify(join(root, TICKETS))};\n`;
+
+/** Serves a module with this text until it has said that it serves, and sends the signal. */
+async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Program['ended']> {
+  await using folder = await modules({ 'service.ts': text });
+  const service = join(folder.path, 'service.ts');
+  using server = new Program([
+    CLI,
+    'serve',
+    '--service',
+    service,
+    '--sites',
+    'a',
+    '--port',
+    '0',
+    '--ephemeral',
+    '--json',
+  ]);
+  await server.line();
+  server.signal(signal);
+  return await server.ended();
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('a module keeps a timer, %s → ends, and says why so late', async (signal) => {
+  const { code, stderr } = await servedUntil(signal, `${served}setInterval(() => {}, 60_000);\n`);
+  expect(stderr).toContain(`correctables: a module keeps something open after ${signal}`);
+  expect(code).toBe(0);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s → is called, once', async (signal) => {
+  const pool = 'const pool = setInterval(() => {}, 60_000);\n';
+  const closes = `process.on('${signal}', (...args) => (console.log('closed', ...args), clearInterval(pool)));\n`;
+  const { code, stdout, stderr } = await servedUntil(signal, `${served}${pool}${closes}`);
+  expect(stdout.match(/^closed .*$/gm)).toEqual([`closed ${signal} ${signal === 'SIGINT' ? 2 : 15}`]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('a module throws while clients are served → its own error, file and line; exit code 1', async () => {
+  await using folder = await modules({
+    'service.ts': `${served}setTimeout(() => {\n  throw new Error('boom');\n}, 0);\n`,
+  });
+  const service = join(folder.path, 'service.ts');
+  const { code, stderr } = await runProgram([CLI, 'serve', '--service', service, '--port', '0', '--ephemeral']);
+  expect(stderr).toMatch(/^correctables: nothing caught this error, so the process ends: Error: boom\n/m);
+  expect(stderr).toMatch(/service\.ts:3:9/);
+  expect(stderr).not.toContain('node:internal/event_target');
+  expect(code).toBe(1);
+});
+
+test.each([
+  ['an error', { 'a.mjs': "const a = 1;\nthrow new Error('boom');\n" }, 'boom', 'a.mjs:2:7'],
+  ['a mistake', { 'a.mjs': 'const e = undefined;\nexport const a = e.b;\n' }, "reading 'b'", 'a.mjs:2:20'],
+  [
+    'in what it imports',
+    { 'a.mjs': "import './b.mjs';\n", 'b.mjs': "\nthrow new Error('boom');\n" },
+    'boom',
+    'b.mjs:2:7',
+  ],
+  ['CommonJS', { 'a.cjs': "module.exports = {};\nthrow new Error('boom');\n" }, 'boom', 'a.cjs:2:7'],
+  ['TypeScript', { 'a.ts': 'type A = 1;\nconst a: A = 1;\nthrow new Error(`boom ${a}`);\n' }, 'boom 1', 'a.ts:3:7'],
+  [
+    'in the package of somebody else',
+    {
+      'a.mjs': "import { b } from './node_modules/b.mjs';\n\nb();\n",
+      'node_modules/b.mjs': "export const b = () => {\n  throw new Error('boom');\n};\n",
+    },
+    'boom',
+    'a.mjs:3:1',
+  ],
+  [
+    'in ours',
+    {
+      'a.mjs': `import { defineService } from '${join(root, 'dist/server/index.js')}';\n\nexport const a = defineService({});\n`,
+    },
+    'defineService',
+    'a.mjs:3:18',
+  ],
+  ['null', { 'a.mjs': 'throw null;\n' }, 'null', undefined],
+  ['a text', { 'a.mjs': "throw 'boom';\n" }, "'boom'", undefined],
+  ['an import that is not there', { 'a.mjs': "import './gone.mjs';\n" }, 'gone.mjs', undefined],
+] as const)(
+  'a module throws while it is loaded: %s → exit code 2, what and where',
+  async (_what, files, message, at) => {
+    await using folder = await modules(files);
+    for (const flag of ['service', 'auth']) {
+      const path = join(folder.path, Object.keys(files)[0] ?? '');
+      const args = flag === 'auth' ? ['--auth', path, '--service', TICKETS] : ['--service', path];
+      const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--port', '0', ...args]);
+      expect(stderr).toContain(`correctables: --${flag} names ${path}, which threw while it was loaded: `);
+      expect(stderr).toContain(message);
+      if (at !== undefined) expect(stderr).toContain(`(${join(folder.path, at)})`);
+      expect(code).toBe(2);
+    }
+  },
+);
+
+test('a module is a folder → exit code 2, and says so', async () => {
+  await using folder = await modules({});
+  const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', folder.path]);
+  expect(stderr).toContain(`--service names ${folder.path}, which is a folder`);
+  expect(code).toBe(2);
+});
+
+test('a module awaits what never comes → says which, exit code 13 as of Node', async () => {
+  await using folder = await modules({ 'a.mjs': 'await new Promise(() => {});\n' });
+  const path = join(folder.path, 'a.mjs');
+  const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', path]);
+  expect(stderr).toBe(`correctables: --service names ${path}, which never finished loading (a top-level await)\n`);
+  expect(code).toBe(13);
+});
+
+test('a port that is taken → exit code 2, the flag', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', TICKETS, '--port', `${port}`]);
+  taken.close();
+  expect(stderr).toContain(`--port is ${port}, where another program listens`);
+  expect(code).toBe(2);
+});
+
+test.each([
+  ['paper', 'paper is for the sites irl, frk, vrg, and has no round trip for a-b'],
+  ['a-c=20', 'has no round trip for a-b'],
+])('sites a,b with --wan %s → exit code 2, the pair', async (wan, message) => {
+  const args = ['--ephemeral', '--service', TICKETS, '--sites', 'a,b', '--wan', wan, '--port', '0'];
+  const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
+  expect(stderr).toContain(`--wan ${message}`);
+  expect(code).toBe(2);
+});
+
+/** A folder with these files, as ES modules unless they say otherwise. */
+async function modules(files: Readonly<Record<string, string>>): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'correctables-modules-'));
+  await mkdir(join(path, 'node_modules'));
+  for (const [name, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {
+    await writeFile(join(path, name), text);
+  }
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
