@@ -117,6 +117,13 @@ module.exports = {
       from: { path: '^demo/tickets/judge/' },
       to: { pathNot: '^demo/tickets/judge/', dependencyTypesNot: ['core'] },
     },
+    {
+      name: 'zod-by-its-version',
+      comment: 'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^node_modules/zod/(?!v4)' },
+    },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
     {
       name: 'declared-dependencies-only',

@@ -12,7 +12,7 @@ export type NamesOf<O> = { readonly [K in keyof O]-?: true };
 export interface Usage {
   /** The right call, for example `memory({ lagMs: 20 })`. */
   readonly call: string;
-  /** The argument that is looked at; `options` unless given. */
+  /** The argument that is looked at; `options` unless given. What is misspelt in it is named with it. */
   readonly field?: string;
 }
 
@@ -56,7 +56,8 @@ export function checkNamed(given: unknown, usage: Usage, names: Readonly<Record<
   checkRecord(given, usage);
   for (const [name, value] of Object.entries(given as object)) {
     const isKnown = value === undefined || Object.hasOwn(names, name);
-    check(isKnown, name, `is none of ${Object.keys(names).join(', ')}: write ${usage.call}`);
+    const where = usage.field === undefined ? name : `${usage.field}.${name}`;
+    check(isKnown, where, `is none of ${Object.keys(names).join(', ')}: write ${usage.call}`);
   }
 }
 

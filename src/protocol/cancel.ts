@@ -1,5 +1,5 @@
 /** `cancel`: the client wants no more views of an operation. An update that has begun runs to its end; `fail` with `UNKNOWN` says so. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { operationNumber, type MessageKind } from './message-kind.ts';
 
 /** `[id, 'cancel']`, from the client. */

@@ -1,5 +1,5 @@
 /** `confirm`: the value of an earlier view holds at a stronger level: no payload (Correctables, OSDI 2016, §5.2). */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import {
   count,
   levelIndex,

@@ -164,6 +164,7 @@ function checkSpec(spec: unknown, field: string): void {
 }
 
 function checkSchema(given: unknown, field: string, example: string): void {
+  check(given !== undefined, field, `is missing: write ${example}`);
   const advice = `must be a schema of zod 4, not of zod 3 or another library: npm install zod@4, and write ${example}`;
   check(isSchemaPart(given), field, advice);
 }

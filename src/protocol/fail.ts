@@ -1,5 +1,5 @@
 /** `fail`: an operation failed, as a whole or at one level; with id 0, the connection did. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { count, levelIndex, maybe, shortText, type MessageKind } from './message-kind.ts';
 
 /** What the error says beside its code and message. */

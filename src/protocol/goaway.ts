@@ -1,5 +1,5 @@
 /** `goaway`: the server will close this connection once the operations under way on it have ended. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { connectionNumber, count, type MessageKind } from './message-kind.ts';
 
 /** `[0, 'goaway', drainMs]`, from the server: submit nothing more here; the connection closes within `drainMs`. */

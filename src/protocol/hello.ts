@@ -1,5 +1,5 @@
 /** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { connectionNumber, count, levelNames, shortText, TOKEN_LENGTH_MAX, type MessageKind } from './message-kind.ts';
 
 /** What the client says about itself. */

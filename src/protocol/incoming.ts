@@ -1,5 +1,5 @@
 /** `incoming`: a large frame follows. Until all of it has come nothing else can, which is no sign that nobody is there. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { count, type MessageKind } from './message-kind.ts';
 
 /** `[bytes, 'incoming']`, from the server: how large the next frame is. */

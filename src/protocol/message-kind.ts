@@ -1,5 +1,5 @@
 /** What a message kind consists of: its name, its fields in the order of the row, and the schema of the row. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 
 /** One kind of message. A row is `[id, kind, …]`; `fields` names its elements for error messages and documents. */
 export interface MessageKind<Row> {

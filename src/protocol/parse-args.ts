@@ -4,7 +4,7 @@
  * way, as the client does before it sends them, or to make a key of them, throws away what the schema gave.
  */
 import { $ZodAsyncError } from 'zod/v4/core';
-import type * as z from 'zod/mini';
+import type * as z from 'zod/v4-mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import { parseNow } from './parse-now.ts';
 import type { Schema } from './schema-parts.ts';

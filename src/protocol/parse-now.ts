@@ -4,7 +4,7 @@
  * is made.
  */
 import { $ZodAsyncError } from 'zod/v4/core';
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { isSchemaPart, lazyInner, type Schema, type SchemaPart } from './schema-parts.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;

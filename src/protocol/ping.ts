@@ -1,5 +1,5 @@
 /** `ping`: is anybody there? Answered by `pong` with the same number. A browser cannot send the websocket's own ping. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { count, type MessageKind } from './message-kind.ts';
 
 /** `[n, 'ping']`, from either end. */

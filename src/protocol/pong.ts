@@ -1,5 +1,5 @@
 /** `pong`: the answer to `ping`. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { count, type MessageKind } from './message-kind.ts';
 
 /** `[n, 'pong']`, from either end, with the number of the `ping`. */

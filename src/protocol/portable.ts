@@ -2,7 +2,7 @@
  * The portable vocabulary as contract operations. Names, arguments and results are those of the builders in
  * `correctables/operations`, so that code written with them runs on a service which includes these.
  */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { operation } from './contract.ts';
 import type { OperationSpec } from './contract.ts';
 

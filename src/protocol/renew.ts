@@ -1,5 +1,5 @@
 /** `renew`: a fresh token for a connection that is open already. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { connectionNumber, TOKEN_LENGTH_MAX, type MessageKind } from './message-kind.ts';
 
 /** `[0, 'renew', token]`, from the client. The principal must stay the same. */

@@ -1,5 +1,5 @@
 /** `renewed`: the server took the fresh token. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { connectionNumber, count, maybe, type MessageKind } from './message-kind.ts';
 
 /** `[0, 'renewed', expiresInMs?]`, from the server: how long the token lasts, if it ends at all. */

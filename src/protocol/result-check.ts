@@ -1,6 +1,6 @@
 /** Results held to a contract, by compiled schemas: about 30 ns an operation. */
 import { $ZodAsyncError } from 'zod/v4/core';
-import type * as z from 'zod/mini';
+import type * as z from 'zod/v4-mini';
 import { CorrectableError } from '../correctable/errors.ts';
 import { compiled, parseNow, takeIn } from './parse-now.ts';
 import type { Schema } from './schema-parts.ts';

@@ -1,5 +1,5 @@
 /** The check that every inbound row passes. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { UndecodableRow } from './codec.ts';
 import type { MessageKind } from './message-kind.ts';
 

@@ -1,5 +1,5 @@
 /** `submit`: one operation, which will be answered by a view at each requested level (Correctables, OSDI 2016, §5.1). */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { count, maybe, operationNumber, sessionToken, shortText, type MessageKind } from './message-kind.ts';
 import { submitFields } from './submit-fields.ts';
 

@@ -1,5 +1,5 @@
 /** `view` and `final`: the result of an operation at one level. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import {
   count,
   levelIndex,

@@ -1,5 +1,5 @@
 /** `welcome`: the server accepts the client; operations may follow. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import { connectionNumber, count, levelNames, shortText, type MessageKind } from './message-kind.ts';
 
 /** The contract that the server has. */

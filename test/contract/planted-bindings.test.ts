@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContractSubject } from '../../src/testing/index.ts';
 import { ContractBreach } from '../../src/testing/index.ts';
 import { failuresOf } from './failures-of.ts';
-import { PLANTED, PromisedTally, subjectOf, Tally } from './planted-bindings.ts';
+import { PLANTED, PromisedTally, PromptTally, subjectOf, Tally } from './planted-bindings.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
 
 keepsContract(subjectOf('tally', (delays) => new Tally(delays)));
@@ -11,6 +11,8 @@ keepsContract(subjectOf('tally', (delays) => new Tally(delays)));
 keepsContract(subjectOf('tally, far away', () => new Tally({ weak: 15, strong: 60, lag: 40 })));
 
 keepsContract(subjectOf('tally by promises', () => new PromisedTally(), false));
+
+keepsContract(subjectOf('tally at once', (delays) => new PromptTally(delays), false));
 
 describe('planted bindings', () => {
   for (const [fault, { make, test: name, says }] of Object.entries(PLANTED)) {

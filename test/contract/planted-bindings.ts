@@ -215,6 +215,13 @@ export class PromisedTally {
   }
 }
 
+/** Answers within `submitOperation`, as bindings may: by the time that somebody leaves, everything was said. */
+export class PromptTally extends Tally {
+  protected override after(_call: Call, _ms: number, act: () => void): void {
+    act();
+  }
+}
+
 class ExecutesTwice extends Tally {
   protected override apply(call: Call): void {
     super.apply(call);

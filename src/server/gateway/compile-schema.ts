@@ -1,5 +1,5 @@
 /** Schemas as generated code: validation at a small share of a server's time, with one schema as the truth. */
-import * as z from 'zod/mini';
+import * as z from 'zod/v4-mini';
 import type { Catalogue, CatalogueEntry } from '../../protocol/catalogue.ts';
 import { compiled } from '../../protocol/parse-now.ts';
 import { operationHashes } from '../../protocol/schema-hash.ts';

@@ -8,7 +8,8 @@ const CALL = 'defineService(contract, { tables, shadowOperations: ({ accounts })
 export function checkImplementation(contract: unknown, given: unknown, parts: Readonly<Record<string, true>>): void {
   const isContract = isRecord(contract) && isRecord(contract['operations']);
   check(isContract, 'contract', `must be one made by defineContract: write ${CALL}`);
-  checkNamed(given, { call: CALL, field: 'implementation' }, parts);
+  checkRecord(given, { call: CALL, field: 'implementation' });
+  checkNamed(given, { call: CALL }, parts);
   const { tables, shadowOperations, generators, alwaysRed = [] } = given as Readonly<Record<string, unknown>>;
   checkRecord(tables, { call: '{ tables: { accounts: table({ balance: counter() }) } }', field: 'tables' });
   for (const [name, table] of Object.entries(tables as object) as [string, unknown][]) {

@@ -32,8 +32,9 @@ export function show(value: unknown): string {
   }
 }
 
-/** A failure, as sentences tell it. */
+/** A failure, as sentences tell it; `undefined` is of what closed without one. */
 export function tell(error: unknown): string {
+  if (error === undefined) return 'closed with a final view';
   if (isCorrectableError(error)) return `${error.code}: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

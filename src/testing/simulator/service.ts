@@ -1,5 +1,5 @@
 /** The service that simulations run: queues and accounts, with fields of every kind. */
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import { defineContract } from '../../protocol/contract.ts';
 import { local, withMeta } from '../../server/redblue/reply.ts';
 import { defineService } from '../../server/redblue/service.ts';

@@ -57,7 +57,7 @@ const ofContracts: Mistakes = {
         (f) => f('shop', { get: { ...spec, errors: { none: {} } } }),
       ],
       ['a key that is a name', 'key', (f) => f('shop', { get: { ...spec, key: 'queue' } })],
-      ['a colour that is misspelt', 'color', (f) => f('shop', { get: { ...spec, color: 'red' } })],
+      ['a colour that is misspelt', 'operations.get.color', (f) => f('shop', { get: { ...spec, color: 'red' } })],
     ],
   },
   operation: {

@@ -96,7 +96,7 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['no schema', 'add.args', (f) => f({ add: { ...spec, args: undefined } })],
         ['a result that is a mapper', 'add.result', (f) => f({ add: { ...spec, result: () => 1 } })],
         ['parameters in a list', 'params', (f) => f({ add: { ...spec, params: ['k'] } })],
-        ['a field that is misspelt', 'query', (f) => f({ add: { ...spec, query: spec.cql } })],
+        ['a field that is misspelt', 'add.query', (f) => f({ add: { ...spec, query: spec.cql } })],
       ],
     },
     implementStatements: {

@@ -49,7 +49,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a leader that is no site', 'redLeader', (f) => f(service(), { sites: ['irl'], redLeader: 'frk' })],
         [
           'a bound of generators that is misspelt',
-          'steps',
+          'generators.steps',
           (f) => f(service(), { sites: ['irl'], generators: { steps: 5 } }),
         ],
       ],

@@ -74,6 +74,12 @@ describe('contract', () => {
     expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'operations.hash' }));
   });
 
+  test('an operation without a schema of its arguments → the error says that it is missing', () => {
+    const spec: object = { effect: 'read', result: z.null() };
+    const define = () => defineContract('shop', { get: spec as Parameters<typeof operation>[0] });
+    expect(define).toThrow('operations.get.args: is missing: write z.object({ key: z.string() })');
+  });
+
   test('arguments: unknown operation → UNSUPPORTED, bad field → its path', () => {
     const nested = defineContract('c', {
       put: { effect: 'update', args: z.object({ rows: z.array(z.object({ n: z.number() })) }), result: z.null() },

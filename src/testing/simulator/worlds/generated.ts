@@ -3,7 +3,7 @@
  * all that they have read, so that whatever is not as it should be comes to light. Colours are right by construction:
  * blue only where every effect may be, and no invariant could be broken.
  */
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import { defineContract } from '../../../protocol/contract.ts';
 import type { Effect } from '../../../server/redblue/effect.ts';
 import type { ScanOptions } from '../../../server/redblue/key-range.ts';

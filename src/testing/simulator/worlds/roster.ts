@@ -2,7 +2,7 @@
  * Doctors on duty and rooms: every kind of field, removal in both colours, values that go in and out of indexes, scans
  * with bounds, limits and both directions, and scratchpads. No checker knows what it is for but the oracle.
  */
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import { defineContract } from '../../../protocol/contract.ts';
 import { withMeta } from '../../../server/redblue/reply.ts';
 import { defineService } from '../../../server/redblue/service.ts';
