@@ -122,8 +122,11 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);
-      if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
+      if (passErrors && !abort && !view.final && (doneOf(inner) || inner.extras?.steps) === UPDATE) {
+        // It has its own end, which nobody hears of any more.
+        inner.observed = true;
         return giveUp(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
+      }
       const seat = listenToAll(inner, (_value, view) => take(view), fail, result);
       run.stop = () => leave(inner, seat);
       if (result.extras?.onListener) relax(inner);

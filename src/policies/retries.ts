@@ -2,12 +2,13 @@
 import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import { derive } from '../correctable/derive.ts';
+import { UPDATE } from '../correctable/effects.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { nameOf, onClose } from '../correctable/source.ts';
+import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
 import { begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
@@ -53,7 +54,11 @@ export function retries(options: RetryOptions = {}): Policy {
   check(isCount, 'attempts', `give a whole number from 1 to ${ATTEMPTS_MAX}`);
   check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
   checkKinds(options, 'function', 'random');
-  return (submit) => (operation, source) => attempt({ attempts, backoff, random, submit }, operation, source, 1);
+  return (submit) => (operation, source) => {
+    // Between two attempts nothing was done, and another one comes all the same.
+    if (operation.effect === 'update') extrasOf(source).steps = UPDATE;
+    attempt({ attempts, backoff, random, submit }, operation, source, 1);
+  };
 }
 
 /** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */

@@ -6,7 +6,7 @@ import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import type { Three } from './support.ts';
-import { LEVELS, manual, settled } from './support.ts';
+import { LEVELS, manual, settled, unhandledDuring } from './support.ts';
 
 interface SetUp {
   readonly clock: VirtualClock;
@@ -132,6 +132,15 @@ test('chain to an update on a preliminary view, without what undoes it → UNKNO
   expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
   binding.calls.at(-1)!.view(undefined, 'strong');
   expect(await final).toBeUndefined();
+});
+
+test('… and the update fails afterwards → that is nobody’s error', async () => {
+  const { read, binding, client } = setUp();
+  const reasons = await unhandledDuring(async () => {
+    expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({ code: 'UNKNOWN' });
+    binding.calls[1]!.fail(awayError);
+  });
+  expect(reasons).toEqual([]);
 });
 
 test('no update was executed, neither on the refuted input nor on the next one → retryable', async () => {

@@ -160,6 +160,44 @@ describe('C15: what may have taken effect, or will fail again', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
+  describe('an update waits for its next attempt, and what it is a part of ends', () => {
+    test('a join of which another part fails → UNKNOWN, and the update is done', async () => {
+      const { clock, binding, client } = setUp({ retry });
+      const write = client.invoke(put('k', 1));
+      const page = errorOf(all([write, client.invoke(get('other'), { retry: false })]));
+      const [first, read] = [await binding.next(), await binding.next()];
+      first.fail(failure('OVERLOADED'));
+      read.fail(failure());
+      expect(await page).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      await clock.advance(STEP_MS);
+      (await binding.next()).view('done', 'strong');
+      expect(await write).toBe('done');
+    });
+
+    test('what is mapped from it is cancelled while others listen → UNKNOWN', async () => {
+      const { clock, binding, client } = setUp({ retry });
+      const write = client.invoke(put('k', 1)).onFinal(() => 0);
+      const mapped = write.map(String);
+      (await binding.next()).fail(failure());
+      mapped.cancel();
+      expect(await errorOf(mapped)).toMatchObject({ code: 'UNKNOWN' });
+      await clock.advance(STEP_MS);
+      (await binding.next()).view('done', 'strong');
+      expect(await write).toBe('done');
+    });
+
+    test('a chain that stepped onto it from a preliminary view, without undo → UNKNOWN at once', async () => {
+      const clock = virtualClock();
+      const store = scripted((operation, _levels, sink) => {
+        if (operation.effect === 'update') throw failure('OVERLOADED');
+        sink.update(1, 'weak');
+      });
+      const client = createClient(store, { clock, retry });
+      const error = errorOf(client.invoke(get('k')).chain((value) => client.invoke(put('copy', value))));
+      expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+    });
+  });
+
   test('the binding says that an attempt was never sent → that is what is told', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke(put('k', 1), { timeoutMs: 50 });
@@ -408,7 +446,7 @@ describe('C15: policies', () => {
 });
 
 /** A store of which only the submission matters. */
-function scripted(submitOperation: () => void | Promise<void>): Binding<typeof LEVELS> {
+function scripted(submitOperation: Binding<typeof LEVELS>['submitOperation']): Binding<typeof LEVELS> {
   return {
     name: 'scripted',
     consistencyLevels: () => LEVELS,
