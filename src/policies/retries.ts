@@ -38,7 +38,7 @@ interface Rules extends Required<{ readonly [K in keyof RetryOptions]: NonNullab
 
 /**
  * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
- * that failed stay told; those of the next follow where they are no weaker. The time limit of the operation holds for all
+ * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
  * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
  * client.
  *
@@ -65,7 +65,8 @@ export function retries(options: RetryOptions = {}): Policy {
 function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, number: number): void {
   const inner = derive<T, T>(source);
   const { session, trace, levelSignals } = source;
-  Object.assign(inner, { session, trace, levelSignals });
+  // Its errors name the operation alone: which attempt it was is said of the whole.
+  Object.assign(inner, { session, trace, levelSignals, subject: operation });
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   passOn(inner, source, (error) => {
     const delayMs = delayAfter(error, rules, source, number);
@@ -107,6 +108,9 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
     again();
   }, delayMs);
   waiting.add(source);
+  const extras = extrasOf(source);
+  (extras.timers ??= []).push(timer);
+  if (extras.onListener) timer.hold?.(false);
   onClose(source, () => {
     timer.cancel();
     waiting.delete(source);

@@ -1,9 +1,9 @@
 /** C15: trying again, in order, in time, and never what may have taken effect. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Binding, ErrorCode } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { retries } from '../../../src/policies/index.ts';
+import { retries, sharedReads } from '../../../src/policies/index.ts';
 import { virtualClock } from '../../../src/testing/index.ts';
 import { LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
@@ -45,6 +45,16 @@ describe('C15: an operation fails with what is retryable', () => {
     expect((await error).message).toBe('attempt 3 of 3: busy');
     expect((await error).cause).toMatchObject({ message: 'busy' });
     expect(binding.calls).toHaveLength(3);
+  });
+
+  test('each time, the last with an error of another kind → it names the operation and one attempt', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k')));
+    for (const cause of [failure(), failure(), new Error('disk')]) {
+      (await binding.next()).fail(cause);
+      await clock.advance(1_000);
+    }
+    expect((await error).message).toBe('attempt 3 of 3: get "k": the final view failed; see cause');
   });
 
   test('by throwing, or by the promise that it returned → the same', async () => {
@@ -214,7 +224,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
 });
 
 describe('C15: views', () => {
-  test('of a failed attempt → stay told; the next attempt says what is no weaker', async () => {
+  test('of a failed attempt → stay told; the next attempt says what is stronger', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get<string>('k'));
     const lines = record(read);
@@ -385,6 +395,30 @@ describe('C15: time', () => {
     expect(await error).toMatchObject({ message: 'the store is busy' });
     expect(clock.pending).toBe(0);
   });
+});
+
+test.each([
+  ['by itself', {}],
+  ['shared', { shareReads: sharedReads() }],
+])('a view is taken early of an operation %s → the wait for an attempt keeps no process alive', async (_, options) => {
+  const { clock, binding, client } = setUp({ retry, ...options });
+  const held: boolean[] = [];
+  vi.spyOn(clock, 'setTimer').mockImplementation(() => {
+    const at = held.push(true) - 1;
+    return { cancel: () => {}, hold: (isHeld) => void (held[at] = isHeld) };
+  });
+  const [before, after] = [client.invoke(get('before')), client.invoke(get('after'))];
+  const calls = [await binding.next(), await binding.next()];
+  for (const call of calls) call.view('cached', 'weak');
+  calls[0]!.fail(failure());
+  expect(held).toEqual([true]);
+  for (const read of [before, after]) await read.settle({ enough: () => true });
+  calls[1]!.fail(failure());
+  expect(held).toEqual([false, false]);
+  before.onFinal(() => 0);
+  expect(held).toEqual([true, false]);
+  before.cancel();
+  after.cancel();
 });
 
 describe('C15: policies', () => {
