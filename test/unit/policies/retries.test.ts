@@ -197,14 +197,13 @@ describe('C15: what may have taken effect, or will fail again', () => {
     });
 
     test('a chain that stepped onto it from a preliminary view, without undo → UNKNOWN at once', async () => {
-      const clock = virtualClock();
-      const store = scripted((operation, _levels, sink) => {
-        if (operation.effect === 'update') throw failure('OVERLOADED');
-        sink.update(1, 'weak');
-      });
-      const client = createClient(store, { clock, retry });
-      const error = errorOf(client.invoke(get('k')).chain((value) => client.invoke(put('copy', value))));
+      const { binding, client } = setUp({ retry });
+      const write = client.invoke(put('copy', 1));
+      (await binding.next()).fail(failure());
+      const error = errorOf(client.invoke(get('k')).chain(() => write));
+      (await binding.next()).view(1, 'weak');
       expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+      write.cancel();
     });
   });
 
@@ -480,7 +479,7 @@ describe('C15: policies', () => {
 });
 
 /** A store of which only the submission matters. */
-function scripted(submitOperation: Binding<typeof LEVELS>['submitOperation']): Binding<typeof LEVELS> {
+function scripted(submitOperation: () => void | Promise<void>): Binding<typeof LEVELS> {
   return {
     name: 'scripted',
     consistencyLevels: () => LEVELS,
