@@ -23,7 +23,7 @@ export interface Part {
 
 export interface PartExtras {
   parts?: Part[] | undefined;
-  /** `UNSEEN` as long as steps of it may begin: they do whatever becomes of what it is a part of. */
+  /** What steps and attempts of it may do that have yet to begin: they do whatever becomes of what it is a part of. */
   steps?: Done | undefined;
 }
 

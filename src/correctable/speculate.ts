@@ -117,28 +117,33 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     tell(speculation, run);
   };
   const fail = (error: unknown): void => take({ failed: true, error });
+  /** Counts what the step does as unseen, until it fails. */
+  const failUnseen = (): ((error: unknown) => void) => {
+    const { done } = result;
+    result.done ||= UNSEEN;
+    return (error) => {
+      // What a step says of itself counts.
+      if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
+      fail(error);
+    };
+  };
   try {
     const given = speculation.run(view.value, run);
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);
-      if (passErrors && !abort && !view.final && doneOf(inner) === UPDATE)
+      if (passErrors && !abort && !view.final && (doneOf(inner) || inner.extras?.steps) === UPDATE) {
+        // It has its own end, which nobody hears of any more.
+        inner.observed = true;
         return giveUp(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
-      const seat = listenToAll(inner, (_value, view) => take(view), fail, result);
+      }
+      // Of what no client submitted, nobody knows what it does.
+      const failed = inner.environment.counters || inner.state !== 'updating' ? fail : failUnseen();
+      const seat = listenToAll(inner, (_value, view) => take(view), failed, result);
       run.stop = () => leave(inner, seat);
       if (result.extras?.onListener) relax(inner);
-    } else if (isThenable(given)) {
-      const { done } = result;
-      result.done ||= UNSEEN;
-      given.then(
-        (value) => take({ final: true, value: value as U }),
-        (error: unknown) => {
-          // What a step says of itself counts.
-          if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
-          fail(error);
-        },
-      );
-    } else take({ final: true, value: given as U });
+    } else if (isThenable(given)) given.then((value) => take({ final: true, value: value as U }), failUnseen());
+    else take({ final: true, value: given as U });
   } catch (error) {
     fail(error);
   }

@@ -5,7 +5,7 @@ import { addPart } from '../correctable/effects.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { failWith, letGo, onClose } from '../correctable/source.ts';
+import { failWith, letGo, onClose, relax } from '../correctable/source.ts';
 
 /**
  * Tells `outer` each view of `inner` as a binding would, confirmations as confirmations; `onError` sees to the failure.
@@ -32,7 +32,9 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
       told = view.seq;
     },
     onError,
+    outer,
   );
+  if (outer.extras?.onListener) relax(inner);
   onClose(outer, () => {
     leave(inner, seat);
     const error = outer.extras?.error;

@@ -2,12 +2,13 @@
 import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import { derive } from '../correctable/derive.ts';
+import { UPDATE } from '../correctable/effects.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { nameOf, onClose } from '../correctable/source.ts';
+import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
 import { begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
@@ -37,7 +38,7 @@ interface Rules extends Required<{ readonly [K in keyof RetryOptions]: NonNullab
 
 /**
  * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
- * that failed stay told; those of the next follow where they are no weaker. The time limit of the operation holds for all
+ * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
  * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
  * client.
  *
@@ -53,14 +54,19 @@ export function retries(options: RetryOptions = {}): Policy {
   check(isCount, 'attempts', `give a whole number from 1 to ${ATTEMPTS_MAX}`);
   check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
   checkKinds(options, 'function', 'random');
-  return (submit) => (operation, source) => attempt({ attempts, backoff, random, submit }, operation, source, 1);
+  return (submit) => (operation, source) => {
+    // Between two attempts nothing was done, and another one comes all the same.
+    if (operation.effect === 'update') extrasOf(source).steps = UPDATE;
+    attempt({ attempts, backoff, random, submit }, operation, source, 1);
+  };
 }
 
 /** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */
 function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, number: number): void {
   const inner = derive<T, T>(source);
   const { session, trace, levelSignals } = source;
-  Object.assign(inner, { session, trace, levelSignals });
+  // Its errors name the operation alone: which attempt it was is said of the whole.
+  Object.assign(inner, { session, trace, levelSignals, subject: operation });
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   passOn(inner, source, (error) => {
     const delayMs = delayAfter(error, rules, source, number);
@@ -102,6 +108,9 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
     again();
   }, delayMs);
   waiting.add(source);
+  const extras = extrasOf(source);
+  (extras.timers ??= []).push(timer);
+  if (extras.onListener) timer.hold?.(false);
   onClose(source, () => {
     timer.cancel();
     waiting.delete(source);

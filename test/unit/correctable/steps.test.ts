@@ -1,12 +1,12 @@
 /** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, Levels } from '../../../src/index.ts';
-import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import { all, correctable, correctableFrom, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import type { Three } from './support.ts';
-import { LEVELS, manual, settled } from './support.ts';
+import { LEVELS, manual, settled, unhandledDuring } from './support.ts';
 
 interface SetUp {
   readonly clock: VirtualClock;
@@ -84,6 +84,25 @@ for (const step of ['speculate', 'chain'] as const) {
 }
 
 describe('a step of a confirmed input', () => {
+  test.each([
+    ['correctableFrom', () => correctableFrom(never())],
+    ['correctable', () => correctable(LEVELS, never)],
+  ])('it gave one of %s, the deadline passes → as of a promise', async (_, step) => {
+    const { read, binding, clock } = setUp();
+    const error = errorOf(read.chain<unknown, string>(step));
+    binding.calls[0]!.view(1, 'strong');
+    await clock.advance(TIMEOUT_MS);
+    expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
+    expect((await error).message.endsWith(UNSEEN)).toBe(true);
+  });
+
+  test('it gave one of correctableFrom that says that nothing was done → so does the result', async () => {
+    const { read, binding } = setUp();
+    const error = errorOf(read.chain(() => correctableFrom(Promise.reject(awayError))));
+    binding.calls[0]!.view(1, 'strong');
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  });
+
   test('it gave a promise, the deadline passes → TIMEOUT, not retryable, and why', async () => {
     const { read, binding, clock } = setUp();
     const error = errorOf(read.chain(never));
@@ -132,6 +151,15 @@ test('chain to an update on a preliminary view, without what undoes it → UNKNO
   expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
   binding.calls.at(-1)!.view(undefined, 'strong');
   expect(await final).toBeUndefined();
+});
+
+test('… and the update fails afterwards → that is nobody’s error', async () => {
+  const { read, binding, client } = setUp();
+  const reasons = await unhandledDuring(async () => {
+    expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({ code: 'UNKNOWN' });
+    binding.calls[1]!.fail(awayError);
+  });
+  expect(reasons).toEqual([]);
 });
 
 test('no update was executed, neither on the refuted input nor on the next one → retryable', async () => {

@@ -1,9 +1,9 @@
 /** C15: trying again, in order, in time, and never what may have taken effect. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Binding, ErrorCode } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { retries } from '../../../src/policies/index.ts';
+import { retries, sharedReads } from '../../../src/policies/index.ts';
 import { virtualClock } from '../../../src/testing/index.ts';
 import { LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
@@ -45,6 +45,16 @@ describe('C15: an operation fails with what is retryable', () => {
     expect((await error).message).toBe('attempt 3 of 3: busy');
     expect((await error).cause).toMatchObject({ message: 'busy' });
     expect(binding.calls).toHaveLength(3);
+  });
+
+  test('each time, the last with an error of another kind → it names the operation and one attempt', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const error = errorOf(client.invoke(get('k')));
+    for (const cause of [failure(), failure(), new Error('disk')]) {
+      (await binding.next()).fail(cause);
+      await clock.advance(1_000);
+    }
+    expect((await error).message).toBe('attempt 3 of 3: get "k": the final view failed; see cause');
   });
 
   test('by throwing, or by the promise that it returned → the same', async () => {
@@ -160,6 +170,43 @@ describe('C15: what may have taken effect, or will fail again', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
+  describe('an update waits for its next attempt, and what it is a part of ends', () => {
+    test('a join of which another part fails → UNKNOWN, and the update is done', async () => {
+      const { clock, binding, client } = setUp({ retry });
+      const write = client.invoke(put('k', 1));
+      const page = errorOf(all([write, client.invoke(get('other'), { retry: false })]));
+      const [first, read] = [await binding.next(), await binding.next()];
+      first.fail(failure('OVERLOADED'));
+      read.fail(failure());
+      expect(await page).toMatchObject({ code: 'UNKNOWN', retryable: false });
+      await clock.advance(STEP_MS);
+      (await binding.next()).view('done', 'strong');
+      expect(await write).toBe('done');
+    });
+
+    test('what is mapped from it is cancelled while others listen → UNKNOWN', async () => {
+      const { clock, binding, client } = setUp({ retry });
+      const write = client.invoke(put('k', 1)).onFinal(() => 0);
+      const mapped = write.map(String);
+      (await binding.next()).fail(failure());
+      mapped.cancel();
+      expect(await errorOf(mapped)).toMatchObject({ code: 'UNKNOWN' });
+      await clock.advance(STEP_MS);
+      (await binding.next()).view('done', 'strong');
+      expect(await write).toBe('done');
+    });
+
+    test('a chain that stepped onto it from a preliminary view, without undo → UNKNOWN at once', async () => {
+      const { binding, client } = setUp({ retry });
+      const write = client.invoke(put('copy', 1));
+      (await binding.next()).fail(failure());
+      const error = errorOf(client.invoke(get('k')).chain(() => write));
+      (await binding.next()).view(1, 'weak');
+      expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+      write.cancel();
+    });
+  });
+
   test('the binding says that an attempt was never sent → that is what is told', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke(put('k', 1), { timeoutMs: 50 });
@@ -176,7 +223,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
 });
 
 describe('C15: views', () => {
-  test('of a failed attempt → stay told; the next attempt says what is no weaker', async () => {
+  test('of a failed attempt → stay told; the next attempt says what is stronger', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get<string>('k'));
     const lines = record(read);
@@ -347,6 +394,30 @@ describe('C15: time', () => {
     expect(await error).toMatchObject({ message: 'the store is busy' });
     expect(clock.pending).toBe(0);
   });
+});
+
+test.each([
+  ['by itself', {}],
+  ['shared', { shareReads: sharedReads() }],
+])('a view is taken early of an operation %s → the wait for an attempt keeps no process alive', async (_, options) => {
+  const { clock, binding, client } = setUp({ retry, ...options });
+  const held: boolean[] = [];
+  vi.spyOn(clock, 'setTimer').mockImplementation(() => {
+    const at = held.push(true) - 1;
+    return { cancel: () => {}, hold: (isHeld) => void (held[at] = isHeld) };
+  });
+  const [before, after] = [client.invoke(get('before')), client.invoke(get('after'))];
+  const calls = [await binding.next(), await binding.next()];
+  for (const call of calls) call.view('cached', 'weak');
+  calls[0]!.fail(failure());
+  expect(held).toEqual([true]);
+  for (const read of [before, after]) await read.settle({ enough: () => true });
+  calls[1]!.fail(failure());
+  expect(held).toEqual([false, false]);
+  before.onFinal(() => 0);
+  expect(held).toEqual([true, false]);
+  before.cancel();
+  after.cancel();
 });
 
 describe('C15: policies', () => {
