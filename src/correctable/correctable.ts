@@ -80,8 +80,11 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
 /** A promise, and no Correctable: that has a level, which the type of whatever follows it must say. */
 export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
 
-/** `U`, where it is no promise; the compiler shows `Advice` for one. */
-type NoPromise<U, Advice extends string> = U extends PromiseLike<unknown> ? Advice : U;
+/** `U`, unless it fits every constraint: `any` of code without types, and `never` of what only throws, are no promises. */
+type Known<U> = [U] extends [never] ? never : 0 extends 1 & U ? never : U;
+
+/** `R` where the function only throws; otherwise what the compiler then shows. */
+type NoPromise<U, R, Advice extends string> = [U] extends [never] ? R : Advice;
 
 /**
  * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
@@ -118,11 +121,15 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
     run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
+  /** What takes its time is no `transform`: there is nothing to be had of this. In generic code a type may be a promise unseen. */
+  map<U extends PromiseLike<unknown>>(
+    transform: (value: T) => Known<U>,
+  ): NoPromise<U, Correctable<never, L, F>, 'map takes no promise: use chain'>;
   /**
    * The same views with `transform` applied to each value. For what takes its time there is `chain`: a step that is under
    * way when its input turns out wrong is one to be undone, and what it does unseen decides what a failure says.
    */
-  map<U>(transform: (value: T) => NoPromise<U, 'map takes no promise: use chain'>): Correctable<U, L, F>;
+  map<U>(transform: (value: T) => U): Correctable<U, L, F>;
   /**
    * Follows the Correctable, promise or value that `next` makes of each different view, level by level: no view, the
    * final neither, has a stronger level than what it was made of. A promise says nothing of a level: what an `async`

@@ -2,7 +2,7 @@
 import type { ErrorCallback, ViewCallback } from './audience.ts';
 import { hasAudience, leave, listenToAll } from './audience.ts';
 import { addPart } from './effects.ts';
-import { cancel, failByPart, failWith, ofWhole, onClose, Source } from './source.ts';
+import { cancel, failByPart, failWith, ofWhole, onClose, relax, Source } from './source.ts';
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
@@ -26,6 +26,7 @@ export function observe<T, U>(
     leave(source, seat);
     const error = derived.extras?.givenUpFor;
     if (error && !hasAudience(source)) cancel(source, error.cause);
+    else if (error || source.extras?.answeredEarly) relax(source);
   });
 }
 

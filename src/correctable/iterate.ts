@@ -2,6 +2,7 @@
 import { leave, listenToAll } from './audience.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Source } from './source.ts';
+import { relaxAgain } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Step<T> = IteratorResult<AnyView<T>, undefined>;
@@ -54,6 +55,7 @@ export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>,
     /** Ends the reading, not the operation. */
     async return() {
       leave(source, seat);
+      relaxAgain(source);
       waiting.length = 0;
       failure = undefined;
       end();

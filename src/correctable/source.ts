@@ -311,6 +311,11 @@ export function relax<T>(source: Source<T>): void {
   hold(source, false);
 }
 
+/** The same where one who listened has left, and a view was taken early before. */
+export function relaxAgain<T>(source: Source<T>): void {
+  if (source.extras?.answeredEarly) relax(source);
+}
+
 function hold<T>({ deadlines, extras }: Source<T>, isHeld: boolean): void {
   deadlines?.hold(isHeld);
   for (const timer of extras?.timers ?? []) timer.hold?.(isHeld);

@@ -8,6 +8,7 @@ import type { LeaveOptions, Subscription, ViewObserver } from './correctable.ts'
 import { check, checkFunction, checkOptions } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
+import { relaxAgain } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /** Told the reason when the signal aborts. */
@@ -36,7 +37,10 @@ function tellFollowers(this: AbortSignal): void {
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
 export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {
   if (signal?.aborted) return () => {};
-  const stop = (): void => leave(source, seat);
+  const stop = (): void => {
+    leave(source, seat);
+    relaxAgain(source);
+  };
   const unfollow = signal && follow(signal, stop);
   const seat = listen(source, {
     onUpdate: listener.onUpdate,

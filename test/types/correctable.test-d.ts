@@ -159,10 +159,13 @@ test('speculate, map, chain: the result type, flattened', () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(read.map(String)).toEqualTypeOf<Correctable<string, Three>>();
   expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<Correctable<number[] | null, Three>>();
-  // @ts-expect-error map takes no promise: use chain
-  read.map(async (n) => [n]);
-  // @ts-expect-error map takes no promise: use chain
-  read.map(() => read);
+  expectTypeOf(read.map(async (n) => [n])).toEqualTypeOf<'map takes no promise: use chain'>();
+  expectTypeOf(read.map(() => read)).toEqualTypeOf<'map takes no promise: use chain'>();
+  expectTypeOf(read.map(() => JSON.parse('1'))).toEqualTypeOf<Correctable<any, Three>>();
+  const refuse = (): never => {
+    throw new Error('refused');
+  };
+  expectTypeOf(read.map(refuse)).toEqualTypeOf<Correctable<never, Three>>();
   expectTypeOf(read.speculate(async (n) => [n])).toEqualTypeOf<Correctable<(number | undefined)[], Three>>();
   expectTypeOf(read.chain(() => createClient(three).invoke(get<Date>('d')))).toEqualTypeOf<
     Correctable<Date | undefined, Three>
@@ -178,6 +181,17 @@ test('speculate, map, chain: the result type, flattened', () => {
       expectTypeOf(result).toEqualTypeOf<string | undefined>();
     },
   );
+});
+
+test('map: in generic code → the type that the function gives', () => {
+  const pluck = <T, K extends keyof T>(c: Correctable<T>, key: K): Correctable<T[K]> => c.map((value) => value[key]);
+  const by = <T, U>(c: Correctable<T>, f: (value: T) => U): Correctable<U> => c.map(f);
+  const same = <T>(c: Correctable<T>): Correctable<T> => c.map((value) => value);
+  const or = <T>(c: Correctable<T | null>, other: T): Correctable<T> => c.map((value) => value ?? other);
+  const user = correctableOf({ name: 'Ann' });
+  expectTypeOf(pluck(user, 'name')).toEqualTypeOf<Correctable<string>>();
+  expectTypeOf(by(user, ({ name }) => name.length)).toEqualTypeOf<Correctable<number>>();
+  expectTypeOf(or(same(user), { name: 'Bo' })).toEqualTypeOf<Correctable<{ name: string }>>();
 });
 
 test('speculate, chain: what is followed may be weaker → the final may have either level', () => {

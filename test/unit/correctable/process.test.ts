@@ -186,6 +186,49 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     }
   });
 
+  test.each([
+    [
+      'a loop',
+      (c: Correctable<unknown>) => {
+        const loop = c[Symbol.asyncIterator]();
+        return () => void loop.return?.();
+      },
+    ],
+    [
+      'a subscription',
+      (c: Correctable<unknown>) => {
+        const subscription = c.subscribe(() => {});
+        return () => subscription.unsubscribe();
+      },
+    ],
+    [
+      'one until a signal',
+      (c: Correctable<unknown>) => {
+        const page = new AbortController();
+        c.subscribe(() => {}, { signal: page.signal });
+        return () => page.abort();
+      },
+    ],
+    [
+      'what is made of the same',
+      (c: Correctable<unknown>) => {
+        const made = c.map(String);
+        return () => made.cancel();
+      },
+    ],
+  ] as const)('%s leaves later → from then on no limit keeps the process alive', async (_, come) => {
+    for (const make of [(c: Correctable<unknown>) => c, (c: Correctable<unknown>) => c.map(String)]) {
+      const { read, isAlive } = hung();
+      const asked = read();
+      const taken = make(asked);
+      const go = come(_ === 'what is made of the same' ? asked : taken);
+      await taken.settle(early);
+      expect(isAlive()).toBe(true);
+      go();
+      expect(isAlive()).toBe(false);
+    }
+  });
+
   test('its source is awaited → the limits keep the process alive', async () => {
     const { read, isAlive } = hung();
     const source = read();
