@@ -5,7 +5,7 @@ const PASS_ON = 'src/policies/pass-on.ts';
 const RETRIES = 'src/policies/retries.ts';
 const SHARED = 'src/policies/shared-reads.ts';
 const SOURCE = 'src/correctable/source.ts';
-const retries = unit('policies/retries.test.ts');
+const retries = unit('policies/retr');
 const shared = unit('policies/shared-reads.test.ts');
 const alive = unit('correctable/process.test.ts');
 

@@ -161,7 +161,7 @@ test('speculate, map, chain: the result type, flattened', () => {
   expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<Correctable<number[] | null, Three>>();
   expectTypeOf(read.map(async (n) => [n])).toEqualTypeOf<'map takes no promise: use chain'>();
   expectTypeOf(read.map(() => read)).toEqualTypeOf<'map takes no promise: use chain'>();
-  expectTypeOf(read.map(() => JSON.parse('1'))).toEqualTypeOf<Correctable<any, Three>>();
+  expectTypeOf(read.map(() => JSON.parse('1'))).resolves.toBeAny();
   const refuse = (): never => {
     throw new Error('refused');
   };

@@ -1,6 +1,6 @@
 /** Helpers for the tests of policies: a store that answers what a test says, on a clock that the test moves. */
 import { expect } from 'vitest';
-import type { Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
+import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
@@ -34,4 +34,15 @@ export async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError
     (value) => expect.fail(`no error but ${String(value)}`),
     (error: unknown) => (isCorrectableError(error) ? error : expect.fail(String(error))),
   );
+}
+
+/** A store of which only the submission matters. */
+export function scripted(submitOperation: () => void | Promise<void>): Binding<typeof LEVELS> {
+  return {
+    name: 'scripted',
+    consistencyLevels: () => LEVELS,
+    supports: () => true,
+    submitOperation,
+    close: () => Promise.resolve(),
+  };
 }
