@@ -110,10 +110,9 @@ export const CORE_POLICY_MUTANTS = [
     ' || source.levelSignals)',
     shared,
   ),
-  of15('reads of two keys are one', SHARED, " ${operation.key ?? ''} ", ' ', shared),
   of15('other arguments are equal', SHARED, 'structurallyEqual(operation.args, args)', 'true', shared),
   of15('another key is equal', SHARED, 'operation.key === key &&', '', shared),
-  of15('others wait for an answer that may be lost', SHARED, 'remove(underWay, id, own);', '{}', shared),
+  of15('others wait for an answer that may be lost', SHARED, 'remove(underWay, id, shared);', '{}', shared),
   of15(
     'a key that was read once is kept for ever',
     SHARED,
@@ -142,10 +141,10 @@ export const CORE_POLICY_MUTANTS = [
   of9(
     'what has closed is let go once more',
     SOURCE,
-    "if (source.state !== 'updating' || isAwaited ||",
-    'if (isAwaited ||',
+    "if (source.state !== 'updating' || hasAudience(",
+    'if (hasAudience(',
   ),
-  of9('what was let go is let go once more', SOURCE, 'isAwaited || extras.onListener) return;', 'isAwaited) return;'),
+  of9('what was let go is let go once more', SOURCE, '  if (extras.onListener) return;\n', ''),
   of9(
     'each who listens holds the process once more',
     SOURCE,

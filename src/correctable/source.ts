@@ -301,9 +301,9 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
  * but keep no process alive, until somebody listens again. The same goes for what it is made of.
  */
 export function relax<T>(source: Source<T>): void {
-  const isAwaited = hasAudience(source, ({ of }) => !of?.extras?.onListener);
+  if (source.state !== 'updating' || hasAudience(source, ({ of }) => !of?.extras?.onListener)) return;
   const extras = extrasOf(source);
-  if (source.state !== 'updating' || isAwaited || extras.onListener) return;
+  if (extras.onListener) return;
   extras.onListener = () => {
     extras.onListener = undefined;
     hold(source, true);

@@ -54,10 +54,13 @@ export function retries(options: RetryOptions = {}): Policy {
   check(isCount, 'attempts', `give a whole number from 1 to ${ATTEMPTS_MAX}`);
   check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
   checkKinds(options, 'function', 'random');
-  return (submit) => (operation, source) => {
-    // Between two attempts nothing was done, and another one comes all the same.
-    if (operation.effect === 'update') extrasOf(source).steps = UPDATE;
-    attempt({ attempts, backoff, random, submit }, operation, source, 1);
+  return (submit) => {
+    const rules: Rules = { attempts, backoff, random, submit };
+    return (operation, source) => {
+      // Between two attempts nothing was done, and another one comes all the same.
+      if (operation.effect === 'update') extrasOf(source).steps = UPDATE;
+      attempt(rules, operation, source, 1);
+    };
   };
 }
 

@@ -14,7 +14,6 @@ import { begin, passOn } from './pass-on.ts';
 interface Shared {
   readonly operation: Operation;
   readonly source: Source<unknown>;
-  follow(follower: Source<unknown>): void;
 }
 
 /**
@@ -43,8 +42,8 @@ type UnderWay = Map<string, Shared[]>;
 
 function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit {
   return <T>(operation: Operation<T>, source: Source<T>): void => {
-    const underWay = clients.get(source.environment) ?? new Map<string, Shared[]>();
-    clients.set(source.environment, underWay);
+    let underWay = clients.get(source.environment);
+    if (!underWay) clients.set(source.environment, (underWay = new Map()));
     if (operation.effect === 'update') {
       underWay.clear();
       onClose(source, () => underWay.clear());
@@ -54,23 +53,24 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
     const equal = underWay.get(id)?.find((other) => isEqual(other, operation, source));
     if (equal) {
       source.environment.counters!.shared++;
-      equal.follow(source as Source<unknown>);
-      return;
+      follow(underWay, id, equal.source as Source<T>, source);
+    } else {
+      const own = derive<T, T>(source);
+      own.dueAt = undefined;
+      own.trace = source.trace;
+      add(underWay, id, { operation, source: own as Source<unknown> });
+      follow(underWay, id, own, source);
+      begin(submit, operation, own);
     }
-    const own = derive<T, T>(source);
-    own.dueAt = undefined;
-    own.trace = source.trace;
-    const follow = (follower: Source<T>): void => {
-      passOn(own, follower, (error) => follower.fail(error));
-      // An answer that one has waited for in vain may be lost: nobody who comes later waits for it.
-      onClose(follower, () => {
-        if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') remove(underWay, id, own);
-      });
-    };
-    add(underWay, id, { operation, source: own as Source<unknown>, follow: follow as Shared['follow'] });
-    follow(source);
-    begin(submit, operation, own);
   };
+}
+
+function follow<T>(underWay: UnderWay, id: string, shared: Source<T>, follower: Source<T>): void {
+  passOn(shared, follower, (error) => follower.fail(error));
+  // An answer that one has waited for in vain may be lost: nobody who comes later waits for it.
+  onClose(follower, () => {
+    if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') remove(underWay, id, shared);
+  });
 }
 
 function isEqual<T>({ operation, source }: Shared, { name, key, args }: Operation<T>, { ladder }: Source<T>): boolean {

@@ -1,10 +1,7 @@
 /** C8 speculate, rule by rule. */
 import { expect, test, vi } from 'vitest';
-import { createClient } from '../../../src/index.ts';
-import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import type { Manual } from './support.ts';
-import { codeOf, LEVELS, manual, record, settled } from './support.ts';
+import { codeOf, manual, record, settled } from './support.ts';
 
 /** A function whose runs finish when the test says so. */
 function runs(): { run: (input: number) => Promise<string>; finish: (at: number) => Promise<void>; inputs: number[] } {
@@ -200,25 +197,6 @@ test('C8c: a failing abort → ABORT_HANDLER_FAILED with the cause', async () =>
   sink.update(1, 'weak');
   sink.update(2, 'strong');
   expect(await result.catch((error: unknown) => error)).toMatchObject({ code: 'ABORT_HANDLER_FAILED', cause });
-});
-
-test('C8c: a hanging abort → meets the deadline of the operation', async () => {
-  const clock = virtualClock();
-  const binding = scriptedBinding(LEVELS);
-  const read = createClient(binding, { clock }).invoke(get<number>('k'), { timeoutMs: 100 });
-  const result = read.speculate(
-    (value) => value,
-    () => new Promise<void>(() => {}),
-  );
-  const code = codeOf(result);
-  const call = await binding.next();
-  call.view(1, 'weak');
-  await clock.advance(40);
-  call.view(2, 'strong');
-  await clock.advance(59);
-  expect(result.state).toBe('updating');
-  await clock.advance(1);
-  expect(await code).toBe('TIMEOUT');
 });
 
 test('C8d: the source fails → the live run is undone, then the error of the source', async () => {

@@ -2,7 +2,9 @@
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
+import type { ScriptedCall } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import type { Three } from './support.ts';
 import { codeOf, LEVELS, manual, settled } from './support.ts';
 
 test('C8c: a failing abort of a result that was cancelled → onUncaught gets it', async () => {
@@ -52,7 +54,10 @@ test('C8c: refuted → its signal aborts, whenever it is asked for; what the run
   sink.update(2, 'strong');
 });
 
-test('C8d: the source fails while a run is undone → the deadline holds for what hangs', async () => {
+test.each<[how: string, refute: (call: ScriptedCall<Three[number]>) => void]>([
+  ['C8c: another final comes', (call) => call.view(2, 'strong')],
+  ['C8d: the source fails', (call) => call.fail(new Error('down'))],
+])('%s, and the undo hangs → the deadline of the operation holds', async (_how, refute) => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding, { clock }).invoke(get<number>('k'), { timeoutMs: 100 });
@@ -64,7 +69,7 @@ test('C8d: the source fails while a run is undone → the deadline holds for wha
   const call = await binding.next();
   call.view(1, 'weak');
   await clock.advance(40);
-  call.fail(new Error('down'));
+  refute(call);
   await clock.advance(59);
   expect(result.state).toBe('updating');
   await clock.advance(1);

@@ -3,14 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { retries } from '../../../src/policies/index.ts';
 import { virtualClock } from '../../../src/testing/index.ts';
-import { errorOf, failure, scripted, setUp } from './support.ts';
-
-const STEP_MS = 10;
-
-/** Three attempts; 10 ms before the second, 20 ms before the third. */
-const retry = retries({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
+import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
 describe('C15: what may have taken effect, or will fail again', () => {
   test.each(['UNKNOWN', 'FORBIDDEN', 'FINAL_FAILED', 'PROTOCOL'] satisfies ErrorCode[])(

@@ -5,12 +5,7 @@ import { get, put } from '../../../src/operations/index.ts';
 import { retries, sharedReads } from '../../../src/policies/index.ts';
 import { virtualClock } from '../../../src/testing/index.ts';
 import { record, settled } from '../correctable/support.ts';
-import { errorOf, failure, scripted, setUp } from './support.ts';
-
-const STEP_MS = 10;
-
-/** Three attempts; 10 ms before the second, 20 ms before the third. */
-const retry = retries({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
+import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
 describe('C15: an operation fails with what is retryable', () => {
   test.each(['read', 'update'] as const)(

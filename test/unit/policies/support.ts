@@ -2,10 +2,16 @@
 import { expect } from 'vitest';
 import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
+import { retries } from '../../../src/policies/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import type { Three } from '../correctable/support.ts';
 import { LEVELS } from '../correctable/support.ts';
+
+export const STEP_MS = 10;
+
+/** Three attempts; 10 ms before the second, 20 ms before the third. */
+export const retry = retries({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
 
 export interface SetUp {
   readonly clock: VirtualClock;
