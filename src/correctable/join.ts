@@ -41,9 +41,10 @@ export type LevelsOf<P extends Parts> =
  * page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) => render(user, cart));
  */
 export function all<const P extends Parts>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
-  const isGiven = parts && typeof parts === 'object' && !isThenable(parts);
-  check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const isList = Array.isArray(parts);
+  // A set, a map or an iterator has no parts by name.
+  const isGiven = isList || (parts && typeof parts === 'object' && !isThenable(parts) && !(Symbol.iterator in parts));
+  check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const names = Object.keys(parts);
   const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = sourceOf(part);
