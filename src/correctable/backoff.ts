@@ -1,4 +1,6 @@
 /** When to try again: after a lost connection, or what a store could not do now. */
+import type { KindsOf } from './errors.ts';
+import { checkOptions } from './errors.ts';
 
 /** A policy for trying again. */
 export interface Backoff {
@@ -21,14 +23,23 @@ export interface BackoffOptions {
   readonly attemptsMax?: number;
 }
 
+const OPTIONS: KindsOf<BackoffOptions> = {
+  firstMs: 'number',
+  factor: 'number',
+  maxMs: 'number',
+  attemptsMax: 'number',
+};
+
 /**
  * Delays that double up to a bound, each drawn from the upper half of its range: clients that lost the same server do
  * not come back in step, and none hammers.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxMs: 1000, attemptsMax: 10 }) });
  */
 export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
+  checkOptions(options, OPTIONS);
   const { firstMs = 100, factor = 2, maxMs = 5_000, attemptsMax = Infinity } = options;
   return {
     delayMs(attempt, random) {

@@ -230,6 +230,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   }
 
   function submitBy({ retry, shareReads }: Choice, effect: Operation['effect']): Submit {
+    check(!shareReads, 'shareReads', 'give false, or a policy to createClient');
     const own = retry === undefined ? retried : applied('retry', retry, alone);
     // Whoever shares reads has to hear of every update.
     if (effect === 'update') return own === retried ? shared : applied('shareReads', options.shareReads, own);

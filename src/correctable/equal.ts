@@ -1,7 +1,7 @@
 /** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
 
-/** Deeper than this, pairs under comparison are remembered, so that cycles end. */
-const UNTRACKED_DEPTH_MAX = 64;
+/** Deeper than this, pairs under comparison are remembered: cycles end, and what is shared is compared once. */
+const UNTRACKED_DEPTH_MAX = 8;
 /** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
 const DEPTH_MAX = 256;
 

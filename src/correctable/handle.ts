@@ -149,7 +149,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     const { subject, state, latest, extras } = this[SOURCE];
     const oneLine = { ...options, depth, compact: true, breakLength: Infinity };
     const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
-    return `Correctable(${nameOf(subject)}) { ${extras?.error?.code ?? state}${seen} }`;
+    return `Correctable(${nameOf(subject)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(/\s*\n\s*/g, ' ');
   }
 
   [OBSERVABLE_NAME](): this {

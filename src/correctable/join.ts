@@ -17,15 +17,15 @@ export type JoinedLevels = readonly ['preliminary', 'final'];
 type Part = Correctable<unknown, Levels, string>;
 
 /** What `all` joins: a list, or parts by name. */
-export type Parts = readonly Part[] | { readonly [name: string]: Part };
+export type Parts<P = readonly Part[]> = { readonly [I in keyof P]: Part };
 
 /** The values of the parts, in their order or by their names. */
-export type ValuesOf<P extends Parts> = {
+export type ValuesOf<P> = {
   -readonly [I in keyof P]: P[I] extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
 /** The levels of the parts where all have the same; otherwise, and where they come from several bindings, two. */
-export type LevelsOf<P extends Parts> =
+export type LevelsOf<P> =
   (P extends readonly Part[] ? P[number] : P[keyof P]) extends Correctable<infer _T, infer L, infer _F>
     ? L | JoinedLevels
     : JoinedLevels;
@@ -40,10 +40,11 @@ export type LevelsOf<P extends Parts> =
  * const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7')) });
  * page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) => render(user, cart));
  */
-export function all<const P extends Parts>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
-  const isGiven = parts && typeof parts === 'object' && !isThenable(parts);
-  check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
+export function all<const P extends Parts<P>>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
   const isList = Array.isArray(parts);
+  // A set, a map or an iterator has no parts by name.
+  const isGiven = isList || (parts && typeof parts === 'object' && !isThenable(parts) && !(Symbol.iterator in parts));
+  check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const names = Object.keys(parts);
   const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = sourceOf(part);

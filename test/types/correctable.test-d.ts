@@ -296,3 +296,14 @@ test('a Correctable of known levels → fits where any is wanted', () => {
   expectTypeOf(memory()).toExtend<Binding>();
   expectTypeOf(createClient(three)).toExtend<AnyClient>();
 });
+
+test('all: parts whose names an interface says', () => {
+  interface Page {
+    readonly user: Correctable<string, Three>;
+    readonly cart: Correctable<number, Three>;
+  }
+  const page = (parts: Page) => all(parts);
+  expectTypeOf<Awaited<ReturnType<typeof page>>>().toEqualTypeOf<{ user: string; cart: number }>();
+  // @ts-expect-error one of them is no Correctable
+  all({ user: correctableOf('Ada'), cart: 5 });
+});

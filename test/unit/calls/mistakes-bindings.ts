@@ -98,7 +98,15 @@ const ofContracts: Mistakes = {
 
 const ofConnections: Mistakes = {
   ...ofContracts,
-  exponentialBackoff: 'is bundled with every page: its numbers are looked at by nobody',
+  exponentialBackoff: {
+    shows: 'firstMs:number',
+    whole: [
+      ['a number', 'options', (f) => f(100)],
+      ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],
+      ['a text for a time', 'firstMs', (f) => f({ firstMs: '100' })],
+    ],
+    parts: [],
+  },
   findSites: {
     shows: "findSites('http://127.0.0.1:7070'",
     whole: [['a number for the options', 'options', (f) => f('http://127.0.0.1:1', 500)]],

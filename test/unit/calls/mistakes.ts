@@ -35,6 +35,11 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['retries without a policy', 'retry', (f) => f(binding(), { retry: { attempts: 3 } })],
         ['shared reads without a policy', 'shareReads', (f) => f(binding(), { shareReads: true })],
         ['invoke: retries without a policy', 'retry', (f) => method(f(binding()), 'invoke')(read, { retry: 3 })],
+        [
+          'invoke: shared reads asked for',
+          'shareReads',
+          (f) => method(f(binding()), 'invoke')(read, { shareReads: true }),
+        ],
         ['invoke: no operation', 'operation', (f) => method(f(binding()), 'invoke')()],
         ['invoke: the name of an operation', 'operation', (f) => method(f(binding()), 'invoke')('get', 'k')],
         ['invoke: a builder that was not called', 'operation', (f) => method(f(binding()), 'invoke')(contract().get)],
@@ -76,6 +81,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ],
         ['a promise of parts', 'parts', (f) => f(Promise.all([]))],
         ['a number', 'parts', (f) => f(5)],
+        ['a set of parts', 'parts', (f, entry) => f(new Set([method(entry, 'correctableOf')(1)]))],
       ],
       parts: [
         ['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])],
@@ -238,7 +244,15 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    exponentialBackoff: 'is bundled with every page: its numbers are looked at by nobody',
+    exponentialBackoff: {
+      shows: 'firstMs:number',
+      whole: [
+        ['a number', 'options', (f) => f(100)],
+        ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],
+        ['a text for a time', 'firstMs', (f) => f({ firstMs: '100' })],
+      ],
+      parts: [],
+    },
   },
   ...callsOfBindings,
   ...callsOfEngines,

@@ -42,6 +42,22 @@ test('cycles, also below the depth at which pairs are compared later → compare
   expect(structurallyEqual(cyclic(700), cyclic(700))).toBe(true);
 });
 
+test('parts that are shared, level upon level → each pair is looked at a bounded number of times', () => {
+  let looks = 0;
+  const dag = (levels: number): object => {
+    let value: object = {
+      get leaf() {
+        looks += 1;
+        return 1;
+      },
+    };
+    for (let level = 0; level < levels; level++) value = { left: value, right: value };
+    return value;
+  };
+  expect(structurallyEqual(dag(40), dag(40))).toBe(true);
+  expect(looks).toBeLessThan(2000);
+});
+
 test('sets and maps whose items are objects → equal by content in any order; each is looked at few times', () => {
   let looks = 0;
   const rows = (count: number, last = 0) =>

@@ -180,6 +180,13 @@ test('C12: a Correctable is no Promise, and says what it is', () => {
   expect(Object.prototype.toString.call(c)).toBe('[object Correctable]');
 });
 
+test('C12: console.log of lines in a key and an error for a value → one line all the same', () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('user\n7'));
+  binding.calls[0]!.view(new Error('down'), 'weak');
+  expect(inspect(read)).toMatch(/^Correctable\(get "user 7"\) \{ updating, weak: .*Error: down.*\}$/);
+});
+
 test('C12: console.log → one line: the operation, the state, the latest view', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
