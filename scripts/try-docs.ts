@@ -15,13 +15,25 @@ import { execute, installNode, installPacked, root } from './try-package/project
 
 const TIMEOUT_MS = 60_000;
 
+const HELP = `npm run try:docs [-- options]
+
+  --nodes 20,22,24             run the code of the pages under these
+  --node PATH                  under this one alone
+  --pages guide/tls,redblue    that of these pages alone
+  --help                       print this`;
+
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24' },
     node: { type: 'string' },
     pages: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 const README = '../README';
 const wanted = values.pages?.split(',') ?? [README, ...(await pageNames())];
 const pages = new Map<string, Page>();

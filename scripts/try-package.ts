@@ -15,13 +15,25 @@ import { build } from 'esbuild';
 import { launchChromium } from '../test/support/chromium.ts';
 import { execute, install, installNode, installPacked, root } from './try-package/project.ts';
 
+const HELP = `npm run try:package [-- options]
+
+  --nodes 20,22,24              run the README's example under these
+  --typescripts 5.4,5.9,latest  emit declarations with these
+  --zods 4.0.0,latest           run a contract with these
+  --help                        print this`;
+
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24' },
     typescripts: { type: 'string', default: '5.4,5.9,latest' },
     zods: { type: 'string', default: '4.0.0,latest' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 const project = await mkdtemp(join(tmpdir(), 'correctables-try-'));
 
 try {
