@@ -50,6 +50,14 @@ export async function startRedis({ durable }: { readonly durable: boolean }): Pr
   return { url: `redis://127.0.0.1:${port}`, stop };
 }
 
+/** The version of the server that is started. */
+export async function redisVersion(): Promise<string> {
+  const { command, libraries } = await findRedis();
+  const env = { ...process.env, ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }) };
+  const { stdout } = await run(command, ['--version'], { env });
+  return /v=(\S+)/.exec(stdout)?.[1] ?? 'unknown';
+}
+
 async function findRedis(): Promise<{ command: string; libraries: string | undefined }> {
   const installed = await run('redis-server', ['--version']).catch(() => undefined);
   if (installed !== undefined) return { command: 'redis-server', libraries: undefined };

@@ -1,6 +1,7 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
 import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { estimate, type Estimate } from '../harness/bars.ts';
 import type { Spread } from '../harness/bench.ts';
 import type { ClientOrder } from './messages.ts';
 import type { Contestant, Measured } from './processes.ts';
@@ -35,11 +36,20 @@ export async function measureRounds<N extends string>(
   return measured;
 }
 
-/** Operations a second of `of`, as a multiple of those of `to` in the same round. */
-export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
-  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
-  const { median, min, max } = spread(pairedRatios(ops(of), ops(to)));
+/** Operations a second of `of`, as a multiple of those of `to` in the same round: where it surely is. */
+export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Estimate {
+  return estimate(ratiosOf(samples, of, to));
+}
+
+/** The same over the rounds, for a plot. */
+export function ratioRange<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
+  const { median, min, max } = spread(ratiosOf(samples, of, to));
   return { median: rounded(median), min: rounded(min), max: rounded(max) };
+}
+
+function ratiosOf<N extends string>(samples: Samples<N>, of: N, to: N): number[] {
+  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
+  return pairedRatios(ops(of), ops(to));
 }
 
 /** The middle of one figure over the rounds. */
