@@ -89,9 +89,9 @@ async function main(name: string | undefined): Promise<number> {
 
 function reportOf(
   bench: string,
-  { rounds, rows, bars, versions = {} }: Outcome,
+  { rounds, rows, bars, versions, flags }: Outcome,
 ): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
-  return { bench, ...provenance(versions), rounds, rows, bars };
+  return { bench, ...provenance({ versions, flags }), rounds, rows, bars };
 }
 
 function save(name: string, report: object, { samples, figures }: Outcome): void {

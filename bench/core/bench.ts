@@ -116,6 +116,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     rows,
     bars,
     versions: versionsOf('rxjs'),
+    flags: [EVEN_FLAGS],
     samples: { nsPerOp: Object.fromEntries(samples) },
     figures: { core: plot },
   };

@@ -17,6 +17,8 @@ export interface Outcome {
   readonly bars: readonly Bar[];
   /** What was measured beside this package: engines and drivers with their versions. */
   readonly versions?: Readonly<Record<string, string>>;
+  /** Those of Node that it was measured with. */
+  readonly flags?: readonly string[];
   /** Every sample taken, for `bench/results/`. */
   readonly samples: unknown;
   /** Plots by file name without ending, as SVG text, for `docs/figures/`. */

@@ -19,12 +19,18 @@ export interface Provenance {
   readonly machine: Readonly<Record<string, string | number>>;
   /** Of Node, engines and drivers. */
   readonly versions: Readonly<Record<string, string>>;
-  /** Those of Node for this process. */
+  /** Of Node, for what was measured. */
   readonly flags: readonly string[];
 }
 
-/** `beside`: the versions of what was measured beside this package. */
-export function provenance(beside: Readonly<Record<string, string>>): Provenance {
+/** What only the benchmark knows. */
+export interface Known {
+  /** Of engines and drivers that were measured beside this package. */
+  readonly versions?: Readonly<Record<string, string>> | undefined;
+  readonly flags?: readonly string[] | undefined;
+}
+
+export function provenance({ versions = {}, flags = [] }: Known): Provenance {
   const [cpu] = cpus();
   return {
     command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
@@ -36,8 +42,8 @@ export function provenance(beside: Readonly<Record<string, string>>): Provenance
       memoryGb: Math.round(totalmem() / 2 ** 30),
       platform: `${process.platform} ${process.arch}`,
     },
-    versions: { node: process.versions.node, v8: process.versions.v8, ...beside },
-    flags: process.execArgv.filter((flag) => flag.startsWith('--') && !flag.includes('/')),
+    versions: { node: process.versions.node, v8: process.versions.v8, ...versions },
+    flags,
   };
 }
 

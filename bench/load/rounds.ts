@@ -3,13 +3,12 @@ import { interleave } from '../harness/interleave.ts';
 import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { estimate, type Estimate } from '../harness/bars.ts';
 import type { Spread } from '../harness/bench.ts';
-import type { ClientOrder } from './messages.ts';
-import type { Contestant, Measured } from './processes.ts';
+import type { Contestant, Measured, Order } from './processes.ts';
 
 const WARM_UPS = 2;
 
 /** How often, and what each time. */
-export interface Rounds extends ClientOrder {
+export interface Rounds extends Order {
   readonly rounds: number;
   readonly progress: (text: string) => void;
 }
@@ -67,7 +66,9 @@ export function rowOf(list: readonly Measured[]): Record<string, number | null> 
     opsMax: Math.round(ops.max),
     clientUsPerOp: middleOf(list, 'clientUsPerOp'),
     serverUsPerOp: middleOf(list, 'serverUsPerOp'),
+    serverCores: middleOf(list, 'serverCores'),
     p50Ms: middleOf(list, 'p50Ms'),
     p99Ms: middleOf(list, 'p99Ms'),
+    p999Ms: middleOf(list, 'p999Ms'),
   };
 }

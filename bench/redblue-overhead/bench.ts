@@ -6,6 +6,7 @@ import { atLeast, reported } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import type { Target, Workload } from '../load/messages.ts';
+import { SERVER_FLAGS } from '../load/processes.ts';
 import { ratioOf, ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
 
@@ -61,5 +62,5 @@ function outcomeOf(rounds: number, samples: ReadonlyMap<Workload, Samples<Name>>
     ranges,
   );
   const plain = Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)]));
-  return { rounds, rows, bars, samples: plain, figures: { 'redblue-overhead': plot } };
+  return { rounds, rows, bars, samples: plain, flags: [SERVER_FLAGS], figures: { 'redblue-overhead': plot } };
 }

@@ -5,11 +5,12 @@ import { provenance, versionOfEngine, versionsOf } from '../../../bench/harness/
 
 test('provenance: commit, time, versions, processor', () => {
   const head = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' }).trim();
-  const { commit, at, machine, versions } = provenance({ redis: '7.0.15' });
+  const { commit, at, machine, versions, flags } = provenance({ versions: { redis: '7.0.15' }, flags: ['--flag'] });
   expect(commit.replace('+', '')).toBe(head);
   expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60 * 60 * 1000);
   expect(machine).toMatchObject({ cores: expect.any(Number) as number, cpu: expect.any(String) as string });
   expect(versions).toMatchObject({ node: process.versions.node, redis: '7.0.15' });
+  expect(flags).toEqual(['--flag']);
 });
 
 test('versions: of drivers as installed, of engines as fetched', () => {
