@@ -1,13 +1,6 @@
 /** What a benchmark is and what it reports. */
 import type { Bar } from './bars.ts';
 
-/** Median with its range over the rounds. */
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
-
 export interface Outcome {
   /** The name of the results file, where it is not the benchmark's. */
   readonly name?: string;

@@ -1,8 +1,7 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
 import { estimate, type Estimate } from '../harness/bars.ts';
-import type { Spread } from '../harness/bench.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
 
 const WARM_UPS = 2;

@@ -6,9 +6,10 @@
  * docs/operating.md recommends where there are processors to spare.
  */
 import { isUndecided } from '../harness/bars.ts';
-import type { Bench, Outcome, Settings, Spread } from '../harness/bench.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
+import type { Spread } from '../harness/statistics.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { redisVersion } from '../load/redis.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';

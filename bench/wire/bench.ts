@@ -3,10 +3,10 @@
  * sends the same frames back. Server and client of every contender are processes of their own.
  */
 import { atLeast, atMost, estimate, reported, type Estimate } from '../harness/bars.ts';
-import type { Bench, Outcome, Settings, Spread } from '../harness/bench.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
 import type { Mode } from './messages.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
 
