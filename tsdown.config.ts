@@ -1,6 +1,6 @@
 import { defineConfig } from 'tsdown';
 
-/** One entry a published subpath; `test/unit/package/exports.test.ts` holds it equal to package.json's `exports`. */
+/** One entry a published subpath; `test/unit/listings/source.test.ts` holds what is built equal to package.json's `exports`. */
 export default defineConfig({
   entry: {
     index: 'src/index.ts',

@@ -1,10 +1,21 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import manifest from './package.json' with { type: 'json' };
 
 // A machine with slow disks and busy cores is no failure: time-outs end what hangs, they measure nothing.
 // Every project gets them here, because projects do not inherit what stands beside `projects`.
 const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
 
+/** Demos import the package by its name, as users do. In tests that is the source: what is built may be older. */
+const sources = Object.entries(manifest.exports).flatMap(([subpath, to]) => {
+  if (typeof to === 'string') return [];
+  const source = to.default.replace('./dist/', './src/').replace(/\.js$/, '.ts');
+  const name = subpath.replace('.', manifest.name);
+  return [{ find: new RegExp(`^${name}$`), replacement: fileURLToPath(new URL(source, import.meta.url)) }];
+});
+
 const project = (name: string, extra: object = {}): object => ({
+  resolve: { alias: sources },
   test: { name, include: [`test/${name}/**/*.test.ts`], ...patient, ...extra },
 });
 

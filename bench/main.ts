@@ -1,11 +1,12 @@
 /** `npm run bench -- NAME`: one benchmark with its baselines in the same run; raw results and plots go to files. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import { UsageError } from '../demo/usage-error.ts';
 import { EngineUnavailable } from '../engines/engine.ts';
+import { isBroken } from './harness/bars.ts';
 import type { Bench, Outcome } from './harness/bench.ts';
+import { provenance, type Provenance } from './harness/provenance.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { cassandraBandwidth } from './cassandra/bandwidth.ts';
 import { cassandraDivergence } from './cassandra/divergence.ts';
@@ -67,6 +68,7 @@ async function main(name: string | undefined): Promise<number> {
     return 2;
   }
   const quick = options['quick'] === true;
+  process.stderr.write(`${bench.name}: npm run bench -- ${process.argv.slice(2).join(' ')}\n`);
   const outcome = await bench.run({
     quick,
     binding: options['binding'] as string | undefined,
@@ -78,22 +80,18 @@ async function main(name: string | undefined): Promise<number> {
   if (!quick) save(outcome.name ?? bench.name, report, outcome);
   if (options['json'] === true) console.log(JSON.stringify(report, null, 2));
   else print(report);
-  return 0;
+  const broken = report.bars.filter(isBroken);
+  for (const { name, value, low, high, floor } of broken) {
+    console.error(`${bench.name}: floor missed: ${name} = ${value} (${low} to ${high}), ${floor} has to hold`);
+  }
+  return broken.length === 0 ? 0 : 1;
 }
 
 function reportOf(
   bench: string,
-  { rounds, rows, bars }: Outcome,
-): Record<string, unknown> & Pick<Outcome, 'rows' | 'bars'> {
-  const [cpu] = cpus();
-  const machine = {
-    cpu: cpu?.model ?? 'unknown',
-    cores: cpus().length,
-    memoryGb: Math.round(totalmem() / 2 ** 30),
-    platform: `${process.platform} ${process.arch}`,
-    node: process.version,
-  };
-  return { bench, machine, rounds, rows, bars };
+  { rounds, rows, bars, versions, flags }: Outcome,
+): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
+  return { bench, ...provenance({ versions, flags }), rounds, rows, bars };
 }
 
 function save(name: string, report: object, { samples, figures }: Outcome): void {
@@ -110,8 +108,9 @@ function save(name: string, report: object, { samples, figures }: Outcome): void
 
 function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {
   console.table(rows);
-  for (const { name, value, unit, aim, ok } of bars) {
-    const verdict = ok === null ? '' : ok ? ` (aim ${aim}: met)` : ` (aim ${aim}: MISSED)`;
-    console.log(`${name} = ${value} ${unit}${verdict}`);
+  for (const { name, value, low, high, unit, floor, aim, verdict } of bars) {
+    const between = low === high ? '' : ` (${low} to ${high})`;
+    const goals = [floor === null ? [] : `floor ${floor}`, aim === null ? [] : `aim ${aim}`].flat().join(', ');
+    console.log(`${name} = ${value}${between} ${unit}${verdict === null ? '' : `; ${goals}: ${verdict}`}`);
   }
 }

@@ -47,6 +47,16 @@ export function hasLibrariesOf(pomFile: string): boolean {
   return existsSync(folderOf(pomFile));
 }
 
+/** The version of a library that a pom file asks for. */
+export function versionIn(pomFile: string, artifact: string): string {
+  const pom = readFileSync(pomFile, 'utf8');
+  const asked = new RegExp(`<artifactId>${artifact}</artifactId>\\s*<version>([^<]+)`).exec(pom)?.[1];
+  const property = asked === undefined ? undefined : /^\$\{(.+)\}$/.exec(asked)?.[1];
+  const found = property === undefined ? asked : new RegExp(`<${property}>([^<]+)`).exec(pom)?.[1];
+  if (found === undefined) throw new Error(`${pomFile} does not say which ${artifact} it asks for`);
+  return found;
+}
+
 function folderOf(pomFile: string, properties: Properties = {}): string {
   const content = createHash('sha256').update(readFileSync(pomFile));
   for (const property of Object.entries(properties)) content.update(property.join('='));

@@ -1,19 +1,19 @@
 /**
- * `npm test [-- vitest arguments]`: every test that needs Node alone, unless a `--project` is named. `--short` lets the
- * tests of engines do less. The last line is `N passed, N failed`, with `, N skipped` where some were; a skipped test
- * prints its reason.
+ * `npm test [-- vitest arguments]`: every test that needs Node alone, unless a `--project` is named; where one is left out
+ * (`--project=!unit`), the others that need Node alone. `--short` lets the tests of engines do less. The last line is
+ * `N passed, N failed`, with `, N skipped` where some were; a skipped test prints its reason.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withProjects } from './chosen-projects.mjs';
 import { run } from './run.mjs';
 
 const report = join(tmpdir(), `correctables-tests-${process.pid}.json`);
 const args = ['run', '--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`];
 const given = process.argv.slice(2).filter((argument) => argument !== '--short');
 if (process.argv.includes('--short')) process.env['ENGINES_SHORT'] = '1';
-if (!given.some((argument) => argument.startsWith('--project'))) args.push('--project=!engines');
-const { code } = await run('vitest', [...args, ...given], { echo: true });
+const { code } = await run('vitest', [...args, ...chosen()], { echo: true });
 
 let failed = 0;
 let passed = 0;
@@ -33,3 +33,12 @@ if (code !== 0 && failed === 0) failed = 1;
 if (passed === 0 && failed === 0) failed = 1;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failed === 0 ? 0 : 1);
+
+function chosen() {
+  try {
+    return withProjects(given);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+}

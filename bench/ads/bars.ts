@@ -1,7 +1,6 @@
 /** The goals of the benchmark, computed from what was measured. */
 import type { Comparison } from '../../demo/shared/chase/report.ts';
-import { atLeast, atMost, type Bar } from '../harness/bench.ts';
-import { median, rounded } from '../harness/statistics.ts';
+import { atLeast, atMost, estimate, least, type Bar, type Estimate } from '../harness/bars.ts';
 import { isColocated, isColocatedR3, UNLOADED_WORKERS, type Measured } from './settings.ts';
 
 const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;
@@ -10,16 +9,23 @@ const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveri
 export function barsOf(name: string, measured: readonly Measured[]): Bar[] {
   const unloaded = measured.filter(({ workers }) => workers === UNLOADED_WORKERS);
   const r3 = unloaded.filter(isColocatedR3);
-  const worst = (settings: readonly Measured[], value: (comparison: Comparison) => number): number =>
-    rounded(Math.min(...settings.map(({ rounds }) => median(rounds.map(value)))));
+  const worst = (settings: readonly Measured[], value: (comparison: Comparison) => number): Estimate =>
+    least(settings.map(({ rounds }) => estimate(rounds.map(value))));
   const all = measured.flatMap(({ rounds, atPeak }) => [...rounds, ...atPeak]);
   const wrong = all.reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0);
   return [
-    atLeast(`${name}-reduction-vs-possible`, worst(unloaded, vsPossible), AIMS.vsPossible, 'fraction'),
-    atLeast(`${name}-reduction-colocated`, worst(unloaded.filter(isColocated), reduction), AIMS.colocated, 'fraction'),
-    ...(r3.length === 0 ? [] : [atLeast(`${name}-reduction-r3`, worst(r3, reduction), AIMS.colocated, 'fraction')]),
-    atLeast('throughput-change', rounded(peakChange(measured)), AIMS.throughput, 'fraction'),
-    atMost('wrong-deliveries', wrong, AIMS.wrongDeliveries, 'requests'),
+    atLeast(`${name}-reduction-vs-possible`, worst(unloaded, vsPossible), { aim: AIMS.vsPossible }, 'fraction'),
+    atLeast(
+      `${name}-reduction-colocated`,
+      worst(unloaded.filter(isColocated), reduction),
+      { aim: AIMS.colocated },
+      'fraction',
+    ),
+    ...(r3.length === 0
+      ? []
+      : [atLeast(`${name}-reduction-r3`, worst(r3, reduction), { aim: AIMS.colocated }, 'fraction')]),
+    ...peakChange(measured).map((change) => atLeast('throughput-change', change, { aim: AIMS.throughput }, 'fraction')),
+    atMost('wrong-deliveries', wrong, { floor: AIMS.wrongDeliveries }, 'requests'),
   ];
 }
 
@@ -33,9 +39,9 @@ export function vsPossible({ latencyReduction, possibleReduction }: Comparison):
 }
 
 /** What speculation changes in the throughput where a workload peaks: of the workload that loses most. */
-function peakChange(measured: readonly Measured[]): number {
+function peakChange(measured: readonly Measured[]): Estimate[] {
   const peaks = measured.filter(({ atPeak }) => atPeak.length > 0);
-  return Math.min(...peaks.map(({ atPeak }) => median(atPeak.map(throughputChange))));
+  return peaks.length === 0 ? [] : [least(peaks.map(({ atPeak }) => estimate(atPeak.map(throughputChange))))];
 }
 
 function throughputChange(comparison: Comparison): number {

@@ -12,6 +12,7 @@ import { UsageError } from '../../demo/usage-error.ts';
 import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { barsOf, vsPossible } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
 import { labelOf, peaksOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
@@ -40,6 +41,7 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
     const heading = way === undefined ? title : `${title} on Cassandra`;
     return {
       name: file,
+      versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
       rounds: plan.rounds,
       rows: measured.map(rowOf),
       bars: barsOf(name, measured),

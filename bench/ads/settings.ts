@@ -73,7 +73,7 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
       scale: 0.02,
     };
   const settings = [...(['A', 'B', 'C'] as const).flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
-  return { settings, rounds: 5, secondsPerSetting: 3, peak: PEAK, scale: 1 };
+  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, scale: 1 };
 }
 
 /** Where a client stands, and what it asks. */

@@ -3,9 +3,11 @@
  * clients at work, updates at one replica. From the same history: finals that are stale, as that profile allows.
  */
 import { writeFileSync } from 'node:fs';
-import { reported, type Bar, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { reported, type Bar } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
+import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { DISTRIBUTIONS, type Distribution } from '../ycsb/choosers.ts';
 import type { Workload } from '../ycsb/workload.ts';
 import { openCrew } from './crew.ts';
@@ -69,7 +71,15 @@ async function run(settings: Settings): Promise<Outcome> {
   }
   const rows = MIXES.map((mix) => rowOf(mix, samples));
   const name = nameOf('cassandra-divergence', way);
-  return { name, rounds, rows, bars: barsOf(rows, history), samples, figures: { [name]: plot(rows) } };
+  return {
+    name,
+    versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
+    rounds,
+    rows,
+    bars: barsOf(rows, history),
+    samples,
+    figures: { [name]: plot(rows) },
+  };
 }
 
 type Row = ReturnType<typeof rowOf>;

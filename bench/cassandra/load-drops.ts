@@ -2,8 +2,8 @@
  * What preliminary views cost of the throughput of quorum reads: of the one client that the paper reports on, and of all
  * clients together, each where its own throughput peaks in the sweep.
  */
-import { atMost, reported, type Bar } from '../harness/bench.ts';
-import { median, medianInterval, rounded } from '../harness/statistics.ts';
+import { atMost, estimate, reported, type Bar, type Goals } from '../harness/bars.ts';
+import { median, rounded } from '../harness/statistics.ts';
 import type { Workload } from '../ycsb/workload.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
 
@@ -28,7 +28,8 @@ export const CLIENTS = [REPORTED, 'all'] as const;
 /** Whose throughput. */
 export type Clients = (typeof CLIENTS)[number];
 
-const AIM = 0.06;
+/** Of the one client, as the paper reports it: the headline. The sum of all stands beside it. */
+const GOALS: Readonly<Record<Clients, Goals>> = { irl: { floor: 0.12, aim: 0.06 }, all: { aim: 0.06 } };
 
 function opsOf(clients: Clients): (sample: Sample) => number {
   return clients === 'all' ? ({ totalOpsPerSec }) => totalOpsPerSec : ({ opsPerSec }) => opsPerSec;
@@ -76,16 +77,16 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
     return of('CC2', opsOf(clients)).map((mine, pair) => 1 - mine / (ops[pair] as number));
   };
   const drops = against('C2');
-  const { low, high } = medianInterval(drops);
+  const { value, low, high, samples } = estimate(drops);
   return {
     workload,
     system: 'CC2 against C2',
     clients,
     inFlight: c2.inFlight,
-    pairs: drops.length,
-    drop: rounded(median(drops)),
-    dropLow: rounded(low),
-    dropHigh: rounded(high),
+    pairs: samples,
+    drop: value,
+    dropLow: low,
+    dropHigh: high,
     dropVsDriver: rounded(median(against('driver C2'))),
     peakC2: rounded(c2.opsPerSec),
     peakCC2: rounded(cc2.opsPerSec),
@@ -95,12 +96,10 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   };
 }
 
-export function barsOf({ workload, clients, drop, dropLow, dropHigh, dropVsDriver, dropOfPeaks }: Drop): Bar[] {
+export function barsOf({ workload, clients, pairs, drop, dropLow, dropHigh, dropVsDriver, dropOfPeaks }: Drop): Bar[] {
   const name = `throughput-drop-${workload}-${clients}`;
   return [
-    atMost(name, drop, AIM, 'fraction'),
-    reported(`${name}-low`, dropLow, 'fraction'),
-    reported(`${name}-high`, dropHigh, 'fraction'),
+    atMost(name, { value: drop, low: dropLow, high: dropHigh, samples: pairs }, GOALS[clients], 'fraction'),
     reported(`${name}-of-peaks`, dropOfPeaks, 'fraction'),
     reported(`${name}-vs-driver`, dropVsDriver, 'fraction'),
   ];

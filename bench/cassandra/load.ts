@@ -4,6 +4,7 @@
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
 import { openCrew, type Crew } from './crew.ts';
 import { barsOf, CLIENTS, comparedAt, dropOf, type Sample } from './load-drops.ts';
@@ -74,6 +75,7 @@ function outcomeOf(
   });
   return {
     name,
+    versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds,
     rows: [...rows, ...drops],
     bars: drops.flatMap(barsOf),

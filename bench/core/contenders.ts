@@ -3,10 +3,10 @@
  * thousand others, and completed later, as a client of a store does it. (Without the map an optimiser may remove the
  * objects altogether.)
  */
-import { correctable, createClient, type Sink } from 'correctables';
-import { memory } from 'correctables/bindings/memory';
+import { correctable, createClient, type Binding, type Sink } from 'correctables';
+import { memory, type MemoryLevels } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
-import { lastValueFrom, ReplaySubject } from 'rxjs';
+import { lastValueFrom, ReplaySubject, Subject } from 'rxjs';
 
 export const OUTSTANDING = 1000;
 const LEVELS = ['weak', 'strong'] as const;
@@ -104,10 +104,33 @@ export async function drive(way: Way, values: Values, operations: number): Promi
   return nanoseconds;
 }
 
-/** `client.invoke` on the memory binding, both views, one callback each, a thousand at a time. */
-export async function invokeMemory(operations: number): Promise<number> {
-  const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
-  await store.invoke(put('key', valuesOf('string').final[0]));
+/** RxJS in its cheapest form: a subject that remembers nothing, with one observer of both views. */
+export function rxjsCheapest(): Way {
+  const pending = new Map<number, Subject<unknown>>();
+  return {
+    start(id) {
+      const subject = new Subject<unknown>();
+      subject.subscribe({ next: see, complete: see });
+      pending.set(id, subject);
+    },
+    finish(id, preliminary, final) {
+      const subject = pending.get(id) as Subject<unknown>;
+      pending.delete(id);
+      subject.next(preliminary);
+      subject.next(final);
+      subject.complete();
+    },
+  };
+}
+
+/**
+ * `client.invoke` on the memory binding, both views, one callback each, a thousand at a time. Objects are equal and not
+ * identical, one for each view, as they come off a wire.
+ */
+export async function invokeMemory(kind: 'string' | 'object', operations: number): Promise<number> {
+  const binding = memory({ delaysMs: { weak: 0, strong: 0 } });
+  const store = createClient(kind === 'string' ? binding : copying(binding));
+  await store.invoke(put('key', valuesOf(kind).final[0]));
   const read = get('key');
   const from = performance.now();
   for (let done = 0; done < operations; done += OUTSTANDING) {
@@ -122,6 +145,28 @@ export async function invokeMemory(operations: number): Promise<number> {
   const nanoseconds = ((performance.now() - from) * 1e6) / operations;
   await store.close();
   return nanoseconds;
+}
+
+/** The same store, but each view has an object of its own. */
+function copying(inner: Binding<MemoryLevels>): Binding<MemoryLevels> {
+  return {
+    name: inner.name,
+    consistencyLevels: () => inner.consistencyLevels(),
+    supports: (operation) => inner.supports(operation),
+    submitOperation(operation, levels, sink, context) {
+      const copies: typeof sink = {
+        update: (value, level, details) => sink.update(copied(value), level, details),
+        confirm: (level, seq, details) => sink.confirm(level, seq, details),
+        fail: (error, level) => sink.fail(error, level),
+      };
+      return inner.submitOperation(operation, levels, copies, context);
+    },
+    close: () => inner.close(),
+  };
+}
+
+function copied<T>(value: T): T {
+  return typeof value === 'object' && value !== null ? { ...value } : value;
 }
 
 export interface Values {

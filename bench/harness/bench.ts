@@ -1,23 +1,5 @@
 /** What a benchmark is and what it reports. */
-
-/** A figure with a goal. A goal that is missed is reported, never hidden. */
-export interface Bar {
-  readonly name: string;
-  readonly value: number;
-  /** `ratio`, `fraction`, `bytes`, `ms`… */
-  readonly unit: string;
-  /** The goal as a number; null where there is none. */
-  readonly aim: number | null;
-  /** Whether the goal is met; null where there is none. */
-  readonly ok: boolean | null;
-}
-
-/** Median with its range over the rounds. */
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
+import type { Bar } from './bars.ts';
 
 export interface Outcome {
   /** The name of the results file, where it is not the benchmark's. */
@@ -26,6 +8,10 @@ export interface Outcome {
   /** One row a contender or setting, as plain data. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly bars: readonly Bar[];
+  /** What was measured beside this package: engines and drivers with their versions. */
+  readonly versions?: Readonly<Record<string, string>>;
+  /** Those of Node that it was measured with. */
+  readonly flags?: readonly string[];
   /** Every sample taken, for `bench/results/`. */
   readonly samples: unknown;
   /** Plots by file name without ending, as SVG text, for `docs/figures/`. */
@@ -47,19 +33,4 @@ export interface Bench {
   readonly name: string;
   readonly about: string;
   run(settings: Settings): Promise<Outcome>;
-}
-
-/** A bar whose value must not exceed its aim. */
-export function atMost(name: string, value: number, aim: number, unit = 'ratio'): Bar {
-  return { name, value, unit, aim, ok: value <= aim };
-}
-
-/** A bar whose value must reach its aim. */
-export function atLeast(name: string, value: number, aim: number, unit = 'ratio'): Bar {
-  return { name, value, unit, aim, ok: value >= aim };
-}
-
-/** A bar that is reported without a goal. */
-export function reported(name: string, value: number, unit = 'ratio'): Bar {
-  return { name, value, unit, aim: null, ok: null };
 }

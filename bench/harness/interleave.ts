@@ -13,17 +13,22 @@ export interface InterleaveOptions {
   readonly rounds: number;
   /** Rounds that are run and thrown away first. */
   readonly warmUps: number;
+  /** Goes on after these rounds, up to this many, until `isDecided` says that more would tell nothing. */
+  readonly roundsMax?: number;
+  readonly isDecided?: (samples: ReadonlyMap<string, readonly number[]>) => boolean;
   readonly progress: (text: string) => void;
 }
 
 /** Samples by contender's name, one a round, in the order of the rounds. */
 export async function interleave(
   contenders: readonly Contender[],
-  { rounds, warmUps, progress }: InterleaveOptions,
+  { rounds, warmUps, roundsMax = rounds, isDecided = () => true, progress }: InterleaveOptions,
 ): Promise<ReadonlyMap<string, number[]>> {
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
-  for (let round = -warmUps; round < rounds; round += 1) {
-    progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} of ${rounds}`);
+  for (let round = -warmUps; round < roundsMax; round += 1) {
+    if (round >= rounds && isDecided(samples)) break;
+    const of = round < rounds ? `of ${rounds}` : `of at most ${roundsMax}, until it is decided`;
+    progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} ${of}`);
     const first = (round + warmUps) % contenders.length;
     for (const { name, measure } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
       const sample = await measure();

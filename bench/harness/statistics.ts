@@ -1,5 +1,11 @@
 /** Medians, ranges and paired ratios. */
-import type { Spread } from './bench.ts';
+
+/** Median with its range over the rounds. */
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
 
 /** The middle value; the mean of the two middle ones for an even count. @throws RangeError on no values */
 export function median(values: readonly number[]): number {

@@ -1,4 +1,5 @@
-/** A client process under load: so many loops that each await one operation after the other. */
+/** A client process under load. */
+import { closedLoop, openLoop, type Submit } from './loops.ts';
 import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 
 const KEYS = 1000;
@@ -7,11 +8,6 @@ const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
 const VALUE = '0123456789abcdef';
 /** Of a hundred operations of the mix, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly reads. */
 const MIX = { read: 80, deposit: 95 } as const;
-/** Every so many operations one latency is taken. */
-const LATENCY_EVERY = 16;
-
-type Submit = (n: number) => PromiseLike<unknown>;
-
 const tell = (message: unknown): void => void process.send?.(message);
 
 const [, , url] = process.argv as [string, string, string];
@@ -53,39 +49,18 @@ async function openRedis(): Promise<Record<Workload, Submit>> {
   return { set, deposit: set, withdraw: set, mix: set, read: (n) => redis.get(key(n)) };
 }
 
-async function measure({ workload, window, durationMs }: ClientOrder): Promise<ClientReport> {
+async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {
   const submit = submits[workload];
-  await drive(submit, window, durationMs / 4);
   const cpuFrom = cpuUsedUs();
   const from = performance.now();
-  const { operations, latenciesMs } = await drive(submit, window, durationMs);
+  const run =
+    perSecond === undefined
+      ? closedLoop(submit, window, durationMs)
+      : openLoop(submit, { perSecond, window, durationMs });
+  const { operations, latenciesMs } = await run;
   const elapsedMs = performance.now() - from;
+  const cpuUs = cpuUsedUs() - cpuFrom;
   latenciesMs.sort((a, b) => a - b);
   const at = (share: number): number => latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
-  return { operations, elapsedMs, cpuUs: cpuUsedUs() - cpuFrom, p50Ms: at(0.5), p99Ms: at(0.99) };
-}
-
-async function drive(
-  submit: Submit,
-  window: number,
-  durationMs: number,
-): Promise<{ operations: number; latenciesMs: number[] }> {
-  let operations = 0;
-  const latenciesMs: number[] = [];
-  const time = { isOver: false };
-  setTimeout(() => (time.isOver = true), durationMs);
-  const loop = async (): Promise<void> => {
-    while (!time.isOver) {
-      const n = operations++;
-      if (n % LATENCY_EVERY !== 0) {
-        await submit(n);
-        continue;
-      }
-      const from = performance.now();
-      await submit(n);
-      latenciesMs.push(performance.now() - from);
-    }
-  };
-  await Promise.all(Array.from({ length: window }, loop));
-  return { operations, latenciesMs };
+  return { operations, elapsedMs, cpuUs, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) };
 }

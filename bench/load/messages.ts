@@ -18,12 +18,17 @@ export type Target =
 /** What operations are sent. */
 export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix';
 
-/** To a client process. */
+/** To a client process: a closed loop, or an open one. */
 export interface ClientOrder {
   readonly workload: Workload;
-  /** Operations under way at any time. */
+  /** Operations under way at any time; in an open loop, at most. */
   readonly window: number;
   readonly durationMs: number;
+  /**
+   * Begins so many operations a second, whether those before have ended or not, and counts how long each takes from when
+   * it should have begun: a server that stalls is not spared those that wait meanwhile.
+   */
+  readonly perSecond?: number;
 }
 
 /** From a client process, for one run. */
@@ -32,9 +37,10 @@ export interface ClientReport {
   readonly elapsedMs: number;
   /** Processor time of the client during the run, in microseconds. */
   readonly cpuUs: number;
-  /** Latencies in milliseconds: median and 99th percentile. */
+  /** Latencies in milliseconds: median, 99th and 99.9th percentile. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
 }
 
 /** Processor time of this process so far, in microseconds. */

@@ -1,76 +1,96 @@
-/** Starts a server and a client process for one contender and talks to them. */
+/** Starts a server and client processes for one contender and talks to them. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ClientOrder, ClientReport, Target } from './messages.ts';
+import { processorTimeUs } from './processor-time.ts';
 import { startRedis } from './redis.ts';
 
-/** One run of one contender. */
+/** One run of one contender, of all its clients together. */
 export interface Measured {
   readonly opsPerSecond: number;
   readonly clientUsPerOp: number;
-  /** Null for a server that does not tell. */
+  /** Null where the system does not tell. */
   readonly serverUsPerOp: number | null;
+  /** Processors that the server was busy with: 1 where one thread does all, and can do no more. */
+  readonly serverCores: number | null;
+  /** Of the client that had to wait longest. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
+}
+
+/** What the clients of a contender are to do. */
+export interface Order extends ClientOrder {
+  /** How many of its client processes take part, each with the whole window: 1 unless given. */
+  readonly clients?: number;
 }
 
 /** One contender, alive: an idle one waits and uses no processor time. */
 export interface Contestant {
   /** Warms up for a quarter of the time, then measures. */
-  run(order: ClientOrder): Promise<Measured>;
+  run(order: Order): Promise<Measured>;
   stop(): Promise<void>;
 }
 
 interface RunningServer {
   readonly url: string;
-  cpuUs(): Promise<number | null>;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts the two processes. */
-export async function startContestant(target: Target): Promise<Contestant> {
-  const server = target.kind === 'redis' ? await redisServer(target.durable) : await ownServer(target);
-  const client = start('client.ts', [server.url]);
-  await answer(client);
+/** Starts the server and its client processes. */
+export async function startContestant(target: Target, clientsMax = 1): Promise<Contestant> {
+  const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await ownServer(target);
+  const clients: ChildProcess[] = [];
+  for (let n = 0; n < clientsMax; n += 1) {
+    const client = start('client.ts', [server.url]);
+    clients.push(client);
+    await answer(client);
+  }
   return {
-    async run(order) {
-      const before = await server.cpuUs();
-      const report = (await ask(client, order)) as ClientReport;
-      const after = await server.cpuUs();
-      // The server also worked during the warm-up, a quarter as long.
-      const served = report.operations * 1.25;
-      return {
-        opsPerSecond: (report.operations / report.elapsedMs) * 1000,
-        clientUsPerOp: report.cpuUs / report.operations,
-        serverUsPerOp: before === null || after === null ? null : (after - before) / served,
-        p50Ms: report.p50Ms,
-        p99Ms: report.p99Ms,
-      };
+    async run({ clients: count = 1, ...order }) {
+      const asked = clients.slice(0, count);
+      const all = async (each: ClientOrder): Promise<ClientReport[]> =>
+        (await Promise.all(asked.map((client) => ask(client, each)))) as ClientReport[];
+      await all({ ...order, durationMs: order.durationMs / 4 });
+      const [from, before] = [performance.now(), processorTimeUs(server.pid)];
+      const reports = await all(order);
+      const [elapsedMs, after] = [performance.now() - from, processorTimeUs(server.pid)];
+      return measuredOf(reports, { elapsedMs, serverUs: before === null || after === null ? null : after - before });
     },
     async stop() {
-      await ended(client);
+      for (const client of clients) await ended(client);
       await server.stop();
     },
+  };
+}
+
+function measuredOf(
+  reports: readonly ClientReport[],
+  { elapsedMs, serverUs }: { readonly elapsedMs: number; readonly serverUs: number | null },
+): Measured {
+  const sum = (of: (report: ClientReport) => number): number => reports.reduce((all, report) => all + of(report), 0);
+  const slowest = (of: 'p50Ms' | 'p99Ms' | 'p999Ms'): number => Math.max(...reports.map((report) => report[of]));
+  const operations = sum((report) => report.operations);
+  return {
+    opsPerSecond: sum((report) => (report.operations / report.elapsedMs) * 1000),
+    clientUsPerOp: sum((report) => report.cpuUs) / operations,
+    serverUsPerOp: serverUs === null ? null : serverUs / operations,
+    serverCores: serverUs === null ? null : serverUs / (elapsedMs * 1000),
+    p50Ms: slowest('p50Ms'),
+    p99Ms: slowest('p99Ms'),
+    p999Ms: slowest('p999Ms'),
   };
 }
 
 async function ownServer(target: Target): Promise<RunningServer> {
   const child = start('server.ts', [JSON.stringify(target)]);
   const { url } = (await answer(child)) as { url: string };
-  return {
-    url,
-    cpuUs: async () => ((await ask(child, 'cpu')) as { cpuUs: number }).cpuUs,
-    stop: () => ended(child),
-  };
-}
-
-async function redisServer(durable: boolean): Promise<RunningServer> {
-  const redis = await startRedis({ durable });
-  return { url: redis.url, cpuUs: async () => null, stop: () => redis.stop() };
+  return { url, pid: child.pid as number, stop: () => ended(child) };
 }
 
 /** What `correctables serve` gives the thread that it serves in (docs/operating.md, "Memory"). */
-const SERVER_FLAGS = '--max-semi-space-size=64';
+export const SERVER_FLAGS = '--max-semi-space-size=64';
 
 /** Flags of Node can be given, for profiles and experiments. */
 function start(script: string, args: readonly string[]): ChildProcess {

@@ -17,6 +17,7 @@ const LIBRARIES = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'];
 /** A running server. */
 export interface RunningRedis {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -47,7 +48,15 @@ export async function startRedis({ durable }: { readonly durable: boolean }): Pr
     throw error;
   }
   failed.catch(() => {});
-  return { url: `redis://127.0.0.1:${port}`, stop };
+  return { url: `redis://127.0.0.1:${port}`, pid: child.pid as number, stop };
+}
+
+/** The version of the server that is started. */
+export async function redisVersion(): Promise<string> {
+  const { command, libraries } = await findRedis();
+  const env = { ...process.env, ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }) };
+  const { stdout } = await run(command, ['--version'], { env });
+  return /v=(\S+)/.exec(stdout)?.[1] ?? 'unknown';
 }
 
 async function findRedis(): Promise<{ command: string; libraries: string | undefined }> {

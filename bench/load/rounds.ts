@@ -1,14 +1,13 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
-import type { Spread } from '../harness/bench.ts';
-import type { ClientOrder } from './messages.ts';
-import type { Contestant, Measured } from './processes.ts';
+import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
+import { estimate, type Estimate } from '../harness/bars.ts';
+import type { Contestant, Measured, Order } from './processes.ts';
 
 const WARM_UPS = 2;
 
 /** How often, and what each time. */
-export interface Rounds extends ClientOrder {
+export interface Rounds extends Order {
   readonly rounds: number;
   readonly progress: (text: string) => void;
 }
@@ -35,11 +34,20 @@ export async function measureRounds<N extends string>(
   return measured;
 }
 
-/** Operations a second of `of`, as a multiple of those of `to` in the same round. */
-export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
-  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
-  const { median, min, max } = spread(pairedRatios(ops(of), ops(to)));
+/** Operations a second of `of`, as a multiple of those of `to` in the same round: where it surely is. */
+export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Estimate {
+  return estimate(ratiosOf(samples, of, to));
+}
+
+/** The same over the rounds, for a plot. */
+export function ratioRange<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
+  const { median, min, max } = spread(ratiosOf(samples, of, to));
   return { median: rounded(median), min: rounded(min), max: rounded(max) };
+}
+
+function ratiosOf<N extends string>(samples: Samples<N>, of: N, to: N): number[] {
+  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
+  return pairedRatios(ops(of), ops(to));
 }
 
 /** The middle of one figure over the rounds. */
@@ -57,7 +65,9 @@ export function rowOf(list: readonly Measured[]): Record<string, number | null> 
     opsMax: Math.round(ops.max),
     clientUsPerOp: middleOf(list, 'clientUsPerOp'),
     serverUsPerOp: middleOf(list, 'serverUsPerOp'),
+    serverCores: middleOf(list, 'serverCores'),
     p50Ms: middleOf(list, 'p50Ms'),
     p99Ms: middleOf(list, 'p99Ms'),
+    p999Ms: middleOf(list, 'p999Ms'),
   };
 }

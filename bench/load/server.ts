@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, listenGateways, serve } from 'correctables/server';
 import { plainService } from 'correctables/testing';
-import { cpuUsedUs, type Target } from './messages.ts';
+import type { Target } from './messages.ts';
 import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
@@ -16,7 +16,6 @@ const IDLE_POLL_US = 400;
 const target = JSON.parse(process.argv[2] as string) as Target;
 tell({ url: await start() });
 
-process.on('message', () => tell({ cpuUs: cpuUsedUs() }));
 // Ends in the ordinary way, so that a profile asked for on the command line is written.
 process.on('disconnect', () => process.exit());
 

@@ -2,12 +2,12 @@
  * Measures contestants over several starts of all their processes: two processes of the same code can differ by a tenth
  * for as long as they live, and a machine from one minute to the next.
  */
-import type { ClientOrder, Target } from './messages.ts';
-import { startContestant, type Contestant, type Measured } from './processes.ts';
+import type { Target } from './messages.ts';
+import { startContestant, type Contestant, type Measured, type Order } from './processes.ts';
 import { measureRounds, type Samples } from './rounds.ts';
 
 /** One thing to measure, and whom. */
-export interface Plan<N extends string> extends ClientOrder {
+export interface Plan<N extends string> extends Order {
   readonly names: readonly N[];
 }
 
@@ -25,9 +25,12 @@ export interface Extent {
 export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
 
 /** How everybody is measured. */
-export interface Starts extends Extent {
+export interface Starts<N extends string> extends Extent {
   /** What each contestant runs first. */
-  readonly warmUp: ClientOrder;
+  readonly warmUp: Order;
+  /** Starts again after these, up to this often, until `isDecided` says that more would tell nothing. */
+  readonly startsMax?: number;
+  readonly isDecided?: (soFar: Samples<N>[]) => boolean;
   readonly progress: (text: string) => void;
 }
 
@@ -35,11 +38,13 @@ export interface Starts extends Extent {
 export async function measureStarts<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { starts, progress, ...each }: Starts,
+  { starts, startsMax = starts, isDecided = () => true, progress, ...each }: Starts<N>,
 ): Promise<Samples<N>[]> {
   const all = plans.map(({ names }) => new Map(names.map((name) => [name, [] as Measured[]])));
-  for (let start = 1; start <= starts; start += 1) {
-    const told = (text: string): void => progress(`start ${start} of ${starts}, ${text}`);
+  for (let start = 1; start <= startsMax; start += 1) {
+    if (start > starts && isDecided(all)) break;
+    const of = start <= starts ? `of ${starts}` : `of at most ${startsMax}, until it is decided`;
+    const told = (text: string): void => progress(`start ${start} ${of}, ${text}`);
     const measured = await measureOnce(targets, plans, { ...each, progress: told });
     for (const [index, samples] of measured.entries()) {
       for (const [name, list] of samples) all[index]?.get(name)?.push(...list);
@@ -51,11 +56,14 @@ export async function measureStarts<N extends string>(
 async function measureOnce<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { rounds, warmUp, warmUps, progress }: Omit<Starts, 'starts'>,
+  { rounds, warmUp, warmUps, progress }: Omit<Starts<N>, 'starts'>,
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
-    for (const name of Object.keys(targets) as N[]) contestants.set(name, await startContestant(targets[name]));
+    for (const name of new Set(plans.flatMap(({ names }) => names))) {
+      const clients = plans.filter(({ names }) => names.includes(name)).map((plan) => plan.clients ?? 1);
+      contestants.set(name, await startContestant(targets[name], Math.max(...clients)));
+    }
     for (const [name, contestant] of contestants) {
       progress(`${name}: warms up`);
       for (let run = 0; run < warmUps; run += 1) await contestant.run(warmUp);
@@ -63,11 +71,16 @@ async function measureOnce<N extends string>(
     const measured: Samples<N>[] = [];
     for (const { names, ...order } of plans) {
       const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
-      const told = (text: string): void => progress(`${order.workload}, window ${order.window}: ${text}`);
+      const told = (text: string): void => progress(`${titleOf(order)}: ${text}`);
       measured.push(await measureRounds(chosen, { rounds, ...order, progress: told }));
     }
     return measured;
   } finally {
     for (const contestant of contestants.values()) await contestant.stop();
   }
+}
+
+function titleOf({ workload, window, clients = 1, perSecond }: Order): string {
+  const load = perSecond === undefined ? `window ${window}` : `${Math.round(perSecond)} a second`;
+  return [workload, load, clients === 1 ? [] : `${clients} clients`].flat().join(', ');
 }

@@ -1,54 +1,28 @@
 /**
- * The whole server beside Redis: one client process each, awaiting a Correctable here, a promise of ioredis with
- * auto-pipelining there; the same values of 16 bytes, at several windows of operations under way. The sites run with the
- * defaults of `correctables serve`, and once more as docs/operating.md recommends where there are processors to spare.
+ * The whole server beside Redis: client processes on either side that await a Correctable here, a promise of ioredis with
+ * auto-pipelining there; the same values of 16 bytes. In closed loops at several windows of operations under way, with one
+ * client process and with several; and in open ones, at shares of the rate that both can follow, where latencies count
+ * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
+ * docs/operating.md recommends where there are processors to spare.
  */
-import { atLeast, reported, type Bar, type Bench, type Outcome, type Settings, type Spread } from '../harness/bench.ts';
+import { isUndecided } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
-import type { Target, Workload } from '../load/messages.ts';
-import { middleOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { versionsOf } from '../harness/provenance.ts';
+import type { Spread } from '../harness/statistics.ts';
+import { SERVER_FLAGS } from '../load/processes.ts';
+import { redisVersion } from '../load/redis.ts';
+import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, type Extent, type Plan } from '../load/starts.ts';
+import { barsOf } from './bars.ts';
+import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
+import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
-const TARGETS = {
-  ephemeral: { kind: 'redblue', sites: 1, durable: false },
-  'three sites': { kind: 'redblue', sites: 3, durable: false },
-  'ephemeral, tuned': { kind: 'redblue', sites: 1, durable: false, tuned: true },
-  redis: { kind: 'redis', durable: false },
-  durable: { kind: 'redblue', sites: 1, durable: true },
-  'durable, tuned': { kind: 'redblue', sites: 1, durable: true, tuned: true },
-  'AOF always': { kind: 'redis', durable: true },
-} as const satisfies Record<string, Target>;
-type Name = keyof typeof TARGETS;
-
-const WINDOWS = [1, 64, 1024] as const;
-type Window = (typeof WINDOWS)[number];
 /** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
 const FULL: Extent = { starts: 3, rounds: 3, warmUps: 6 };
-/** The window of the bars that name one. */
-const NAMED: Window = 64;
-
-/** Who is measured with red operations. */
-const RED: readonly Name[] = ['ephemeral', 'ephemeral, tuned', 'three sites', 'durable', 'durable, tuned'];
-
-/** What each pair is held to at each window: least that is acceptable, and the aim. */
-const PAIRS = [
-  {
-    bar: 'ephemeral-blue-vs-ioredis',
-    of: 'ephemeral',
-    tuned: 'ephemeral, tuned',
-    to: 'redis',
-    aims: { 1: 1, 64: 1.5, 1024: 2 },
-    floors: { 1: 0.9, 64: 1, 1024: 1.2 },
-  },
-  {
-    bar: 'durable-blue-vs-ioredis-aof',
-    of: 'durable',
-    tuned: 'durable, tuned',
-    to: 'AOF always',
-    aims: { 1: 1, 64: 1.4, 1024: 2 },
-    floors: { 1: 0.9, 64: 1, 1024: 1.3 },
-  },
-] as const;
+const STARTS_MAX = 5;
+/** In an open loop more than this are never under way. */
+const OPEN_WINDOW = 20_000;
 
 export const server: Bench = {
   name: 'server',
@@ -56,69 +30,55 @@ export const server: Bench = {
   run,
 };
 
-interface Measurement {
-  readonly workload: Workload;
-  readonly window: number;
-  readonly samples: Samples<Name>;
-}
-
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const extent = quick ? QUICK : FULL;
   const durationMs = quick ? 250 : 600;
   const names = Object.keys(TARGETS) as Name[];
-  const plans: readonly Plan<Name>[] = [
-    ...WINDOWS.map((window) => ({ workload: 'set', window, durationMs, names }) as const),
-    { workload: 'withdraw', window: NAMED, durationMs, names: RED },
-  ];
   const warmUp = { workload: 'set', window: Math.max(...WINDOWS), durationMs } as const;
-  const samples = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
-  return outcomeOf(
-    extent.starts * extent.rounds,
-    plans.map(({ workload, window }, index) => ({ workload, window, samples: samples[index] as Samples<Name> })),
+  const measure = async (
+    plans: readonly Plan<Name>[],
+    until?: (soFar: Measurement[]) => boolean,
+  ): Promise<Measurement[]> => {
+    const paired = (samples: readonly Samples<Name>[]): Measurement[] =>
+      plans.map((plan, index) => ({ plan, samples: samples[index] as Samples<Name> }));
+    const more = until && { startsMax: STARTS_MAX, isDecided: (soFar: Samples<Name>[]) => until(paired(soFar)) };
+    return paired(await measureStarts(TARGETS, plans, { ...extent, ...more, warmUp, progress }));
+  };
+  const set = { workload: 'set', durationMs } as const;
+  const closed = await measure(
+    [
+      ...WINDOWS.map((window) => ({ ...set, window, names })),
+      ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
+      { workload: 'withdraw', window: NAMED, durationMs, names: RED },
+    ],
+    quick ? undefined : (soFar) => !barsOf(soFar, []).some(isUndecided),
   );
+  const peaks = samplesOf(closed, { workload: 'set', window: Math.max(...WINDOWS) });
+  const open: Measurement[][] = [];
+  for (const pair of PAIRS) {
+    open.push(await measure(openPlansOf(peaks, pair, { ...set, window: OPEN_WINDOW })));
+  }
+  const all = [...closed, ...open.flat()];
+  return {
+    rounds: peaks.get('redis')?.length ?? 0,
+    rows: all.flatMap(rowsOf),
+    bars: barsOf(closed, open),
+    samples: all.map(({ plan, samples }) => ({ ...plan, samples: Object.fromEntries(samples) })),
+    versions: { redis: await redisVersion(), ...versionsOf('ioredis', 'ws') },
+    flags: [SERVER_FLAGS],
+    figures: { server: plot(closed) },
+  };
 }
 
-function outcomeOf(rounds: number, measured: readonly Measurement[]): Outcome {
-  const rows = measured.flatMap(({ workload, window, samples }) =>
-    [...samples].map(([contender, list]) => ({ workload, window, contender, ...rowOf(list) })),
-  );
-  const samples = measured.map((each) => ({ ...each, samples: Object.fromEntries(each.samples) }));
-  return { rounds, rows, bars: barsOf(measured), samples, figures: { server: plot(measured) } };
-}
-
-function samplesOf(measured: readonly Measurement[], workload: Workload, window: number): Samples<Name> {
-  const found = measured.find((each) => each.workload === workload && each.window === window);
-  if (found === undefined) throw new Error(`${workload} was not measured at window ${window}`);
-  return found.samples;
-}
-
-function barsOf(measured: readonly Measurement[]): Bar[] {
-  const set = (window: Window): Samples<Name> => samplesOf(measured, 'set', window);
-  const red = samplesOf(measured, 'withdraw', NAMED);
-  const figure = (samples: Samples<Name>, name: Name, of: 'opsPerSecond' | 'serverUsPerOp'): number =>
-    middleOf(samples.get(name) ?? [], of) ?? NaN;
-  return [
-    ...PAIRS.flatMap(({ bar, of, tuned, to, aims, floors }) =>
-      WINDOWS.flatMap((window) => [
-        atLeast(`${bar}-${window}`, ratioOf(set(window), of, to).median, aims[window]),
-        reported(`floor-of-${bar}-${window}`, floors[window]),
-        reported(`${bar}-${window}-tuned`, ratioOf(set(window), tuned, to).median),
-      ]),
-    ),
-    reported('red-rate', figure(red, 'ephemeral', 'opsPerSecond'), 'operations/s'),
-    reported('red-rate-tuned', figure(red, 'ephemeral, tuned', 'opsPerSecond'), 'operations/s'),
-    reported('red-rate-three-sites', figure(red, 'three sites', 'opsPerSecond'), 'operations/s'),
-    reported('red-rate-durable', figure(red, 'durable', 'opsPerSecond'), 'operations/s'),
-    reported('red-rate-durable-tuned', figure(red, 'durable, tuned', 'opsPerSecond'), 'operations/s'),
-    reported('cpu-per-blue-us', figure(set(NAMED), 'ephemeral', 'serverUsPerOp'), 'us'),
-    reported('three-sites-vs-one', ratioOf(set(NAMED), 'three sites', 'ephemeral').median),
-  ];
+function rowsOf({ plan, samples }: Measurement): Record<string, unknown>[] {
+  const { workload, window, clients = 1, perSecond = null } = plan;
+  return [...samples].map(([contender, list]) => ({ workload, window, clients, perSecond, contender, ...rowOf(list) }));
 }
 
 function plot(measured: readonly Measurement[]): string {
   const ranges = PAIRS.flatMap(({ of, tuned, to, aims }) =>
     WINDOWS.flatMap((window) => {
-      const ratio = (name: Name): Spread => ratioOf(samplesOf(measured, 'set', window), name, to);
+      const ratio = (name: Name): Spread => ratioRange(samplesOf(measured, { workload: 'set', window }), name, to);
       return [
         { label: `${of} ÷ ${to}, window ${window}`, ...ratio(of), aim: aims[window] },
         { label: `${tuned}, window ${window}`, ...ratio(tuned) },

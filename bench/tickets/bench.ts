@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
 import { judge } from '../../demo/tickets/judge/judge.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { versionOfEngine } from '../harness/provenance.ts';
 import { saleFigure } from './figure.ts';
 import { AIMS, barsOf, rowOf, salesOf } from './rows.ts';
 import { runSales, type Placement, type RoundSale, type Setting } from './sales.ts';
@@ -23,7 +24,7 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   if (!isBinding(binding)) throw new RangeError(`--binding: one of ${BINDINGS.join(', ')}, not "${binding}"`);
   // ZooKeeper's own recipe lists the whole queue for each ticket: with twice as many it takes minutes a sale.
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
-  const rounds = quick ? 2 : 5;
+  const rounds = quick ? 2 : 6;
   const others = binding === 'zookeeper' ? [{ threshold: null, recipe: 'vanilla' }] : [];
   const settingsOf = (placement: Placement, thresholds: readonly number[]): Setting[] => {
     const kinds = [...[null, ...thresholds].map((threshold) => ({ threshold })), ...others];
@@ -40,7 +41,8 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   const rows = [...paper, ...spread].map((setting) => rowOf(setting, sales));
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
   const bars = barsOf(rows, AIMS[binding]);
-  return { name, rounds, rows, bars, samples: sales.map(sampleOf), figures: figuresOf(name, stocks, sales) };
+  const versions = binding === 'zookeeper' ? versionOfEngine('zookeeper') : {};
+  return { name, versions, rounds, rows, bars, samples: sales.map(sampleOf), figures: figuresOf(name, stocks, sales) };
 }
 
 function isBinding(name: string): name is Options['binding'] {

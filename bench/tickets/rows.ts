@@ -1,7 +1,7 @@
 /** What the sales amount to: a row a setting, and the goals. */
 import { judge, type Verdict } from '../../demo/tickets/judge/judge.ts';
-import { atLeast, atMost, reported, type Bar } from '../harness/bench.ts';
-import { median, rounded, spread } from '../harness/statistics.ts';
+import { atLeast, atMost, estimate, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { median, rounded } from '../harness/statistics.ts';
 import type { Placement, RoundSale, Setting } from './sales.ts';
 
 /** What is aimed at: ZooKeeper's agreement takes longer, and retailers of one process know of each other's sales. */
@@ -35,8 +35,8 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly finalP50Ms: number | null;
   /** How many times longer the baseline of the same round took; null for the baseline itself. */
   readonly speedup: number | null;
-  readonly speedupMin: number | null;
-  readonly speedupMax: number | null;
+  readonly speedupLow: number | null;
+  readonly speedupHigh: number | null;
 }
 
 type Fault = 'revoked' | 'contradicted' | 'oversold' | 'duplicates' | 'lost';
@@ -51,7 +51,7 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     const values = verdicts.map(value).filter((each) => each !== null);
     return values.length === 0 ? null : rounded(median(values));
   };
-  const speedup = threshold === null ? null : spread(mine.map((sale) => rounded(speedupOf(sale, sales))));
+  const speedup = threshold === null ? null : estimate(mine.map((sale) => speedupOf(sale, sales)));
   return {
     placement,
     tickets: stock,
@@ -70,9 +70,9 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     purchaseAboveP50Ms: medianOf((verdict) => aboveP50(verdict, threshold)),
     purchaseBelowP50Ms: threshold === null ? null : medianOf(({ latencyMs }) => latencyMs.purchaseBelow.p50),
     finalP50Ms: medianOf(({ latencyMs }) => latencyMs.final.p50),
-    speedup: speedup?.median ?? null,
-    speedupMin: speedup?.min ?? null,
-    speedupMax: speedup?.max ?? null,
+    speedup: speedup?.value ?? null,
+    speedupLow: speedup?.low ?? null,
+    speedupHigh: speedup?.high ?? null,
   };
 }
 
@@ -103,23 +103,27 @@ export function salesOf(sales: readonly RoundSale[], setting: Setting): readonly
   return sales.filter(isLike);
 }
 
+function estimateOf({ speedup: value, speedupLow: low, speedupHigh: high, sales }: Row): Estimate[] {
+  return value === null || low === null || high === null ? [] : [{ value, low, high, samples: sales }];
+}
+
 /** The goals, computed from the rows: each fault by its worst single sale. */
 export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
   const at = (placement: Placement, threshold: number): readonly Row[] =>
     rows.filter((row) => row.placement === placement && row.threshold === threshold);
   const worst = (fault: `${Fault}Max`, among: readonly Row[]): number => Math.max(...among.map((row) => row[fault]));
-  const slowest = (among: readonly Row[]): number => rounded(Math.min(...among.map((row) => row.speedup ?? Infinity)));
+  const slowest = (among: readonly Row[]): Estimate => least(among.flatMap(estimateOf));
   const spread = at('spread', 20);
   const early = Math.min(...spread.map((row) => row.confirmedEarlyMedian / row.tickets));
   return [
-    atMost('revoked-at-20', worst('revokedMax', at('paper', 20)), aims.revokedAt20, 'customers'),
-    atMost('revoked-at-0', worst('revokedMax', at('paper', 0)), aims.revokedAt0, 'customers'),
-    atMost('revoked-spread', worst('revokedMax', spread), aims.faults, 'customers'),
-    atMost('contradicted', worst('contradictedMax', rows), aims.faults, 'customers'),
-    atMost('oversold', worst('oversoldMax', rows), aims.faults, 'tickets'),
-    atMost('sold-twice', worst('duplicatesMax', rows), aims.faults, 'tickets'),
-    atMost('lost', worst('lostMax', rows), aims.faults, 'tickets'),
-    atLeast('purchase-speedup', slowest(at('paper', 20)), aims.speedup),
+    atMost('revoked-at-20', worst('revokedMax', at('paper', 20)), { aim: aims.revokedAt20 }, 'customers'),
+    atMost('revoked-at-0', worst('revokedMax', at('paper', 0)), { aim: aims.revokedAt0 }, 'customers'),
+    atMost('revoked-spread', worst('revokedMax', spread), { floor: aims.faults }, 'customers'),
+    atMost('contradicted', worst('contradictedMax', rows), { floor: aims.faults }, 'customers'),
+    atMost('oversold', worst('oversoldMax', rows), { floor: aims.faults }, 'tickets'),
+    atMost('sold-twice', worst('duplicatesMax', rows), { floor: aims.faults }, 'tickets'),
+    atMost('lost', worst('lostMax', rows), { floor: aims.faults }, 'tickets'),
+    atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),
   ];

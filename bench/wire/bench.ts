@@ -2,10 +2,11 @@
  * The wire: the memory binding through the gateway, a Correctable awaited at the client, beside a bare `ws` server that
  * sends the same frames back. Server and client of every contender are processes of their own.
  */
-import { atLeast, atMost, reported, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { atLeast, atMost, estimate, reported, type Estimate } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
 import type { Mode } from './messages.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
 
@@ -67,12 +68,12 @@ async function measureWindow(
 function outcomeOf(rounds: number, samples: ReadonlyMap<number, Samples>, validationShare: number): Outcome {
   const rows = WINDOWS.flatMap((window) => MODES.map((mode) => rowOf(window, mode, samples.get(window) as Samples)));
   const aimed = samples.get(AIMED) as Samples;
-  const ratio = (echo: Mode, window: Samples = aimed): number => ratioSpread('gateway', echo, window).median;
+  const ratio = (echo: Mode, window: Samples = aimed): Estimate => estimate(ratiosOf('gateway', echo, window));
   const bars = [
-    atLeast(`vs-echo-array-${AIMED}`, ratio('echo-array'), AIMS['echo-array']),
-    atLeast(`vs-echo-cork-${AIMED}`, ratio('echo-cork'), AIMS['echo-cork']),
-    atLeast(`vs-echo-plain-${AIMED}`, ratio('echo-plain'), AIMS['echo-plain']),
-    atMost('validation-share', rounded(validationShare), VALIDATION_SHARE_MAX, 'fraction'),
+    ...(Object.keys(AIMS) as (keyof typeof AIMS)[]).map((echo) =>
+      atLeast(`vs-${echo}-${AIMED}`, ratio(echo), { aim: AIMS[echo] }),
+    ),
+    atMost('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction'),
     ...[1, 1024].map((window) =>
       reported(`vs-echo-array-${window}`, ratio('echo-array', samples.get(window) as Samples)),
     ),
@@ -102,16 +103,15 @@ function rowOf(window: number, contender: Mode, samples: Samples): Record<string
   };
 }
 
-function ratioSpread(of: Mode, to: Mode, samples: Samples): ReturnType<typeof spread> {
+function ratiosOf(of: Mode, to: Mode, samples: Samples): number[] {
   const ops = (mode: Mode): number[] => (samples.get(mode) as Measured[]).map((one) => one.opsPerSecond);
-  const { median, min, max } = spread(pairedRatios(ops(of), ops(to)));
-  return { median: rounded(median), min: rounded(min), max: rounded(max) };
+  return pairedRatios(ops(of), ops(to));
 }
 
 function plot(samples: Samples): string {
   const ranges = (Object.keys(AIMS) as (keyof typeof AIMS)[]).map((echo) => {
-    const ratio = ratioSpread('gateway', echo, samples);
-    return { label: `gateway ÷ ${echo}`, ...ratio, aim: AIMS[echo] };
+    const range: Spread = spread(ratiosOf('gateway', echo, samples).map(rounded));
+    return { label: `gateway ÷ ${echo}`, ...range, aim: AIMS[echo] };
   });
   return rangesFigure(
     `Operations a second through the gateway, beside bare echoes of the same frames`,

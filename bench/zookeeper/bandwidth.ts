@@ -3,8 +3,10 @@
  * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
  */
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
-import { atMost, type Bench, type Outcome, type Settings } from '../harness/bench.ts';
+import { atMost } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rounded, spread } from '../harness/statistics.ts';
+import { versionOfEngine } from '../harness/provenance.ts';
 import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
@@ -72,7 +74,14 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     await stop();
   }
   const rows = cells.map((cell) => rowOf(cell, samples.get(cell) ?? []));
-  return { rounds, rows, bars: barsOf(rows), samples: rows, figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) } };
+  return {
+    versions: versionOfEngine('zookeeper'),
+    rounds,
+    rows,
+    bars: barsOf(rows),
+    samples: rows,
+    figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) },
+  };
 }
 
 /** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
@@ -122,12 +131,12 @@ function rowOf({ recipe, length, consumers }: Cell, bytes: readonly number[]): R
 function barsOf(rows: readonly Row[]): Outcome['bars'] {
   const ours = rows.filter(({ recipe }) => recipe === OURS);
   return [
-    atMost('bytes-flat-length', flatness(ours, 'consumers'), AIM),
-    atMost('bytes-flat-consumers', flatness(ours, 'length'), AIM),
+    atMost('bytes-flat-length', flatness(ours, 'consumers'), { aim: AIM }),
+    atMost('bytes-flat-consumers', flatness(ours, 'length'), { aim: AIM }),
   ];
 }
 
-/** Largest by smallest mean among rows that agree in `same`; the worst such group. */
+/** Bytes are counted, not measured. Largest by smallest mean among rows that agree in `same`; the worst such group. */
 function flatness(rows: readonly Row[], same: 'length' | 'consumers'): number {
   const groups = [...new Set(rows.map((row) => row[same]))].map((value) =>
     rows.filter((row) => row[same] === value).map(({ bytes }) => bytes),

@@ -34,7 +34,8 @@ const SWEEP = [
   sample({ system: 'CC2', inFlight: 64, irl: 800, all: 1700 }),
   sample({ system: 'CC2', inFlight: 128, irl: 850, all: 1900 }),
 ];
-const PAIRS = [64, 128].flatMap((inFlight) => [
+/** As many as it takes to be sure. */
+const PAIRS = [64, 128, 64, 128, 64, 128, 64, 128, 64, 128, 64, 128].flatMap((inFlight) => [
   sample({ system: 'C2', inFlight, irl: 1000, all: 2000 }),
   sample({ system: 'CC2', inFlight, irl: inFlight === 64 ? 900 : 100, all: inFlight === 64 ? 100 : 1900 }),
   sample({ system: 'driver C2', inFlight, irl: 1200, all: 2400 }),
@@ -61,8 +62,8 @@ test('drops: the one client alone and all together, each in the pairs at its own
 test('bars: one for the client, one for all; both judged', () => {
   const measured = { workload: 'A', sweep: SWEEP, pairs: PAIRS } as const;
   const bars = (['irl', 'all'] as const).flatMap((clients) => barsOf(dropOf(measured, clients)));
-  expect(bars.filter(({ aim }) => aim !== null).map(({ name, ok }) => [name, ok])).toEqual([
-    ['throughput-drop-A-irl', false],
-    ['throughput-drop-A-all', true],
+  expect(bars.filter(({ aim }) => aim !== null).map(({ name, verdict }) => [name, verdict])).toEqual([
+    ['throughput-drop-A-irl', 'held'],
+    ['throughput-drop-A-all', 'met'],
   ]);
 });

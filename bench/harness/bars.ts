@@ -1,0 +1,115 @@
+/** Figures with goals, and what can be said of them: not by their middle, but by where they surely are. */
+import { median, medianInterval, rounded } from './statistics.ts';
+
+/** What can be said of a figure with a goal, with 95 % confidence. */
+export type Verdict =
+  /** It reaches the aim; where there is none, the floor. */
+  | 'met'
+  /** It keeps to the floor; whether it reaches the aim is not known, or it does not. */
+  | 'held'
+  /** Not known: more rounds may tell. */
+  | 'undecided'
+  /** It does not keep to the floor; where there is none, it does not reach the aim. */
+  | 'missed';
+
+/** A figure that was measured: its median, and between what the true one is, with 95 % confidence. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** How often it was measured; null where it was counted, and is as sure as it is. */
+  readonly samples: number | null;
+}
+
+/** Of fewer no interval is that sure, whatever their distribution: they decide nothing. */
+const SAMPLES_MIN = 6;
+
+/** A figure and its goals, which are never changed to meet them. */
+export interface Bar extends Estimate {
+  readonly name: string;
+  /** `ratio`, `fraction`, `bytes`, `ms`… */
+  readonly unit: string;
+  /** What has to hold; null where there is none. A floor that is missed ends the benchmark with exit code 1. */
+  readonly floor: number | null;
+  /** What is worked for; null where there is none. */
+  readonly aim: number | null;
+  /** null where there is no goal. */
+  readonly verdict: Verdict | null;
+}
+
+/** What a figure is held to. */
+export interface Goals {
+  readonly floor?: number;
+  readonly aim?: number;
+}
+
+/** The median of the rounds, four digits of it. */
+export function estimate(samples: readonly number[]): Estimate {
+  const { low, high } = medianInterval(samples);
+  return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), samples: samples.length };
+}
+
+/** The one with the smallest median: of the worst setting, where all have to reach a goal. */
+export function least(estimates: readonly Estimate[]): Estimate {
+  return estimates.reduce((worst, each) => (each.value < worst.value ? each : worst));
+}
+
+/** The one with the largest median: of the worst setting, where none must exceed a goal. */
+export function largest(estimates: readonly Estimate[]): Estimate {
+  return estimates.reduce((worst, each) => (each.value > worst.value ? each : worst));
+}
+
+/** A figure, measured or counted, that must not exceed its goals. */
+export function atMost(name: string, figure: Estimate | number, goals: Goals, unit = 'ratio'): Bar {
+  const { low, high } = estimated(figure);
+  return barOf(name, figure, goals, { unit, reaches: (goal) => high <= goal, misses: (goal) => low > goal });
+}
+
+/** A figure, measured or counted, that must reach its goals. */
+export function atLeast(name: string, figure: Estimate | number, goals: Goals, unit = 'ratio'): Bar {
+  const { low, high } = estimated(figure);
+  return barOf(name, figure, goals, { unit, reaches: (goal) => low >= goal, misses: (goal) => high < goal });
+}
+
+/** A figure that is reported without a goal. */
+export function reported(name: string, figure: Estimate | number, unit = 'ratio'): Bar {
+  return { name, ...estimated(figure), unit, floor: null, aim: null, verdict: null };
+}
+
+/** Whether more rounds could tell more. */
+export function isUndecided({ verdict }: Bar): boolean {
+  return verdict === 'undecided';
+}
+
+/** Whether what has to hold surely does not. */
+export function isBroken({ floor, verdict }: Bar): boolean {
+  return floor !== null && verdict === 'missed';
+}
+
+interface Measure {
+  readonly unit: string;
+  /** Whether the whole interval is on the right side of a goal. */
+  reaches(goal: number): boolean;
+  /** Whether it is on the wrong one. */
+  misses(goal: number): boolean;
+}
+
+function barOf(name: string, figure: Estimate | number, goals: Goals, measure: Measure): Bar {
+  const { floor = null, aim = null } = goals;
+  const known = estimated(figure);
+  const isSure = known.samples === null || known.samples >= SAMPLES_MIN;
+  return { name, ...known, unit: measure.unit, floor, aim, verdict: isSure ? verdictOf(goals, measure) : 'undecided' };
+}
+
+function verdictOf({ floor, aim }: Goals, { reaches, misses }: Measure): Verdict | null {
+  const least = floor ?? aim;
+  const most = aim ?? floor;
+  if (least === undefined || most === undefined) return null;
+  if (reaches(most)) return 'met';
+  if (misses(least)) return 'missed';
+  return floor !== undefined && reaches(floor) ? 'held' : 'undecided';
+}
+
+function estimated(figure: Estimate | number): Estimate {
+  return typeof figure === 'number' ? { value: figure, low: figure, high: figure, samples: null } : figure;
+}

@@ -1,0 +1,76 @@
+/** How operations are begun: one after the other in so many loops, or at a rate that does not care how they end. */
+
+/** Begins the n-th operation. */
+export type Submit = (n: number) => PromiseLike<unknown>;
+
+/** What came of a run. */
+export interface Driven {
+  readonly operations: number;
+  readonly latenciesMs: number[];
+}
+
+/** Every so many operations of a closed loop one latency is taken. */
+const LATENCY_EVERY = 16;
+
+/** So many loops that each await one operation after the other. */
+export async function closedLoop(submit: Submit, window: number, durationMs: number): Promise<Driven> {
+  let operations = 0;
+  const latenciesMs: number[] = [];
+  const time = { isOver: false };
+  setTimeout(() => (time.isOver = true), durationMs);
+  const loop = async (): Promise<void> => {
+    while (!time.isOver) {
+      const n = operations++;
+      if (n % LATENCY_EVERY !== 0) {
+        await submit(n);
+        continue;
+      }
+      const from = performance.now();
+      await submit(n);
+      latenciesMs.push(performance.now() - from);
+    }
+  };
+  await Promise.all(Array.from({ length: window }, loop));
+  return { operations, latenciesMs };
+}
+
+/** How an open loop runs; tests own the time. */
+export interface OpenLoop {
+  readonly perSecond: number;
+  /** At most so many are under way: one that cannot begin counts as waiting from when it should have. */
+  readonly window: number;
+  readonly durationMs: number;
+  readonly now?: () => number;
+  /** Calls back soon, after whatever has come in. */
+  readonly soon?: (run: () => void) => void;
+}
+
+/**
+ * Begins operations at even distances. Each latency counts from when its operation should have begun, so that those which
+ * a stall keeps from beginning are not left out of it ("coordinated omission").
+ */
+export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
+  const { perSecond, window, durationMs, now = () => performance.now(), soon = setImmediate } = options;
+  const total = Math.floor((perSecond * durationMs) / 1000);
+  const from = now();
+  const dueAt = (n: number): number => from + (n * 1000) / perSecond;
+  const latenciesMs: number[] = [];
+  let begun = 0;
+  let ended = 0;
+  return new Promise((resolve, reject) => {
+    const onEnd = (n: number): void => {
+      latenciesMs.push(now() - dueAt(n));
+      if (++ended === total) resolve({ operations: total, latenciesMs });
+    };
+    const begin = (): void => {
+      const at = now();
+      while (begun < total && begun - ended < window && dueAt(begun) <= at) {
+        const n = begun++;
+        submit(n).then(() => onEnd(n), reject);
+      }
+      if (begun < total) soon(begin);
+    };
+    if (total === 0) resolve({ operations: 0, latenciesMs });
+    else begin();
+  });
+}

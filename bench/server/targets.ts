@@ -1,0 +1,50 @@
+/** Who is measured beside whom, and what they are held to. */
+import type { Target } from '../load/messages.ts';
+
+export const TARGETS = {
+  ephemeral: { kind: 'redblue', sites: 1, durable: false },
+  'three sites': { kind: 'redblue', sites: 3, durable: false },
+  'ephemeral, tuned': { kind: 'redblue', sites: 1, durable: false, tuned: true },
+  redis: { kind: 'redis', durable: false },
+  durable: { kind: 'redblue', sites: 1, durable: true },
+  'durable, tuned': { kind: 'redblue', sites: 1, durable: true, tuned: true },
+  'AOF always': { kind: 'redis', durable: true },
+} as const satisfies Record<string, Target>;
+export type Name = keyof typeof TARGETS;
+
+export const WINDOWS = [1, 64, 1024] as const;
+export type Window = (typeof WINDOWS)[number];
+/** The window of the bars that name one. */
+export const NAMED: Window = 64;
+
+/** Who is measured with red operations. */
+export const RED: readonly Name[] = ['ephemeral', 'ephemeral, tuned', 'three sites', 'durable', 'durable, tuned'];
+
+/** What each pair is held to at each window: least that is acceptable, and the aim. */
+export const PAIRS = [
+  {
+    bar: 'ephemeral-blue-vs-ioredis',
+    of: 'ephemeral',
+    tuned: 'ephemeral, tuned',
+    to: 'redis',
+    aims: { 1: 1, 64: 1.5, 1024: 2 },
+    floors: { 1: 0.9, 64: 1, 1024: 1.2 },
+  },
+  {
+    bar: 'durable-blue-vs-ioredis-aof',
+    of: 'durable',
+    tuned: 'durable, tuned',
+    to: 'AOF always',
+    aims: { 1: 1, 64: 1.4, 1024: 2 },
+    floors: { 1: 0.9, 64: 1, 1024: 1.3 },
+  },
+] as const;
+export type Pair = (typeof PAIRS)[number];
+
+/** With several client processes it is the server that is measured, where there are processors for all of them. */
+export const CLIENTS = [2, 4] as const;
+/** Who is measured with several, and in open loops. */
+export const PAIRED: readonly Name[] = PAIRS.flatMap(({ of, to }) => [of, to]);
+
+/** Shares of the rate that the slower of a pair reaches in a closed loop, at which both are asked in open ones. */
+export const SHARES = [0.25, 0.5, 0.75] as const;

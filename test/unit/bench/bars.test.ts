@@ -1,0 +1,69 @@
+/** A figure is judged by where it surely is, and what has to hold decides the exit code. */
+import { describe, expect, test } from 'vitest';
+import {
+  atLeast,
+  atMost,
+  estimate,
+  isBroken,
+  isUndecided,
+  largest,
+  least,
+  reported,
+} from '../../../bench/harness/bars.ts';
+import { seeded } from '../../../demo/shared/random.ts';
+
+const around = (value: number, by = 0): number[] => [-2, -1, 0, 0, 1, 2].map((step) => value + step * by);
+
+describe('verdicts', () => {
+  test.each([
+    { is: 'within both goals', samples: around(1.4, 0.02), verdict: 'met' },
+    { is: 'on both sides of the aim', samples: around(1.5, 0.02), verdict: 'held' },
+    { is: 'between aim and floor', samples: around(1.57, 0.02), verdict: 'held' },
+    { is: 'on both sides of the floor', samples: around(1.65, 0.02), verdict: 'undecided' },
+    { is: 'over the floor', samples: around(1.8, 0.02), verdict: 'missed' },
+    { is: 'over the floor in five rounds', samples: around(1.8).slice(1), verdict: 'undecided' },
+  ])('at most: $is → $verdict', ({ samples, verdict }) => {
+    expect(atMost('bar', estimate(samples), { floor: 1.65, aim: 1.5 })).toMatchObject({ verdict });
+    // The same in the other direction.
+    const negative = estimate(samples.map((sample) => -sample));
+    expect(atLeast('bar', negative, { floor: -1.65, aim: -1.5 })).toMatchObject({ verdict });
+  });
+
+  test.each([
+    { is: 'within it', samples: around(1.4, 0.02), verdict: 'met' },
+    { is: 'on both sides', samples: around(1.5, 0.02), verdict: 'undecided' },
+    { is: 'beyond it', samples: around(1.6, 0.02), verdict: 'missed' },
+  ])('one goal alone: $is → $verdict', ({ samples, verdict }) => {
+    expect(atMost('bar', estimate(samples), { aim: 1.5 }).verdict).toBe(verdict);
+    expect(atMost('bar', estimate(samples), { floor: 1.5 }).verdict).toBe(verdict);
+  });
+
+  test('counted → as sure as it is, on its goal too', () => {
+    expect(atMost('oversold', 0, { floor: 0 })).toMatchObject({ low: 0, high: 0, samples: null, verdict: 'met' });
+    expect(atMost('oversold', 1, { floor: 0 })).toMatchObject({ value: 1, verdict: 'missed' });
+    expect(reported('rate', 12)).toMatchObject({ value: 12, floor: null, aim: null, verdict: null });
+  });
+
+  test('a missed floor breaks, a missed aim does not; only what is undecided goes on', () => {
+    const missed = [atMost('a', 2, { floor: 1 }), atMost('a', 2, { aim: 1 }), reported('a', 2)];
+    expect(missed.map(isBroken)).toEqual([true, false, false]);
+    const unsure = atMost('a', estimate(around(1, 0.1)), { floor: 1 });
+    expect([unsure, ...missed].map(isUndecided)).toEqual([true, false, false, false]);
+  });
+});
+
+test('estimate: half of what a true value on its goal gives is not called met', () => {
+  const random = seeded(7);
+  const verdicts = Array.from({ length: 1000 }, () => {
+    const samples = Array.from({ length: 11 }, () => 1 + (random() - 0.5) / 10);
+    return atMost('bar', estimate(samples), { aim: 1 }).verdict;
+  });
+  expect(verdicts.filter((verdict) => verdict === 'met').length).toBeLessThan(40);
+  expect(verdicts.filter((verdict) => verdict === 'missed').length).toBeLessThan(40);
+});
+
+test('least, largest: the worst setting, with its own interval', () => {
+  const [low, high] = [estimate(around(1, 0.1)), estimate(around(2, 0.3))];
+  expect(least([high, low])).toEqual(low);
+  expect(largest([low, high])).toEqual(high);
+});

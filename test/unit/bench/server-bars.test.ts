@@ -1,0 +1,56 @@
+/** What the server is held to beside Redis, by the rounds in which both ran. */
+import { expect, test } from 'vitest';
+import type { Measured } from '../../../bench/load/processes.ts';
+import { barsOf } from '../../../bench/server/bars.ts';
+import { openPlansOf, samplesOf, type Measurement } from '../../../bench/server/measurement.ts';
+import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from '../../../bench/server/targets.ts';
+
+const ALL = Object.keys(TARGETS) as Name[];
+
+function runs(opsPerSecond: number): Measured[] {
+  const us = 1e6 / opsPerSecond;
+  const latency = { p50Ms: 1, p99Ms: 1e5 / opsPerSecond, p999Ms: 3 };
+  const each = { opsPerSecond, clientUsPerOp: us, serverUsPerOp: us, serverCores: 1, ...latency };
+  return Array.from({ length: 6 }, () => each);
+}
+
+/** Everybody does as much as Redis does, but for those that are given. */
+function measured(given: Partial<Record<Name, number>> = {}): Measurement[] {
+  const of = (names: readonly Name[]): Measurement['samples'] =>
+    new Map(names.map((name) => [name, runs(given[name] ?? 1000)]));
+  const set = { workload: 'set', durationMs: 1 } as const;
+  return [
+    ...WINDOWS.map((window) => ({ plan: { ...set, window, names: ALL }, samples: of(ALL) })),
+    ...CLIENTS.map((clients) => ({ plan: { ...set, window: NAMED, clients, names: PAIRED }, samples: of(PAIRED) })),
+    { plan: { ...set, workload: 'withdraw', window: NAMED, names: RED }, samples: of(RED) },
+  ];
+}
+
+test('bars: tuned sites are held to the floors, those with defaults to the aims alone', () => {
+  const bars = barsOf(measured({ ephemeral: 1300, 'ephemeral, tuned': 1300 }), []);
+  const verdict = (name: string): unknown => bars.find((bar) => bar.name === name)?.verdict;
+  expect(verdict('ephemeral-blue-vs-ioredis-64')).toBe('missed');
+  expect(verdict('ephemeral-blue-vs-ioredis-64-tuned')).toBe('held');
+  expect(verdict('ephemeral-blue-vs-ioredis-1-tuned')).toBe('met');
+  expect(verdict('durable-blue-vs-ioredis-aof-1024-tuned')).toBe('missed');
+});
+
+test('bars: processor time and latency are ratios of the same rounds, less is better', () => {
+  const open = [[0.25, 0.5, 0.75].map(() => measured({ ephemeral: 2000 })[0] as Measurement)];
+  const bars = barsOf(measured({ ephemeral: 2000 }), open);
+  const value = (name: string): unknown => bars.find((bar) => bar.name === name)?.value;
+  expect(value('ephemeral-blue-vs-ioredis-64-server-time')).toBe(0.5);
+  expect(value('ephemeral-blue-vs-ioredis-64-clients-4')).toBe(2);
+  expect(value('ephemeral-blue-vs-ioredis-p99-at-50-percent')).toBe(0.5);
+  expect(value('durable-blue-vs-ioredis-aof-64-server-time')).toBe(1);
+});
+
+test('open loops: both of a pair at the same rates, shares of what the slower one reaches', () => {
+  const closed = samplesOf(measured({ ephemeral: 4000 }), { workload: 'set', window: 1024 });
+  const plans = openPlansOf(closed, PAIRS[0], { workload: 'set', window: 5, durationMs: 1 });
+  expect(plans.map(({ perSecond, names }) => [perSecond, names])).toEqual([
+    [250, ['ephemeral', 'redis']],
+    [500, ['ephemeral', 'redis']],
+    [750, ['ephemeral', 'redis']],
+  ]);
+});
