@@ -17,7 +17,9 @@ const LANGUAGES: Readonly<Record<string, string>> = {
  */
 export function contentListener(delayMs: number): RequestListener {
   return (request, response) => {
-    const names = new URL(request.url ?? '/', 'http://content').searchParams.get('creatives')?.split(',') ?? [];
+    // Of the target only the query is read: the whole need not be an address, as `//` is none.
+    const query = (request.url ?? '').replace(/^[^?]*/, '');
+    const names = new URLSearchParams(query).get('creatives')?.split(',') ?? [];
     const fits = names.length > 0 && names.length <= CREATIVES_PER_REQUEST_MAX && !names.includes('');
     if (request.method !== 'GET' || !fits) {
       const fix = `GET /?creatives=a,b with 1 to ${CREATIVES_PER_REQUEST_MAX} names`;

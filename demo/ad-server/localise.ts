@@ -13,6 +13,21 @@ export interface LocalAd {
 /** Formats are expensive to make and free to use again. */
 const formats = new Map<string, Intl.NumberFormat>();
 
+/**
+ * The first of a browser's languages that `Intl` can read, else `en`. Where the machine's language is POSIX, Chromium
+ * reports `en-US@posix`.
+ */
+export function readableLocale(languages: readonly string[]): string {
+  for (const language of languages) {
+    try {
+      return new Intl.Locale(language.replace(/[@.].*/, '')).toString();
+    } catch {
+      // Not a language tag: the next one may be.
+    }
+  }
+  return 'en';
+}
+
 /** @param locale as in `en-IE` */
 export function localise(ad: Ad, creative: Creative, locale: string): LocalAd {
   let format = formats.get(locale);

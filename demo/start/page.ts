@@ -53,9 +53,11 @@ export function failurePage(demo: Demo, failure: unknown): string {
   return page(
     `${demo.title} did not start`,
     `
-    <main class="failure" role="alert">
-      <h1>${text(demo.title)} did not start</h1>
-      <p>${text(reason)}</p>
+    <main class="failure">
+      <div role="alert">
+        <h1>${text(demo.title)} did not start</h1>
+        <p>${text(reason)}</p>
+      </div>
       <p><a href="/open/${encodeURIComponent(demo.name)}">Try again</a> or <a href="/">go back</a>.</p>
     </main>`,
   );

@@ -1,9 +1,10 @@
 /** The pages of the speculation demos in a real browser, against the real demo servers. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAdPage } from '../../demo/ad-server/page-server.ts';
 import type { RunningPage } from '../../demo/shared/chase/cli.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
+import { accessibilityFaults } from '../support/axe.ts';
 import { launchChromium } from '../support/chromium.ts';
 
 const { browser, reason } = await launchChromium();
@@ -22,12 +23,10 @@ describe.skipIf(browser === undefined)(subject, () => {
     await (browser as Browser).close();
   });
 
-  test('fetch → both ways deliver the same ads with text and media, speculation sooner', async () => {
+  test('opened → fetches by itself; both ways deliver the same ads with text and media', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
-    await page.click('#fetch');
-    await inPhase(page, 'delivered');
-
+    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside frk');
     const steps = await namesOf(page, 'correctable');
     expect(steps).toEqual(['Preliminary', 'Final', 'Delivered']);
     expect(await namesOf(page, 'baseline')).toEqual(['Final', 'Delivered']);
@@ -40,14 +39,54 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(visit.errors).toEqual([]);
   });
 
+  test('a browser that reports a language which is none → delivers in the language that is meant', async () => {
+    await using visit = await open(ads.url, { locale: 'en-US@posix' });
+    expect(await visit.page.evaluate(() => navigator.language)).toBe('en-US@posix');
+    expect(await visit.page.locator('#correctable-items li').first().textContent()).toMatch(/from €[\d,.]+$/);
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('a request that fails → nothing is shown of the one before, and for whom there is nothing', async () => {
+    const other = await startAdPage(OPTIONS);
+    await using visit = await open(other.url);
+    const { page } = visit;
+    await other.close();
+    await page.fill('#user', '8');
+    await page.click('#fetch');
+    await inPhase(page, 'failed');
+    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside frk: the request has failed');
+    expect(await page.locator('.items li, .steps li, .timeline svg').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   test('many users → the sums count them, and speculation is faster', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
     await page.click('#many');
-    await page.locator('[data-sum="correctable-requests"]').getByText('50').waitFor();
+    await page.locator('[data-sum="correctable-requests"]').getByText('51').waitFor();
+    expect(await page.textContent('#asked')).toMatch(/^Ads for user \d+, the last of 50, beside frk$/);
     const median = async (way: string): Promise<number> =>
       Number.parseFloat((await page.locator(`[data-sum="${way}-median"]`).textContent()) ?? '');
     expect(await median('correctable')).toBeLessThan(await median('baseline'));
+    expect(visit.errors).toEqual([]);
+  });
+
+  test('many users, then another site → says how many were served, and counts as many', async () => {
+    await using visit = await open(ads.url);
+    const { page } = visit;
+    await page.click('#many');
+    await page.locator('#asked', { hasText: /^[3-9] of 50/ }).waitFor();
+    await page.selectOption('#site', 'vrg');
+    await inPhase(page, 'ready');
+    const said = await page.textContent('#asked');
+    expect(said).toMatch(/^\d+ of 50 users served beside frk; the rest was given up when the site was changed$/);
+    const served = Number.parseInt(said ?? '', 10);
+    expect(await page.textContent('[data-sum="correctable-requests"]')).toBe(String(1 + served));
+    expect(await page.locator('.items li').count()).toBe(0);
+
+    await page.click('#fetch');
+    await inPhase(page, 'delivered');
+    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside vrg');
     expect(visit.errors).toEqual([]);
   });
 
@@ -66,7 +105,7 @@ describe.skipIf(browser === undefined)(subject, () => {
       'Thrown inthe references change',
       'Finalother references: misspeculation',
       expect.stringMatching(/^Cancelledprefetch.*; fetched again$/),
-      expect.stringMatching(/^Delivered\d+ ads$/),
+      expect.stringMatching(/^Deliveredto user 11: \d+ ads$/),
     ]);
     expect(await page.locator('#correctable-items li').allTextContents()).toEqual(
       await page.locator('#baseline-items li').allTextContents(),
@@ -92,15 +131,14 @@ describe.skipIf(browser === undefined)(subject, () => {
     await page.fill('#user', '-1');
     await page.click('#fetch');
     expect(await page.locator('#user:invalid').count()).toBe(1);
-    expect(await page.getAttribute('#status', 'data-phase')).toBe('ready');
+    expect(await page.textContent('#asked')).toContain('user 7');
+    expect(await page.textContent('[data-sum="correctable-requests"]')).toBe('1');
   });
 
   test('the backend goes away → says what to do; it comes back → delivers again', async () => {
     const other = await startAdPage(OPTIONS);
     await using visit = await open(other.url);
     const { page } = visit;
-    await page.click('#fetch');
-    await inPhase(page, 'delivered');
     await other.close();
     await page.getByText('No connection: trying again…').waitFor();
     await page.click('#fetch');
@@ -108,28 +146,32 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startAdPage({ ...OPTIONS, port: Number(new URL(other.url).port) });
-    await page.getByText('Failed', { exact: true }).waitFor();
+    await inPhase(page, 'ready');
     await page.click('#fetch');
     await inPhase(page, 'delivered');
     expect(await page.getByRole('alert').count()).toBe(0);
     await again.close();
   });
 
-  test('a phone → no sideways scrolling, the lane with speculation first', async () => {
-    await using visit = await open(ads.url, { width: 360, height: 740 });
+  test('a small phone → no sideways scrolling, the lane with speculation first', async () => {
+    await using visit = await open(ads.url, { viewport: { width: 320, height: 640 } });
     const { page } = visit;
-    await page.click('#fetch');
-    await inPhase(page, 'delivered');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBeLessThanOrEqual(360);
+    expect(width).toBeLessThanOrEqual(320);
     const top = async (id: string): Promise<number> => (await page.locator(id).boundingBox())?.y ?? 0;
     expect(await top('#correctable-steps')).toBeLessThan(await top('#baseline-steps'));
+  });
+
+  test.each(['light', 'dark'] as const)('in the %s → nothing in it keeps people out', async (colorScheme) => {
+    await using visit = await open(ads.url, { colorScheme });
+    expect(await accessibilityFaults(visit.page)).toEqual([]);
   });
 
   test('timelines: a tweet posted meanwhile → a misspeculation, and the tweet is there', async () => {
     const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
     await using visit = await open(timelines.url);
     const { page } = visit;
+    expect(await accessibilityFaults(page)).toEqual([]);
     await standFarAway(page);
     await page.click('#fetch');
     await inPhase(page, 'delivered');
@@ -142,14 +184,37 @@ describe.skipIf(browser === undefined)(subject, () => {
     await timelines.close();
   });
 
-  /** Opens a page in a context of its own, once it is ready; collects what goes wrong in it. */
-  async function open(url: string, viewport = { width: 1280, height: 900 }): Promise<Visit> {
-    const context = await (browser as Browser).newContext({ locale: 'en-GB', viewport, reducedMotion: 'reduce' });
+  test('timelines: a site that does not answer → says so in time, and what to do; it answers → ready', async () => {
+    const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
+    await using visit = await open(timelines.url);
+    const { page } = visit;
+    await timelines.close();
+    await page.selectOption('#site', 'irl');
+    await inPhase(page, 'connecting');
+    await inPhase(page, 'failed');
+    const alert = await page.getByRole('alert').textContent();
+    expect(alert).toContain('Site irl has not answered for 6 seconds');
+    expect(alert).toContain('npm run demo');
+    expect(await page.getAttribute('#fetch', 'aria-disabled')).toBe('false');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside frk');
+
+    const again = await startTimelinePage({ ...OPTIONS, scale: 0.01, port: Number(new URL(timelines.url).port) });
+    await inPhase(page, 'ready');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.click('#fetch');
+    await inPhase(page, 'delivered');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside irl');
+    await again.close();
+  });
+
+  /** Opens a page in a context of its own, until its first request is delivered; collects what goes wrong in it. */
+  async function open(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+    const context = await (browser as Browser).newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);
-    await inPhase(page, 'ready');
+    await inPhase(page, 'delivered');
     return { page, errors, [Symbol.asyncDispose]: () => context.close() };
   }
 });

@@ -7,6 +7,7 @@ import { startLauncher } from '../../demo/start/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { ODD_TARGETS, statusOf } from '../support/targets.ts';
 
 interface Server {
   readonly url: string;
@@ -30,12 +31,12 @@ const SERVERS = {
   ads: {
     open: () => startAdPage(DATA),
     paths: ['/about', '/content?creatives=creative-1', '/content', '/nowhere'],
-    act: ['#fetch', '#status[data-phase="delivered"]'],
+    act: ['', '#status[data-phase="delivered"]'],
   },
   twissandra: {
     open: () => startTimelinePage(DATA),
     paths: ['/about', '/nowhere'],
-    act: ['#fetch', '#status[data-phase="delivered"]'],
+    act: ['', '#status[data-phase="delivered"]'],
   },
 } as const satisfies Record<string, { open: () => Promise<Server>; paths: readonly string[]; act: readonly string[] }>;
 
@@ -60,6 +61,13 @@ describe.each(Object.entries(SERVERS))('%s', (_, { open, paths, act }) => {
       const policy = headers.get('content-security-policy');
       expect(policy).toContain("default-src 'none'");
       expect(policy).not.toMatch(/unsafe|\*/);
+    }
+  });
+
+  test('a target that is no address → an answer, and it serves on', async () => {
+    for (const target of ODD_TARGETS) {
+      expect(await statusOf(server.url, target), target).toBeOneOf([200, 400, 404]);
+      expect(await statusOf(server.url, '/'), `after ${target}`).toBe(200);
     }
   });
 

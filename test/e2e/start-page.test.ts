@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { demos, type Demo } from '../../demo/start/demos.ts';
 import { startLauncher } from '../../demo/start/server.ts';
+import { accessibilityFaults } from '../support/axe.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { Program, runProgram } from '../support/run-program.ts';
 
@@ -94,19 +95,25 @@ describe.skipIf(browser === undefined)(subject, () => {
     await using visit = await visitOf(launcher.value.url);
     await visit.page.getByRole('link', { name: 'Broken <demo>' }).click();
     await visit.page.getByText('no <b>luck</b>').waitFor();
+    expect(await accessibilityFaults(visit.page)).toEqual([]);
     await visit.page.getByRole('link', { name: 'Try again' }).click();
     await visit.page.getByText('no <b>luck</b>').waitFor();
     expect(tries).toBe(2);
   });
 
-  test('the phone and the dark → nothing wider than the screen', async () => {
-    await using launcher = disposable(await startLauncher({ port: 0, demos }));
-    await using visit = await visitOf(launcher.value.url, {
-      viewport: { width: 360, height: 740 },
-      colorScheme: 'dark',
-    });
-    expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  });
+  test.each(['light', 'dark'] as const)(
+    'a small phone in the %s → all fits, and keeps nobody out',
+    async (colorScheme) => {
+      await using launcher = disposable(await startLauncher({ port: 0, demos }));
+      await using visit = await visitOf(launcher.value.url, {
+        viewport: { width: 320, height: 640 },
+        colorScheme,
+      });
+      await visit.page.locator('#again:enabled').waitFor();
+      expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(await accessibilityFaults(visit.page)).toEqual([]);
+    },
+  );
 
   async function visitOf(url: string, options: object = {}): Promise<Visit> {
     const context = await (browser as Browser).newContext({ locale: 'en-GB', ...options });

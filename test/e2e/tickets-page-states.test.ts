@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startShop } from '../../demo/tickets/server.ts';
+import { accessibilityFaults } from '../support/axe.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
 
@@ -36,10 +37,10 @@ describe.skipIf(browser === undefined)(subject, () => {
     await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frk');
     const { page } = visited;
     await page.locator('#purchases .early').first().waitFor();
-    await page.focus('#threshold-slider');
+    await page.getByRole('slider', { name: 'Wait for the final view of the last' }).focus();
     await page.keyboard.press('End');
-    await page.locator('#threshold-value', { hasText: '100' }).waitFor();
-    await page.focus('#pace-slider');
+    await page.locator('#threshold-value', { hasText: '100 tickets' }).waitFor();
+    await page.getByRole('slider', { name: 'Pause between two customers' }).focus();
     await page.keyboard.press('Home');
     await inPhase(page, 'sold-out');
     const { confirmed, confirmedEarly } = await counts(page);
@@ -51,7 +52,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await using visited = await open('?tickets=120&pace=10&compare=0&retailers=frk,vrg');
     const { page } = visited;
     await page.locator('#purchases tr').nth(4).waitFor();
-    await page.getByRole('button', { name: 'Cable to vrg' }).click();
+    await page.getByRole('button', { name: 'Cut off the cable to vrg' }).click();
     await notice(page, 'offline').getByText('No connection to vrg').waitFor();
     await page.getByText('Selling, without vrg').waitFor();
     const soldAtFrk = page.locator('#purchases tr', { hasText: 'frk' });
@@ -60,7 +61,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await soldAtFrk.count()).toBeGreaterThan(10);
     expect(await page.getByRole('alert').count()).toBe(0);
 
-    await page.getByRole('button', { name: 'Cable to vrg' }).click();
+    await page.getByRole('button', { name: 'Plug in the cable to vrg' }).click();
     await inPhase(page, 'sold-out');
     await notice(page, 'offline').waitFor({ state: 'detached' });
     const { confirmed, revoked, oversold, duplicates } = await counts(page);
@@ -75,7 +76,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await page.locator('#purchases tr').nth(4).waitFor();
     for (const cable of await page.locator('[data-cable]').all()) await cable.click();
     await notice(page, 'offline').getByText('irl, frk, vrg').waitFor();
-    await page.getByRole('button', { name: 'Cable to frk' }).click();
+    await page.getByRole('button', { name: 'Plug in the cable to frk' }).click();
     await inPhase(page, 'sold-out');
     expect((await counts(page)).confirmed).toBe(60);
   });
@@ -116,18 +117,38 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(visited.errors).toEqual([]);
   });
 
-  test('a new sale in one tab → the other tab of the event is invited, and joins it', async () => {
+  test.each([
+    ['a double click', 'clicked', (page: Page) => page.dblclick('#start')],
+    ['a key held down', 'held', holdEnter],
+  ])('%s on “Start selling” → one sale, which is not thrown away', async (_, event, press) => {
+    await using visited = await open(`?tickets=50&pace=20&compare=0&autostart=0&event=${event}`);
+    const { page } = visited;
+    await inPhase(page, 'ready');
+    await press(page);
+    await inPhase(page, 'sold-out');
+    expect(eventOf(page)).toBe(event);
+    expect(visited.errors).toEqual([]);
+  });
+
+  test('two new sales in one tab → the other tab of the event is invited to the latest, and joins it', async () => {
     await using visited = await open('?event=first&tickets=30&pace=0&compare=0');
     const { page, context } = visited;
     await inPhase(page, 'sold-out');
     const other = await context.newPage();
     await other.goto(`${shop.url}/?event=first&autostart=0&retailers=irl`);
     await inPhase(other, 'sold-out');
-    await page.click('#start');
-    await other.getByRole('link', { name: 'Join it' }).click();
+    for (let sale = 2; sale <= 3; sale += 1) {
+      const former = eventOf(page);
+      await page.click('#start');
+      await expect.poll(() => eventOf(page)).not.toBe(former);
+      await inPhase(page, 'sold-out');
+    }
+    const invitation = other.getByRole('link', { name: 'Join it' });
+    await expect.poll(() => invitation.getAttribute('href')).toContain(`event=${eventOf(page)}`);
+    await invitation.click();
     await other.waitForURL((url) => url.searchParams.get('event') !== 'first');
     const joined = new URL(other.url()).searchParams;
-    await expect.poll(() => new URL(page.url()).searchParams.get('event')).toBe(joined.get('event'));
+    expect(joined.get('event')).toBe(eventOf(page));
     expect(joined.get('retailers')).toBe('irl');
     await Promise.all([inPhase(page, 'sold-out'), inPhase(other, 'sold-out')]);
     expect(visited.errors).toEqual([]);
@@ -185,14 +206,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.locator('#baseline').isVisible()).toBe(false);
   });
 
-  test.each(['light', 'dark'] as const)('a phone in the %s → nothing is wider than the screen', async (colorScheme) => {
-    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme };
-    await using visited = await open('?tickets=60&pace=5', phone);
-    await inPhase(visited.page, 'sold-out');
-    expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    const ink = await visited.page.evaluate(() => getComputedStyle(document.body).color);
-    expect(ink).toBe(colorScheme === 'dark' ? 'rgb(230, 232, 234)' : 'rgb(28, 33, 38)');
-  });
+  test.each(['light', 'dark'] as const)(
+    'a small phone in the %s → nothing is wider than the screen, or keeps people out',
+    async (colorScheme) => {
+      const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true, colorScheme };
+      await using visited = await open('?tickets=60&pace=5', phone);
+      await inPhase(visited.page, 'sold-out');
+      expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(await accessibilityFaults(visited.page)).toEqual([]);
+      const ink = await visited.page.evaluate(() => getComputedStyle(document.body).color);
+      expect(ink).toBe(colorScheme === 'dark' ? 'rgb(230, 232, 234)' : 'rgb(28, 33, 38)');
+    },
+  );
 
   test('a name of an event that cannot be → says what it may be', async () => {
     await using visited = await open('?event=a%20b');
@@ -204,6 +229,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     return visit(browser as Browser, `${shop.url}/${query}`, options);
   }
 });
+
+function eventOf(page: Page): string | null {
+  return new URL(page.url()).searchParams.get('event');
+}
+
+/** As somebody who lets go too late: the second press is the keyboard's own. */
+async function holdEnter(page: Page): Promise<void> {
+  await page.focus('#start');
+  await page.keyboard.down('Enter');
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+}
 
 function notice(page: Page, about: string): ReturnType<Page['locator']> {
   return page.locator(`#notices .${about}`);

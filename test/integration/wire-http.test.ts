@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { ODD_TARGETS, statusOf } from '../support/targets.ts';
 import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 
 interface Answer {
@@ -73,6 +74,12 @@ describe('HTTP', () => {
   ])('%s %j %s → %i', async (path, headers, method, status) => {
     await using server = await startGateway();
     expect((await get(server.listener.url + path, headers, method)).status).toBe(status);
+  });
+
+  test.each(ODD_TARGETS)('GET %s → 404, and it serves on', async (target) => {
+    await using server = await startGateway();
+    expect(await statusOf(server.listener.url, target)).toBe(404);
+    expect(await statusOf(server.listener.url, '/health')).toBe(200);
   });
 
   test('listed page → may read the answer', async () => {

@@ -5,13 +5,18 @@ import { adApplication } from '../application.ts';
 import { adContract } from '../contract.ts';
 import { contentOver } from '../creative.ts';
 import { adData } from '../data.ts';
-import type { LocalAd } from '../localise.ts';
+import { readableLocale, type LocalAd } from '../localise.ts';
 
 await runPage<LocalAd>({
   things: 'ads',
   hasContent: true,
   contract: adContract,
   open: (store, http, about) =>
-    adApplication({ store, content: contentOver(http), data: adData(about), locale: navigator.language }),
+    adApplication({
+      store,
+      content: contentOver(http),
+      data: adData(about),
+      locale: readableLocale(navigator.languages),
+    }),
   item: ({ text, media }) => make('li', '', picture(media), make('span', '', text)),
 });

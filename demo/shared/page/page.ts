@@ -2,8 +2,9 @@
 import { WAYS, type Way } from '../chase/application.ts';
 import { askAbout, type About } from './about.ts';
 import { adviceFor } from './advice.ts';
+import { askedText, statusText } from './asked.ts';
 import { byId, make, setText } from './dom.ts';
-import { Race, type Heat, type PageApplication, type Phase } from './race.ts';
+import { isBusy, Race, type Heat, type PageApplication } from './race.ts';
 import { replayer } from './replay.ts';
 import { stepItem, stepsOf } from './steps.ts';
 import { sumsView } from './sums.ts';
@@ -18,77 +19,83 @@ export interface PageDemo<T> extends PageApplication<T> {
   item(thing: T): HTMLElement;
 }
 
-const PHASES: Readonly<Record<Phase, string>> = {
-  connecting: 'Connecting…',
-  ready: 'Ready',
-  fetching: 'Fetching…',
-  delivered: 'Delivered: the preliminary references were right',
-  misspeculated: 'Delivered after a misspeculation: fetched twice',
-  failed: 'Failed',
-};
 const MANY = 50;
+/** Whom the page fetches for by itself, where there is such a user. */
+const FIRST_USER = 7;
 
-/** Runs the page. What goes wrong at the start is shown. */
+/** Runs the page, and its first request. What goes wrong at the start is shown. */
 export async function runPage<T>(demo: PageDemo<T>): Promise<void> {
   try {
     const about = await askAbout();
-    const race = new Race(demo, about, () => showState(race));
+    const show = pageView(demo);
+    const race = new Race(demo, about, () => show(race));
     byId('content-key', HTMLLIElement).hidden = !demo.hasContent;
-    const draw = lanesView(demo);
-    const showSums = sumsView();
-    wire(race, about, () => {
-      const heat = race.heats.at(-1);
-      if (heat !== undefined) draw(heat);
-      showSums(race.heats);
-    });
+    const user = wire(race, about);
     await race.connect(about.sites[0] as string);
+    if (race.asked === undefined) await race.run([user.valueAsNumber]);
   } catch (error) {
     showFailure(error);
     throw error;
   }
 }
 
-/** @param show called after a request, or several, with new results */
-function wire<T>(race: Race<T>, about: About, show: () => void): void {
+/** @returns the field for the user's number */
+function wire<T>(race: Race<T>, about: About): HTMLInputElement {
   const site = byId('site', HTMLSelectElement);
   const user = byId('user', HTMLInputElement);
   for (const name of about.sites) site.append(new Option(name, name));
   user.max = String(about.users - 1);
+  user.value = String(Math.min(FIRST_USER, about.users - 1));
   const anybody = (): number => Math.floor(Math.random() * about.users);
   site.addEventListener('change', () => void race.connect(site.value));
   byId('another', HTMLButtonElement).addEventListener('click', () => (user.value = String(anybody())));
   const onClick = (id: string, run: () => Promise<void>): void => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
-      if (isBusy(race.phase) || !user.reportValidity()) return;
-      void run().then(show);
+      if (!isBusy(race.phase) && user.reportValidity()) void run();
     });
   };
-  onClick('fetch', () => race.run(user.valueAsNumber));
-  onClick('change', () => race.run(user.valueAsNumber, { change: true }));
-  onClick('many', async () => {
-    for (let n = 0; n < MANY && race.phase !== 'failed'; n += 1) await race.run(anybody());
-  });
+  onClick('fetch', () => race.run([user.valueAsNumber]));
+  onClick('change', () => race.run([user.valueAsNumber], { change: true }));
+  onClick('many', () => race.run(Array.from({ length: MANY }, anybody)));
+  return user;
 }
 
-function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T>) => void {
+/** Shows the state of the race, and draws a heat when it becomes the one to be shown. */
+function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
+  const showHeat = lanesView(demo);
+  const showSums = sumsView();
+  let shown: Heat<T> | undefined;
+  return (race) => {
+    showState(race, demo.things);
+    showSums(race.heats);
+    if (race.heat === shown) return;
+    shown = race.heat;
+    showHeat(shown);
+  };
+}
+
+/** @returns draws a heat, or nothing in its place */
+function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T> | undefined) => void {
   const replay = replayer();
   let redraw = (): void => {};
   new ResizeObserver(() => redraw()).observe(byId('baseline-timeline', HTMLDivElement));
   return (heat) => {
-    const endMs = 1.04 * Math.max(...WAYS.map((way) => heat.traces[way].deliveredMs ?? 0));
+    for (const way of WAYS) {
+      const steps = heat === undefined ? [] : stepsOf(heat.traces[way], heat.user, things);
+      byId(`${way}-steps`, HTMLOListElement).replaceChildren(...steps.map(stepItem));
+      byId(`${way}-items`, HTMLUListElement).replaceChildren(...(heat?.items[way] ?? []).map(item));
+      const spoken = steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ');
+      byId(`${way}-timeline`, HTMLDivElement).setAttribute('aria-label', spoken || 'Nothing delivered');
+    }
+    const endMs = 1.04 * Math.max(...WAYS.map((way) => heat?.traces[way].deliveredMs ?? 0));
     let shownMs = 0;
     const show = (untilMs: number): void => {
       shownMs = untilMs;
       for (const way of WAYS) drawTimeline(heat, way, { endMs, untilMs, things });
     };
     redraw = () => show(shownMs);
-    for (const way of WAYS) {
-      const steps = stepsOf(heat.traces[way], things);
-      byId(`${way}-steps`, HTMLOListElement).replaceChildren(...steps.map(stepItem));
-      byId(`${way}-items`, HTMLUListElement).replaceChildren(...heat.items[way].map(item));
-      const spoken = steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ');
-      byId(`${way}-timeline`, HTMLDivElement).setAttribute('aria-label', spoken);
-    }
+    show(0);
+    // Also where there is nothing to show: that ends the replay of what was there.
     replay(endMs, show);
   };
 }
@@ -99,32 +106,39 @@ interface Drawing {
   readonly things: string;
 }
 
-function drawTimeline<T>(heat: Heat<T>, way: Way, drawing: Drawing): void {
+function drawTimeline<T>(heat: Heat<T> | undefined, way: Way, drawing: Drawing): void {
   const place = byId(`${way}-timeline`, HTMLDivElement);
-  place.replaceChildren(timeline(heat.traces[way], { ...drawing, width: place.clientWidth }));
+  const drawn = heat === undefined ? [] : [timeline(heat.traces[way], { ...drawing, width: place.clientWidth })];
+  place.replaceChildren(...drawn);
 }
 
-function showState<T>(race: Race<T>): void {
+function showState<T>(race: Race<T>, things: string): void {
   const status = byId('status', HTMLParagraphElement);
   status.dataset['phase'] = race.phase;
-  setText(status, race.online ? PHASES[race.phase] : 'No connection: trying again…');
+  setText(status, statusText(race));
+  setText(byId('asked', HTMLParagraphElement), askedText(race.asked, things));
+  for (const way of WAYS) byId(`${way}-lane`, HTMLElement).hidden = !hasLanes(race);
   const busy = String(isBusy(race.phase));
   for (const id of ['fetch', 'change', 'many']) byId(id, HTMLButtonElement).setAttribute('aria-disabled', busy);
   if (race.phase === 'failed') showFailure(race.failure);
   else byId('failure', HTMLElement).hidden = true;
 }
 
+/** Whether the lanes show something, or are about to. */
+function hasLanes({ phase, asked, heat }: Race<unknown>): boolean {
+  if (asked === undefined) return phase !== 'failed';
+  return heat !== undefined || (asked.state === 'under way' && asked.of === 1);
+}
+
 function showFailure(failure: unknown): void {
   const status = byId('status', HTMLParagraphElement);
   status.dataset['phase'] = 'failed';
-  setText(status, PHASES.failed);
+  setText(status, 'Failed');
+  const { title, advice } = adviceFor(failure);
   byId('failure', HTMLElement).hidden = false;
-  setText(byId('failure-advice', HTMLParagraphElement), adviceFor(failure));
+  setText(byId('failure-title', HTMLHeadingElement), title);
+  setText(byId('failure-advice', HTMLParagraphElement), advice);
   setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
-}
-
-function isBusy(phase: Phase): boolean {
-  return phase === 'connecting' || phase === 'fetching';
 }
 
 /** A picture given as SVG, as an image: what comes over the network is not made part of the page. */

@@ -10,8 +10,8 @@ export interface Step {
   readonly className?: string;
 }
 
-/** What happened, in order. */
-export function stepsOf(trace: Trace, things: string): Step[] {
+/** What happened in a request of `user`, in order. */
+export function stepsOf(trace: Trace, user: number, things: string): Step[] {
   const { preliminary, final, changedMs, cancelledMs, deliveredMs } = trace;
   const steps: Step[] = [];
   if (preliminary !== undefined) {
@@ -32,7 +32,7 @@ export function stepsOf(trace: Trace, things: string): Step[] {
     steps.push({ atMs: cancelledMs, name: 'Cancelled', text, className: 'bad' });
   }
   if (deliveredMs !== undefined) {
-    const text = `${final?.ids.length ?? 0} ${things}`;
+    const text = `to user ${user}: ${final?.ids.length ?? 0} ${things}`;
     steps.push({ atMs: deliveredMs, name: 'Delivered', text, className: 'delivered' });
   }
   return steps.toSorted((a, b) => a.atMs - b.atMs);

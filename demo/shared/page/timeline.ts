@@ -33,7 +33,10 @@ const REFERENCES = 'references';
 const CONTENT = 'text, media';
 const HEIGHT = 176;
 
-/** Draws `trace` as an SVG element. Colours are those of the page, so that it follows its theme. */
+/**
+ * Draws `trace` as an SVG element. Colours are those of the page, so that it follows its theme. It is hidden from those
+ * who hear the page: where it stands says the same in words.
+ */
 export function timeline(trace: Trace, { endMs, untilMs, things, width }: TimelineOptions): Element {
   const bars = barsOf(trace, untilMs, things);
   const moments = momentsOf(trace, things).filter(({ at }) => at <= untilMs);
@@ -42,7 +45,7 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
   const delivered = deliveredMs !== undefined && deliveredMs <= untilMs ? [deliveredMs] : [];
   const span = { x1: 'from', x2: 'to', y: 'lane' } as const;
   const hasContent = trace.spans.some(({ kind }) => kind === 'content');
-  return Plot.plot({
+  const drawing = Plot.plot({
     width,
     height: HEIGHT,
     marginLeft: 78,
@@ -82,6 +85,8 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
       }),
     ],
   });
+  drawing.setAttribute('aria-hidden', 'true');
+  return drawing;
 }
 
 function barsOf(trace: Trace, untilMs: number, things: string): Bar[] {

@@ -9,6 +9,8 @@ interface Moved {
 export class OtherTabs {
   readonly #channel = new BroadcastChannel('correctables-ticket-shop');
   #event: string;
+  /** Our event, and what has followed from it in other tabs: a tab that has moved on twice is followed twice. */
+  readonly #line = new Set<string>();
   #next: string | undefined;
 
   /**
@@ -17,14 +19,16 @@ export class OtherTabs {
    */
   constructor(event: string, changed: () => void) {
     this.#event = event;
+    this.#line.add(event);
     this.#channel.addEventListener('message', ({ data }: MessageEvent<Moved>) => {
-      if (data.from !== this.#event) return;
+      if (!this.#line.has(data.from)) return;
+      this.#line.add(data.to);
       this.#next = data.to;
       changed();
     });
   }
 
-  /** The event that another tab has moved on to from ours, if one has. */
+  /** The latest event that another tab has moved on to from ours, if one has. */
   get next(): string | undefined {
     return this.#next;
   }
@@ -36,6 +40,8 @@ export class OtherTabs {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.#channel.postMessage({ from: this.#event, to: event } satisfies Moved);
     this.#event = event;
+    this.#line.clear();
+    this.#line.add(event);
     this.#next = undefined;
   }
 }

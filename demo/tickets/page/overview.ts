@@ -88,7 +88,13 @@ function explain(threshold: number): void {
 function buttons(shop: TicketShop): [start: HTMLButtonElement, stop: HTMLButtonElement] {
   const start = byId('start', HTMLButtonElement);
   const stop = byId('stop', HTMLButtonElement);
-  start.addEventListener('click', () => void shop.start());
+  // A press counts once: the sale that its first click starts is not thrown away by the second, or by a key held down.
+  start.addEventListener('click', ({ detail }) => {
+    if (detail <= 1) void shop.start();
+  });
+  start.addEventListener('keydown', (event) => {
+    if (event.repeat) event.preventDefault();
+  });
   stop.addEventListener('click', () => shop.stop());
   return [start, stop];
 }
@@ -135,12 +141,13 @@ function noticesView(): (notices: readonly Notice[]) => void {
 
 function show(line: HTMLLIElement, { text, link }: Notice): void {
   const words = link === undefined ? text : `${text} ${link.text}`;
-  if (line.textContent === words) return;
-  line.replaceChildren(text);
-  if (link === undefined) return;
-  const anchor = make('a', '', link.text);
-  anchor.href = link.href;
-  line.append(' ', anchor);
+  if (line.textContent !== words) {
+    line.replaceChildren(text);
+    if (link !== undefined) line.append(' ', make('a', '', link.text));
+  }
+  // Where it leads may change while the words stay.
+  const anchor = line.querySelector('a');
+  if (anchor !== null && link !== undefined) anchor.href = link.href;
 }
 
 const PHASES: Readonly<Record<Phase, string>> = {

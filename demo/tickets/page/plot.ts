@@ -32,6 +32,8 @@ const KINDS = Object.keys(DOT_COLOURS) as readonly DotKind[];
 const SMALL: ReadonlySet<DotKind> = new Set(['background', 'strong']);
 const DOT_SIZE = 6;
 const SMALL_DOT_SIZE = 5;
+/** Pixels below which a long label does not fit: it would be cut off. */
+const LONG_LABEL_WIDTH_MIN = 330;
 /** uPlot's name for it is in an ambient `const enum`, which does not exist when the page runs. */
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
@@ -48,6 +50,7 @@ export interface LatencyPlot {
 /** A plot that fills `place` and follows its width and the colours of the page. */
 export function latencyPlot(place: HTMLElement): LatencyPlot {
   const size = (): { width: number; height: number } => ({ width: place.clientWidth, height: place.clientHeight });
+  const ticketsLabel = size().width < LONG_LABEL_WIDTH_MIN ? 'tickets left' : 'tickets left when the purchase began';
   let frame: PlotFrame = { tickets: 1, threshold: 0 };
   const plot = new uPlot(
     {
@@ -60,7 +63,7 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
         y: { distr: LOGARITHMIC, range: (_plot, min, max) => logRange(min, max) },
       },
       axes: [
-        { ...axis('tickets left when the purchase began'), size: 30 },
+        { ...axis(ticketsLabel), size: 30 },
         {
           ...axis('latency in milliseconds (log scale)'),
           size: 52,

@@ -9,7 +9,7 @@ export type ShowSetup = () => void;
 
 export function setupView(shop: TicketShop): ShowSetup {
   const shows = [
-    slider(shop, 'threshold', 'threshold', (value) => String(value)),
+    slider(shop, 'threshold', 'threshold', (value) => `${value} ${value === 1 ? 'ticket' : 'tickets'}`),
     slider(shop, 'pace', 'paceMs', (value) => `${value} ms`),
     ticketsField(shop),
     salesChoice(shop),
@@ -90,7 +90,7 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   };
   const isCut = (): boolean => shop.sites.some((site) => site.name === name && site.isCut);
   const count = make('output', 'number');
-  const cable = button('', `Cable to ${name}`, () => shop.setCut(name, !isCut()));
+  const cable = button('', '', () => shop.setCut(name, !isCut()));
   const invite = make('a', '', 'another tab');
   invite.target = '_blank';
   invite.title = `Sells the same tickets beside ${name}. Tabs that nobody sees sell slowly: give it a window of its own.`;
@@ -109,7 +109,9 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   );
   return () => {
     setText(count, String(retailers()));
-    setText(cable, isCut() ? 'Plug in' : 'Cut off');
+    const action = isCut() ? 'Plug in' : 'Cut off';
+    setText(cable, action);
+    cable.setAttribute('aria-label', `${action} the cable to ${name}`);
     cable.classList.toggle('cut', isCut());
     invite.href = inviteTo(shop.sale.event, { ...shop.settings, retailers: [name] });
   };

@@ -3,6 +3,7 @@ import axios from 'axios';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startContentService, type ContentService } from '../../../demo/ad-server/content-service.ts';
 import { contentOver, CREATIVES_PER_REQUEST_MAX } from '../../../demo/ad-server/creative.ts';
+import { ODD_TARGETS, statusOf } from '../../support/targets.ts';
 
 let service: ContentService;
 beforeAll(async () => {
@@ -62,3 +63,8 @@ test.each(['', '?creatives=', `?creatives=${names(CREATIVES_PER_REQUEST_MAX + 1)
     expect(answer.data).toContain('creatives=a,b');
   },
 );
+
+test.each(ODD_TARGETS)('content service: GET %s → 400, and it serves on', async (target) => {
+  expect(await statusOf(service.url, target)).toBe(400);
+  expect(await statusOf(service.url, '/?creatives=creative-1')).toBe(200);
+});
