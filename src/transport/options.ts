@@ -1,6 +1,7 @@
 /** Options of a connection, with defaults filled in and checked. */
 import { exponentialBackoff, type Backoff } from '../correctable/backoff.ts';
 import { check, type CorrectableError } from '../correctable/errors.ts';
+import type { NamesOf } from '../correctable/given.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
 import { msgpackCodec } from '../protocol/msgpack-codec.ts';
@@ -62,6 +63,23 @@ export interface ConnectionOptions {
   /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
   readonly random?: (() => number) | undefined;
 }
+
+/** Their names. */
+export const CONNECTION_OPTIONS: NamesOf<ConnectionOptions> = {
+  url: true,
+  WebSocket: true,
+  token: true,
+  principal: true,
+  reconnect: true,
+  connectTimeoutMs: true,
+  heartbeatMs: true,
+  pongTimeoutMs: true,
+  inFlightMax: true,
+  codec: true,
+  onStateChange: true,
+  scheduling: true,
+  random: true,
+};
 
 /** What a connection needs to know of the store beside the options. */
 export interface ConnectionTarget {
