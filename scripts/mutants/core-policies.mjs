@@ -29,6 +29,20 @@ const of9 = (name, file, line, replacement) => ({
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const CORE_POLICY_MUTANTS = [
   of15(
+    'the next user repeats what the one before has tried',
+    RETRIES,
+    'if (!isAskedBy(asker, source)) return end();',
+    '',
+    retries,
+  ),
+  of15(
+    'the next user shares a read of the one before',
+    SHARED,
+    'other.asker === asker && isEqual(other, operation, source)',
+    'isEqual(other, operation, source)',
+    shared,
+  ),
+  of15(
     'a weaker final of an attempt is none',
     PASS_ON,
     'outer.update(value, view.level, view)',
@@ -77,8 +91,8 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'what is submitted again counts as waiting',
     RETRIES,
-    '    waiting.delete(source);\n    counters!',
-    '    counters!',
+    '    waiting.delete(source);\n    again();',
+    '    again();',
     retries,
   ),
   of15(

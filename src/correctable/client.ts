@@ -190,6 +190,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strong = request(ladder, [strongest]);
   const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
   const counters = (environment.counters = { ...NO_COUNTS });
+  environment.binding = binding;
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
   const sessions = new WeakMap<Session, BindingSession>();

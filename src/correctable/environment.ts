@@ -1,4 +1,5 @@
 /** What surrounds the operations of one client: the time, and where facts go that no caller waits for. */
+import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock, wallAheadMs } from './clock.ts';
 import type { DeadlineList } from './deadlines.ts';
@@ -60,6 +61,8 @@ export class Environment {
   declare counters: { -readonly [C in keyof Counters]: number } | undefined;
   /** By time limit, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList> = new Map();
+  /** That of the client, which may say who it asks as. */
+  declare binding: Pick<Binding, 'principal'> | undefined;
   /** Whether the client was closed. */
   declare isClosed: boolean | undefined;
   /** Operations between two attempts: with the binding nobody else would close them. */

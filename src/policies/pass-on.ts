@@ -44,6 +44,11 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
   });
 }
 
+/** Who the client asks as at present, where its binding says. Throws what the binding throws. */
+export function askerOf<T>({ environment }: Source<T>): string | undefined {
+  return environment.binding?.principal?.();
+}
+
 /** Submits for `inner`; what refuses it fails it. */
 export function begin<T>(submit: Submit, operation: Operation<T>, inner: Source<T>): void {
   try {

@@ -9,7 +9,7 @@ import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
 import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
-import { begin, passOn } from './pass-on.ts';
+import { askerOf, begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
 const ATTEMPTS_MAX = 100;
@@ -40,7 +40,7 @@ interface Rules extends Required<{ readonly [K in keyof RetryOptions]: NonNullab
  * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
  * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
  * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
- * client.
+ * client; what one principal has submitted is not tried again once another is signed in.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
@@ -71,12 +71,28 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
   // Its errors name the operation alone: which attempt it was is said of the whole.
   Object.assign(inner, { session, trace, levelSignals, subject: operation });
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
+  const asker = askerOf(source);
   passOn(inner, source, (error) => {
     const delayMs = delayAfter(error, rules, source, number);
-    if (delayMs === undefined) fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
-    else wait(source, delayMs, () => attempt(rules, operation, source, number + 1));
+    const end = (): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
+    if (delayMs === undefined) return end();
+    wait(source, delayMs, () => {
+      if (!isAskedBy(asker, source)) return end();
+      source.environment.counters!.retried++;
+      attempt(rules, operation, source, number + 1);
+    });
   });
   begin(rules.submit, operation, inner);
+}
+
+/** Whether that of `asker` is not about to be submitted for another. */
+function isAskedBy<T>(asker: string | undefined, source: Source<T>): boolean {
+  try {
+    return askerOf(source) === asker;
+  } catch (error) {
+    source.environment.uncaught(error);
+    return false;
+  }
 }
 
 const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
@@ -103,11 +119,10 @@ function delayAfter<T>(
 
 /** Calls `again` after the wait, unless the operation closes before. */
 function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
-  const { clock, counters } = source.environment;
+  const { clock } = source.environment;
   const waiting = (source.environment.waiting ??= new Set());
   const timer = clock.setTimer(() => {
     waiting.delete(source);
-    counters!.retried++;
     again();
   }, delayMs);
   waiting.add(source);

@@ -8,12 +8,14 @@ import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
 import { onClose } from '../correctable/source.ts';
-import { begin, passOn } from './pass-on.ts';
+import { askerOf, begin, passOn } from './pass-on.ts';
 
 /** A submission under way. */
 interface Shared {
   readonly operation: Operation;
   readonly source: Source<unknown>;
+  /** Who asks. */
+  readonly asker: string | undefined;
 }
 
 /**
@@ -23,7 +25,8 @@ interface Shared {
  *
  * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
  * is submitted, or has come to an end, no read joins those from before. Reads in a session, which promises an order, and
- * those with time limits for single levels are submitted by themselves. All get the same value: do not change it.
+ * those with time limits for single levels are submitted by themselves; none joins that of another principal. All get the
+ * same value: do not change it.
  *
  * @example
  * const store = createClient(binding, { shareReads: sharedReads() });
@@ -50,7 +53,8 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
     }
     if (operation.effect === 'update' || source.session || source.levelSignals) return submit(operation, source);
     const id = `${operation.name} ${operation.key ?? ''} ${sketchOf(operation.args)}`;
-    const equal = underWay.get(id)?.find((other) => isEqual(other, operation, source));
+    const asker = askerOf(source);
+    const equal = underWay.get(id)?.find((other) => other.asker === asker && isEqual(other, operation, source));
     if (equal) {
       source.environment.counters!.shared++;
       follow(underWay, id, equal.source as Source<T>, source);
@@ -58,7 +62,7 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
       const own = derive<T, T>(source);
       own.dueAt = undefined;
       own.trace = source.trace;
-      add(underWay, id, { operation, source: own as Source<unknown> });
+      add(underWay, id, { operation, source: own as Source<unknown>, asker });
       follow(underWay, id, own, source);
       begin(submit, operation, own);
     }

@@ -4,7 +4,7 @@
  */
 import { exponentialBackoff, type Backoff } from '../correctable/backoff.ts';
 import { defaultEnvironment } from '../correctable/environment.ts';
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
 import { isThenable } from '../correctable/given.ts';
 import { TOKEN_LENGTH_MAX } from '../protocol/message-kind.ts';
 import { isWellFormed } from '../protocol/value-domain.ts';
@@ -26,15 +26,44 @@ export function guardedListener<A extends readonly unknown[]>(listener: (...args
   };
 }
 
-/** A source of tokens that always answers by a promise: of a text, of nothing, or of the reason why there is none. */
-export function guardedToken(token: () => unknown): () => Promise<string | undefined> {
-  return async () => {
-    const given: unknown = await token();
-    if (given === undefined) return given;
-    const problem = problemOf(given);
-    if (problem === undefined) return given as string;
-    throw new CorrectableError('INVALID_ARGUMENT', problem, { field: 'token' });
+/** A source of principals that gives a text, or throws why there is none. */
+export function guardedPrincipal(principal: () => unknown): () => string {
+  return () => {
+    const given = principal();
+    if (typeof given === 'string') return given;
+    throw invalidArgument('principal', `must give a text, not ${typeof given}: '' where nobody is signed in`);
   };
+}
+
+/** Whom the client speaks for, where the application says, and the token that shows it. */
+export interface Credentials {
+  readonly principal: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** How often to ask for a token in a row, where each time another principal has come before the answer. */
+const ASKS_MAX = 8;
+
+/**
+ * A source of tokens that always answers by a promise: of a text, of nothing, or of the reason why there is none. The
+ * token is that of the principal beside it, who was there when it was asked for, and when it came.
+ */
+export function guardedToken(token: () => unknown, principal?: () => string): () => Promise<Credentials> {
+  return async () => {
+    for (let asks = 0; asks < ASKS_MAX; asks++) {
+      const whose = principal?.();
+      const given: unknown = await token();
+      if (principal?.() === whose) return { principal: whose, token: checkedToken(given) };
+    }
+    throw new CorrectableError('UNAVAILABLE', `the principal has changed ${ASKS_MAX} times meanwhile`);
+  };
+}
+
+function checkedToken(given: unknown): string | undefined {
+  if (given === undefined) return given;
+  const problem = problemOf(given);
+  if (problem === undefined) return given as string;
+  throw new CorrectableError('INVALID_ARGUMENT', problem, { field: 'token' });
 }
 
 function problemOf(token: unknown): string | undefined {

@@ -19,6 +19,12 @@ export function lossOf(url: string, detail: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
 }
 
+/** The error for what another than whoever is signed in now has submitted. */
+export function otherPrincipal(): CorrectableError {
+  const message = 'the principal has changed; what is still wanted has to be submitted anew';
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false });
+}
+
 /** What a close says about the reason. */
 export function detailOf(code: number, reason: string): string {
   return reason === '' ? `closed with ${code}` : `${reason} (${code})`;

@@ -4,7 +4,6 @@ import type { Levels } from '../correctable/level.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionState } from './connection-state.ts';
-import { WireSession } from './wire-session.ts';
 
 /** A binding with a connection to a gateway behind it. */
 export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<L, C> {
@@ -33,6 +32,7 @@ export function bindConnection<L extends Levels, C extends boolean = boolean>(
   parts: ConnectionBindingParts<L>,
 ): RemoteBinding<L, C> {
   const { name, levels, connection, supports, sessions, check } = parts;
+  const { principal } = connection;
   return {
     name,
     ready: connection.ready,
@@ -44,7 +44,8 @@ export function bindConnection<L extends Levels, C extends boolean = boolean>(
     submitOperation(operation, requested, sink, context) {
       connection.submit(check(operation), requested, sink, context);
     },
-    ...(sessions && { openSession: (tokens?: readonly string[]) => new WireSession(tokens) }),
+    ...(sessions && { openSession: (tokens?: readonly string[]) => connection.openSession(tokens) }),
+    ...(principal !== undefined && { principal }),
     wake: () => connection.wake(),
     close: () => connection.close(),
   };

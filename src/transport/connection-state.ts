@@ -17,7 +17,7 @@ export type ConnectionState = 'connecting' | 'greeting' | 'open' | 'probing' | '
 /**
  * - `opened`: the socket is open.
  * - `welcomed`: the server accepted the client.
- * - `estranged`: the server accepted it as somebody else than before.
+ * - `estranged`: the server accepted it as somebody else than before, or the application speaks for somebody else.
  * - `heard`: any row arrived.
  * - `elapsed`: the time allowed for the present state is over (in `open`: nothing was heard in it).
  * - `goaway`: the server is about to close, and takes no more submissions.
@@ -47,7 +47,7 @@ export type ConnectionEvent =
  * - `drop`: forget the socket, closing it without waiting for the peer.
  * - `farewell`: acknowledge what is done and close the socket in order.
  * - `fail`: fail whatever has no final.
- * - `rename`: take a new client id.
+ * - `disown`: fail whatever has no final, since it is another's, and take a new client id.
  * - `end`: tell who waits for the end.
  */
 export type ConnectionAction =
@@ -59,7 +59,7 @@ export type ConnectionAction =
   | 'drop'
   | 'farewell'
   | 'fail'
-  | 'rename'
+  | 'disown'
   | 'end';
 
 /** What an event leads to. */
@@ -74,6 +74,8 @@ const to = (state: ConnectionState, ...actions: ConnectionAction[]): Transition 
 
 const RETRY = to('waiting', 'drop');
 const MOVE_ON = to('waiting', 'retire');
+// Retired first, so that what was said on it is sent.
+const PART = to('waiting', 'retire', 'disown');
 const REFUSED = to('closed', 'drop', 'fail', 'end');
 const LEAVE_WITHOUT_SOCKET = to('closed', 'drop', 'fail', 'end');
 const LEAVE = to('closing', 'fail', 'farewell');
@@ -88,7 +90,7 @@ const CHANGES: Readonly<Record<ConnectionState, Row>> = {
   },
   greeting: {
     welcomed: to('open', 'resume'),
-    estranged: to('waiting', 'drop', 'fail', 'rename'),
+    estranged: to('waiting', 'drop', 'disown'),
     elapsed: RETRY,
     lost: RETRY,
     refused: REFUSED,
@@ -97,12 +99,21 @@ const CHANGES: Readonly<Record<ConnectionState, Row>> = {
   open: {
     elapsed: to('probing', 'ping'),
     goaway: MOVE_ON,
+    estranged: PART,
     lost: RETRY,
     refused: REFUSED,
     wake: to('probing', 'ping'),
     close: LEAVE,
   },
-  probing: { heard: to('open'), elapsed: RETRY, goaway: MOVE_ON, lost: RETRY, refused: REFUSED, close: LEAVE },
+  probing: {
+    heard: to('open'),
+    elapsed: RETRY,
+    goaway: MOVE_ON,
+    estranged: PART,
+    lost: RETRY,
+    refused: REFUSED,
+    close: LEAVE,
+  },
   waiting: {
     elapsed: to('connecting', 'connect'),
     refused: REFUSED,

@@ -1,11 +1,11 @@
 /** The shell around the connection's state machine: it keeps one line to a site open. One per client. */
-import type { InvocationContext, Sink } from '../correctable/binding.ts';
-import { CorrectableError } from '../correctable/errors.ts';
+import type { BindingSession, InvocationContext, Sink } from '../correctable/binding.ts';
+import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { Encoded } from '../protocol/codec.ts';
 import type { Welcome } from '../protocol/welcome.ts';
-import { detailOf, lossOf, refusalOf } from './close-reasons.ts';
+import { detailOf, lossOf, otherPrincipal, refusalOf } from './close-reasons.ts';
 import { Comeback } from './comeback.ts';
 import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
 import { ConnectionTimer } from './connection-timer.ts';
@@ -17,14 +17,19 @@ import { Receiver, type ReceiverEvents } from './receiver.ts';
 import { Sender } from './sender.ts';
 import { SiteRing } from './site-ring.ts';
 import { TokenRenewal } from './token-renewal.ts';
+import { WireSession } from './wire-session.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {
   readonly state: ConnectionState;
   /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
   readonly ready: Promise<void>;
+  /** Like that of `Binding`; absent where the application does not say. */
+  readonly principal: (() => string) | undefined;
   /** Like `Binding.submitOperation`. */
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void;
+  /** Like that of `Binding`. */
+  openSession(tokens?: readonly string[]): WireSession;
   /** Tells the transport that the network may be back, so that it need not wait. */
   wake(): void;
   /**
@@ -61,6 +66,8 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #line: Line | undefined;
+  /** To whom all belongs that is under way, as the application says; none before it was asked. */
+  #principal: string | undefined;
   #attempt = 0;
   /** The policy gives up, but answers may still come on earlier lines. */
   #gaveUp = false;
@@ -72,7 +79,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   constructor(settings: ConnectionSettings, target: ConnectionTarget) {
     this.#settings = settings;
     this.#target = target;
-    this.#greeting = new Greeting(settings, target);
+    this.#greeting = new Greeting(settings, target, (principal) => this.#identify(principal));
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
       settings,
@@ -87,7 +94,10 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     this.#comeback = new Comeback(settings);
     this.#sites = new SiteRing(settings.urls);
     this.#renewal = new TokenRenewal(settings, {
-      renewed: (token) => this.#line?.push([0, 'renew', token]),
+      renewed: ({ principal, token }) => {
+        // No token is good for the line of another.
+        if (this.#identify(principal) && token !== undefined) this.#line?.push([0, 'renew', token]);
+      },
       failed: (cause) => this.#settings.onStateChange(this.#state, noToken(cause)),
     });
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
@@ -102,13 +112,57 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     return this.#state;
   }
 
+  get principal(): (() => string) | undefined {
+    return this.#settings.principal;
+  }
+
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
+      this.#requireSame();
       if (this.#state === 'closed' || this.#state === 'closing') throw this.#refusal();
+      this.#requireOwn(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
+      // Nobody says who has submitted what waits for the first connection: whoever the token is for now.
+      if (this.#settings.principal === undefined) this.#greeting.askAhead();
     } catch (error) {
       sink.fail(error);
     }
+  }
+
+  openSession(tokens?: readonly string[]): WireSession {
+    this.#requireSame();
+    return new WireSession(tokens, this.#greeting.client);
+  }
+
+  /** Sees who is signed in. */
+  #requireSame(): void {
+    const { principal } = this.#settings;
+    // Whoever hears of a change may make another.
+    if (principal !== undefined && !this.#identify(principal())) throw otherPrincipal();
+  }
+
+  /** Throws for a session that was opened for another principal. */
+  #requireOwn(session: BindingSession | undefined): void {
+    if (!(session instanceof WireSession) || session.client === this.#greeting.client) return;
+    throw invalidArgument('session', 'it has ended, since the principal has changed: open another');
+  }
+
+  /** All from now on belongs to `principal`, unless that has changed again once all others are told. */
+  #identify(principal: string | undefined): boolean {
+    const former = this.#principal;
+    if (principal === former) return true;
+    this.#principal = principal;
+    // A line on which nothing was said yet serves whoever comes.
+    const isNew = this.#line === undefined || this.#state === 'connecting' || this.#greeting.asksToken;
+    if (former !== undefined && isNew) this.#disown();
+    else if (former !== undefined) this.#dispatch('estranged');
+    return principal === this.#principal;
+  }
+
+  /** What is under way is another's. */
+  #disown(): void {
+    this.#sender.abandonAll(otherPrincipal());
+    this.#greeting.rename();
   }
 
   wake(): void {
@@ -182,8 +236,9 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
         return this.#line?.leave();
       case 'fail':
         return this.#sender.abandonAll(this.#reasonToFail());
-      case 'rename':
-        return this.#greeting.rename();
+      case 'disown':
+        this.#miss('the principal has changed');
+        return this.#disown();
       case 'end':
         this.#sender.stop();
         this.#settleReady.reject(this.#reasonToFail());
@@ -283,10 +338,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
       this.#blame(misfit);
       return this.#dispatch('refused');
     }
-    if (this.#greeting.isEstranged(welcome)) {
-      this.#blame(new CorrectableError('UNAVAILABLE', 'the principal has changed'));
-      return this.#dispatch('estranged');
-    }
+    if (this.#greeting.isEstranged(welcome)) return this.#dispatch('estranged');
     line.welcomed(welcome, this.#target.contract);
     this.#renewal.expect(welcome.expiresInMs);
     this.#dispatch('welcomed');

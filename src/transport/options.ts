@@ -1,11 +1,12 @@
 /** Options of a connection, with defaults filled in and checked. */
 import { exponentialBackoff, type Backoff } from '../correctable/backoff.ts';
 import { check, type CorrectableError } from '../correctable/errors.ts';
+import type { NamesOf } from '../correctable/given.ts';
 import type { Codec } from '../protocol/codec.ts';
 import { jsonCodec } from '../protocol/json-codec.ts';
 import { msgpackCodec } from '../protocol/msgpack-codec.ts';
 import type { OwnContract } from './agreement.ts';
-import { guardedListener, guardedToken } from './callbacks.ts';
+import { guardedListener, guardedPrincipal, guardedToken, type Credentials } from './callbacks.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
 import { webSocketClass, webSocketUrls, type WebSocketConstructor } from './websocket.ts';
@@ -27,6 +28,16 @@ export interface ConnectionOptions {
    * fails it is asked again, after a delay that grows.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * Who is signed in, by a name that changes with the `token`: a text, or a function that is asked at each submission and
+   * with each token; `''` for nobody. What was submitted belongs to whoever this was then, and is never sent over a
+   * connection that another has opened. Once another is seen, what the former has under way fails with `UNAVAILABLE`, not
+   * to be repeated as it is, and updates that were sent with `UNKNOWN`; sessions end; the next connection has a fresh
+   * token and nothing in common with the one before.
+   *
+   * Unless given, the client learns from the gateway's welcome who it speaks for: see the guide's page on signing in.
+   */
+  readonly principal?: string | (() => string) | undefined;
   /**
    * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
    * held for 5 s.
@@ -53,6 +64,23 @@ export interface ConnectionOptions {
   readonly random?: (() => number) | undefined;
 }
 
+/** Their names. */
+export const CONNECTION_OPTIONS: NamesOf<ConnectionOptions> = {
+  url: true,
+  WebSocket: true,
+  token: true,
+  principal: true,
+  reconnect: true,
+  connectTimeoutMs: true,
+  heartbeatMs: true,
+  pongTimeoutMs: true,
+  inFlightMax: true,
+  codec: true,
+  onStateChange: true,
+  scheduling: true,
+  random: true,
+};
+
 /** What a connection needs to know of the store beside the options. */
 export interface ConnectionTarget {
   readonly levels: readonly string[];
@@ -63,7 +91,10 @@ export interface ConnectionTarget {
 export interface ConnectionSettings {
   readonly urls: readonly string[];
   readonly WebSocket: WebSocketConstructor;
-  readonly token: () => Promise<string | undefined>;
+  /** Asks for a token, and for whom it is. */
+  readonly credentials: () => Promise<Credentials>;
+  /** Who is signed in; absent where the application does not say. Throws what its function throws. */
+  readonly principal: (() => string) | undefined;
   /** The token is always the same: asking for it again gives no fresh one. */
   readonly tokenIsFixed: boolean;
   readonly reconnect: Backoff;
@@ -80,12 +111,14 @@ export interface ConnectionSettings {
 /** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
 export function settle(options: ConnectionOptions): ConnectionSettings {
   const { token, reconnect, WebSocket } = options;
+  const principal = principalOf(options);
   check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
   check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
   return {
     urls: webSocketUrls(options.url),
     WebSocket: webSocketClass(options.WebSocket),
-    token: guardedToken(typeof token === 'function' ? token : () => token),
+    credentials: guardedToken(typeof token === 'function' ? token : () => token, principal),
+    principal,
     tokenIsFixed: typeof token === 'string',
     reconnect: reconnect ?? exponentialBackoff(),
     connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
@@ -97,6 +130,14 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
     scheduling: options.scheduling ?? platformScheduling(),
     random: options.random ?? Math.random,
   };
+}
+
+function principalOf({ principal: given, token }: ConnectionOptions): (() => string) | undefined {
+  const isRight = given === undefined || typeof given === 'string' || typeof given === 'function';
+  check(isRight, 'principal', 'must be a name, or a function that gives one');
+  if (typeof given !== 'function') return given === undefined ? given : () => given;
+  check(typeof token !== 'string', 'token', 'must be a function where the principal is: a text is for one user only');
+  return guardedPrincipal(given);
 }
 
 function codecOf(name: ConnectionOptions['codec'] = 'msgpack'): Codec {

@@ -1,5 +1,6 @@
 /** Sends a fresh token before the present one ends, so that a long connection need not be opened again. */
 import { exponentialBackoff } from '../correctable/backoff.ts';
+import type { Credentials } from './callbacks.ts';
 import type { ConnectionSettings } from './options.ts';
 
 /** When to renew, as a share of the time that a token lasts. */
@@ -9,14 +10,14 @@ const RENEW_AFTER_MS_MIN = 50;
 
 /** What comes of a renewal. */
 export interface RenewalEvents {
-  renewed(token: string): void;
+  renewed(credentials: Credentials): void;
   /** No fresh token could be had; it is tried again until the present one ends. */
   failed(cause: unknown): void;
 }
 
 /** One timer per connection. */
 export class TokenRenewal {
-  readonly #settings: Pick<ConnectionSettings, 'token' | 'scheduling'>;
+  readonly #settings: Pick<ConnectionSettings, 'credentials' | 'scheduling'>;
   readonly #events: RenewalEvents;
   readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
@@ -25,7 +26,7 @@ export class TokenRenewal {
   #failures = 0;
   #endsAt = 0;
 
-  constructor(settings: Pick<ConnectionSettings, 'token' | 'scheduling'>, events: RenewalEvents) {
+  constructor(settings: Pick<ConnectionSettings, 'credentials' | 'scheduling'>, events: RenewalEvents) {
     this.#settings = settings;
     this.#events = events;
   }
@@ -51,9 +52,9 @@ export class TokenRenewal {
 
   #renew(): void {
     const round = this.#round;
-    this.#settings.token().then(
-      (token) => {
-        if (round === this.#round && token !== undefined) this.#events.renewed(token);
+    this.#settings.credentials().then(
+      (credentials) => {
+        if (round === this.#round) this.#events.renewed(credentials);
       },
       (cause: unknown) => {
         if (round === this.#round) this.#failed(cause);

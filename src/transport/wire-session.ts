@@ -6,9 +6,12 @@ const TOKENS_MAX = 64;
 
 /** Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. */
 export class WireSession implements BindingSession {
+  /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
+  readonly client: string | undefined;
   readonly #tokens = new Map<string, string>();
 
-  constructor(tokens: readonly string[] = []) {
+  constructor(tokens: readonly string[] = [], client?: string) {
+    this.client = client;
     for (const token of tokens) this.learn(token);
   }
 

@@ -1,10 +1,10 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
-import { checkRecord } from '../../correctable/given.ts';
+import { checkNamed } from '../../correctable/given.ts';
 import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
 import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
-import type { ConnectionOptions } from '../../transport/options.ts';
+import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/options.ts';
 
 /** The levels of a RedBlue service, weakest first. */
 export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
@@ -26,7 +26,7 @@ const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
  */
 export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
   checkCatalogue(contract, CALL);
-  checkRecord(options, { call: CALL });
+  checkNamed(options, { call: CALL }, CONNECTION_OPTIONS);
   return bindConnection({
     name: 'redblue',
     levels: REDBLUE_LEVELS,

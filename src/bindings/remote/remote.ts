@@ -1,13 +1,13 @@
 /** The binding for a store behind a gateway: one request over a websocket, all views back. */
 import { check } from '../../correctable/errors.ts';
-import { checkRecord } from '../../correctable/given.ts';
+import { checkNamed, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
 import { asGiven } from '../../protocol/parsed-operation.ts';
 import { ownContract } from '../../transport/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
-import type { ConnectionOptions } from '../../transport/options.ts';
+import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/options.ts';
 
 /** Options of `remote`. */
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
@@ -32,6 +32,14 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
 
 const CALL = 'remote({ url, levels })';
 
+const OPTIONS: NamesOf<RemoteOptions<Levels>> = {
+  ...CONNECTION_OPTIONS,
+  levels: true,
+  contract: true,
+  operations: true,
+  sessions: true,
+};
+
 /**
  * Binds a client to a store behind a gateway. Operations survive the loss of the connection and a restart of the server:
  * what has no final is submitted again under the same id.
@@ -42,7 +50,7 @@ const CALL = 'remote({ url, levels })';
  * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
-  checkRecord(options, { call: CALL });
+  checkNamed(options, { call: CALL }, OPTIONS);
   const { levels, contract, operations, sessions = false, ...rest } = options;
   if (contract !== undefined) checkCatalogue(contract, CALL);
   return bindConnection({

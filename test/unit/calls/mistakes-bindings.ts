@@ -133,6 +133,8 @@ const badOptions: readonly (readonly [what: string, field: string, options: obje
   ['a time that is a text', 'heartbeatMs', { url, WebSocket: Socket, heartbeatMs: '15s' }],
   ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
   ['a codec that nobody knows', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
+  ['a principal that is an object', 'principal', { url, WebSocket: Socket, principal: { id: 'ann' } }],
+  ['an option that is misspelt', 'principle', { url, WebSocket: Socket, principle: 'ann' }],
 ];
 
 export const callsOfBindings: Readonly<Record<string, Mistakes>> = {

@@ -449,3 +449,40 @@ describe('C15: who waits between two attempts', () => {
     expect(client.drops.closed).toBe(0);
   });
 });
+
+describe('C15: another principal', () => {
+  test.each(['signs in', 'cannot be told'])(
+    '%s between two attempts → the first has failed, none is made for the other',
+    async (what) => {
+      const { clock, binding, client, uncaught } = setUp({ retry });
+      const page: { user: string | undefined } = { user: 'ann' };
+      binding.principal = () => page.user ?? raise();
+      const error = errorOf(client.invoke(put('k', 1)));
+      (await binding.next()).fail(failure());
+      page.user = what === 'signs in' ? 'bob' : undefined;
+      await clock.advance(1_000);
+      expect(await error).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringMatching(/store is busy$/) as string,
+      });
+      expect(binding.calls).toHaveLength(1);
+      expect(client.counters.retried).toBe(0);
+      expect(uncaught).toHaveLength(what === 'signs in' ? 0 : 1);
+    },
+  );
+
+  test('the same one still → tried again', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    binding.principal = () => 'ann';
+    const done = client.invoke(put('k', 1));
+    (await binding.next()).fail(failure());
+    await clock.advance(STEP_MS);
+    (await binding.next()).view(null, 'strong');
+    await done;
+    expect(client.counters.retried).toBe(1);
+  });
+});
+
+function raise(): never {
+  throw new TypeError('user is null');
+}

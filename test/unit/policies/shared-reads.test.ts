@@ -395,3 +395,16 @@ describe('C15: what the binding says of a shared submission', () => {
     expect(heldBytes() - before).toBeLessThan(4_000_000);
   });
 });
+
+test('C15: an equal read of another principal under way → one of its own; each gets the answer to their own', async () => {
+  const { binding, client } = setUp(shared);
+  const page = { user: 'ann' };
+  binding.principal = () => page.user;
+  const anns = client.invoke(get('profile'));
+  page.user = 'bob';
+  const bobs = [client.invoke(get('profile')), client.invoke(get('profile'))];
+  (await binding.next()).view('that of ann', 'strong');
+  (await binding.next()).view('that of bob', 'strong');
+  expect(await Promise.all([anns, ...bobs])).toEqual(['that of ann', 'that of bob', 'that of bob']);
+  expect(binding.calls).toHaveLength(2);
+});

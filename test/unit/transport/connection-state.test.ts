@@ -7,6 +7,7 @@ type Outcome = string;
 
 const RETRY = 'waiting: drop';
 const MOVE_ON = 'waiting: retire';
+const PART = 'waiting: retire disown';
 const END = 'closed: drop fail end';
 const LEAVE = 'closing: fail farewell';
 const NOTHING = '-';
@@ -27,7 +28,7 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   greeting: {
     opened: NOTHING,
     welcomed: 'open: resume',
-    estranged: 'waiting: drop fail rename',
+    estranged: 'waiting: drop disown',
     heard: NOTHING,
     elapsed: RETRY,
     goaway: NOTHING,
@@ -39,7 +40,7 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   open: {
     opened: NOTHING,
     welcomed: NOTHING,
-    estranged: NOTHING,
+    estranged: PART,
     heard: NOTHING,
     elapsed: 'probing: ping',
     goaway: MOVE_ON,
@@ -51,7 +52,7 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   probing: {
     opened: NOTHING,
     welcomed: NOTHING,
-    estranged: NOTHING,
+    estranged: PART,
     heard: 'open:',
     elapsed: RETRY,
     goaway: MOVE_ON,

@@ -4,6 +4,8 @@ import { readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { start, submit, welcome } from './set-up.ts';
 
+const CHANGED = 'the principal has changed; what is still wanted has to be submitted anew';
+
 function helloOf(platform: FakePlatform): { readonly client: string; readonly attempt: number } {
   return platform.socket.rows('hello')[0]?.[2] as { client: string; attempt: number };
 }
@@ -33,8 +35,8 @@ describe('another principal', () => {
     await welcome(platform, { principal: 'ann' });
     expect(await Promise.all([...sent, unsent].map((sink) => sink.failure(0)))).toMatchObject([
       { code: 'UNKNOWN', retryable: false },
-      { code: 'UNAVAILABLE', retryable: true, message: 'get: the principal has changed' },
-      { code: 'UNAVAILABLE', retryable: true, message: 'put: the principal has changed; nothing was done' },
+      { code: 'UNAVAILABLE', retryable: false, message: `get: ${CHANGED}` },
+      { code: 'UNAVAILABLE', retryable: false, message: `put: ${CHANGED}; nothing was done` },
     ]);
     expect(platform.socket.closedByClient).toBe(true);
     expect(platform.socket.rows('submit')).toEqual([]);

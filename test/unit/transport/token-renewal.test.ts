@@ -1,5 +1,6 @@
 /** Fresh tokens that come late, or never. */
 import { describe, expect, test } from 'vitest';
+import type { Credentials } from '../../../src/transport/callbacks.ts';
 import { TokenRenewal } from '../../../src/transport/token-renewal.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
 
@@ -10,10 +11,13 @@ function start() {
   const platform = new FakePlatform();
   const questions: { give: (token: string | undefined) => void; refuse: (cause: unknown) => void }[] = [];
   const told: unknown[] = [];
-  const token = (): Promise<string | undefined> => new Promise((give, refuse) => void questions.push({ give, refuse }));
+  const credentials = (): Promise<Credentials> =>
+    new Promise((resolve, refuse) => {
+      questions.push({ give: (token) => resolve({ principal: undefined, token }), refuse });
+    });
   const renewal = new TokenRenewal(
-    { token, scheduling: platform },
-    { renewed: (fresh) => told.push(fresh), failed: (cause) => told.push(cause) },
+    { credentials, scheduling: platform },
+    { renewed: ({ token }) => told.push(token), failed: (cause) => told.push(cause) },
   );
   renewal.expect(LASTS_MS);
   return { platform, renewal, questions, told };
@@ -56,11 +60,11 @@ describe('a fresh token', () => {
     expect([questions.length, platform.timers]).toEqual([0, 0]);
   });
 
-  test('is none → nothing to tell', async () => {
+  test('is none → told, nothing more is asked', async () => {
     const { platform, questions, told } = startAsking();
     questions[0]?.give(undefined);
     await settled();
-    expect([told, platform.timers]).toEqual([[], 0]);
+    expect([told, platform.timers]).toEqual([[undefined], 0]);
   });
 
   describe('cannot be had', () => {

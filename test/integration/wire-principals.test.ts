@@ -1,0 +1,147 @@
+/** Several users, one after the other, on one client of a real gateway: each is served as whoever submitted. */
+import { WebSocket } from 'ws';
+import { expect, onTestFinished, test } from 'vitest';
+import { memory } from '../../src/bindings/memory/index.ts';
+import { redblue } from '../../src/bindings/redblue/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
+import { CorrectableError, createClient, isCorrectableError } from '../../src/index.ts';
+import { get, put } from '../../src/operations/index.ts';
+import { retries, sharedReads } from '../../src/policies/index.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import type { Authenticate, Authorise } from '../../src/server/gateway/host.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import { kept } from '../support/kept-service.ts';
+import { LEVELS, StoreDouble, startGateway } from '../support/wire.ts';
+
+const authenticate: Authenticate = (token = '') => ({ id: token });
+/** Ann and the boss have a record each. */
+const authorise: Authorise = ({ id }, { key }) => key === id;
+
+/** What comes of an operation: its value, or the code of its error. */
+async function told(operation: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return await operation;
+  } catch (error) {
+    return isCorrectableError(error) ? error.code : error;
+  }
+}
+
+/** A store with a record of each user, and a page that reaches it once it listens. */
+async function setUp() {
+  const store = memory({ delaysMs: { weak: 0, strong: 1 }, lagMs: 0 });
+  const owner = createClient(store);
+  for (const user of ['ann', 'boss']) await owner.invoke(put(user, `${user}'s`));
+  const listen = (port = 0): Promise<GatewayListener> =>
+    listenGateways({ sites: { s: createGateway({ binding: store, authenticate, authorise }) }, port });
+  let listener = await listen();
+  const url = listener.siteUrl('s');
+  onTestFinished(() => listener.close({ drainMs: 0 }));
+  const page = { user: 'ann' };
+  return {
+    url,
+    page,
+    owner,
+    stop: () => listener.close({ drainMs: 0 }),
+    start: async () => {
+      listener = await listen(Number(new URL(url).port));
+    },
+    token: () => page.user,
+    principal: () => page.user,
+  };
+}
+
+test('what one has queued while there was no gateway → is not done for who signs in meanwhile', async () => {
+  const { url, page, owner, stop, start, token, principal } = await setUp();
+  await stop();
+  const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal }));
+  const queued = [told(client.invoke(get('boss'))), told(client.invoke(put('boss', 'ann was here')))];
+  page.user = 'boss';
+  await start();
+  expect(await Promise.all(queued)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  expect(await client.invoke(get('boss'))).toBe("boss's");
+  expect(await owner.invoke(get('boss'))).toBe("boss's");
+  await client.close();
+});
+
+test('the same without `principal` → goes out as the one who submitted it', async () => {
+  const { url, page, stop, start, token } = await setUp();
+  await stop();
+  const client = createClient(remote({ url, levels: LEVELS, WebSocket, token }));
+  const queued = [told(client.invoke(get('boss'))), told(client.invoke(put('boss', 'ann was here')))];
+  page.user = 'boss';
+  await start();
+  expect(await Promise.all(queued)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  await client.close();
+});
+
+test('signing in and out on one open client → each reads what is theirs, nothing of the other', async () => {
+  const { url, page, token, principal } = await setUp();
+  const states: string[] = [];
+  const onStateChange = (state: string): number => states.push(state);
+  const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal, onStateChange }));
+  for (const user of ['ann', 'boss', 'ann', 'boss']) {
+    page.user = user;
+    const [own, other] = [client.invoke(get(user)), told(client.invoke(get(user === 'ann' ? 'boss' : 'ann')))];
+    expect([await own, await other]).toEqual([`${user}'s`, 'FORBIDDEN']);
+  }
+  expect(states.filter((state) => state === 'open')).toHaveLength(4);
+  await client.close();
+});
+
+test('an update under way → UNKNOWN, and it is not done again for the other', async () => {
+  const store = new StoreDouble();
+  await using server = await startGateway({ store, authenticate });
+  const page = { user: 'ann' };
+  const client = createClient(
+    remote({ url: server.url, levels: LEVELS, WebSocket, token: () => page.user, principal: () => page.user }),
+  );
+  const adding = client.invoke(put('cart', 1));
+  const reading = client.invoke(get('cart'));
+  await Promise.all([store.next(), store.next()]);
+  page.user = 'boss';
+  const own = client.invoke(get('cart'));
+  await expect(adding).rejects.toMatchObject({ code: 'UNKNOWN' });
+  await expect(reading).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+  (await store.next()).sink.update('v', 'strong');
+  expect(await own).toBe('v');
+  expect(store.submitted).toHaveLength(3);
+  await client.close();
+});
+
+test('what waits for its next attempt, or could be shared → belongs to one user all the same', async () => {
+  const store = new StoreDouble();
+  await using server = await startGateway({ store, authenticate });
+  const page = { user: 'ann' };
+  const signIn = (): number => {
+    page.user = 'boss';
+    return 1;
+  };
+  const client = createClient(
+    remote({ url: server.url, levels: LEVELS, WebSocket, token: () => page.user, principal: () => page.user }),
+    { retry: retries({ backoff: { delayMs: signIn } }), shareReads: sharedReads() },
+  );
+  const [adding, reading] = [told(client.invoke(put('cart', 1))), told(client.invoke(get('cart')))];
+  const [added] = [await store.next(), await store.next()];
+  added.sink.fail(new CorrectableError('CONFLICT', 'busy'));
+  expect(await adding).toBe('CONFLICT');
+  const own = client.invoke(get('cart'));
+  expect(await reading).toBe('UNAVAILABLE');
+  (await store.next()).sink.update('v', 'strong');
+  expect(await own).toBe('v');
+  expect(store.submitted).toHaveLength(3);
+  await client.close();
+});
+
+test('who is asked as → is told by the binding, where the application says', () => {
+  const url = 'ws://127.0.0.1:9/';
+  const page = { user: 'ann' };
+  const bindings = [
+    remote({ url, levels: LEVELS, WebSocket, principal: () => page.user }),
+    redblue(kept, { url, WebSocket, principal: 'ann' }),
+    remote({ url, levels: LEVELS, WebSocket }),
+  ];
+  expect(bindings.map((binding) => binding.principal?.())).toEqual(['ann', 'ann', undefined]);
+  page.user = 'boss';
+  expect(bindings[0]?.principal?.()).toBe('boss');
+  return Promise.all(bindings.map((binding) => binding.close()));
+});

@@ -1,0 +1,297 @@
+/** The application says who is signed in: what one has submitted goes over no connection of another. */
+import { describe, expect, test } from 'vitest';
+import type { ConnectionOptions } from '../../../src/transport/options.ts';
+import { quietContext, readX, writeX } from '../../support/wire.ts';
+import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
+import { start, submit, welcome } from './set-up.ts';
+
+/** A page on which users sign in and out. */
+function startPage(options: Partial<ConnectionOptions> = {}) {
+  const page = { user: 'ada', asked: 0 };
+  const started = start({
+    principal: () => page.user,
+    token: () => {
+      page.asked++;
+      return `token of ${page.user}`;
+    },
+    ...options,
+  });
+  return { page, ...started };
+}
+
+async function startPageOpen(options: Partial<ConnectionOptions> = {}) {
+  const started = startPage(options);
+  await welcome(started.platform, { principal: 'tag of ada' });
+  return started;
+}
+
+interface Hello {
+  readonly client: string;
+  readonly token: string;
+}
+
+const helloOn = (socket: FakeSocket): Hello => socket.rows('hello')[0]?.[2] as Hello;
+const hellos = ({ sockets }: FakePlatform): Hello[] => sockets.flatMap((socket) => helloOn(socket) ?? []);
+/** The numbers of what was submitted on a connection. */
+const submittedOn = (socket: FakeSocket): unknown[] => socket.rows('submit').map(([id]) => id);
+
+const FAILED = [
+  { code: 'UNAVAILABLE', retryable: false },
+  { code: 'UNAVAILABLE', retryable: false },
+];
+
+describe('another user submits', () => {
+  test('before there is a connection → what waits fails at once; the connection is for the other alone', async () => {
+    const { page, platform, connection } = startPage();
+    const [read, update] = [submit(connection, readX), submit(connection, writeX)];
+    page.user = 'boss';
+    const own = submit(connection, readX);
+    expect(read.calls).toMatchObject([{ kind: 'fail', error: FAILED[0] }]);
+    expect(update.calls).toMatchObject([
+      {
+        kind: 'fail',
+        error: { ...FAILED[1], message: expect.stringMatching(/^put: .*; nothing was done$/) as string },
+      },
+    ]);
+    await welcome(platform, { principal: 'tag of boss' });
+    expect(hellos(platform)).toMatchObject([{ token: 'token of boss' }]);
+    expect(submittedOn(platform.socket)).toEqual([3]);
+    platform.socket.receive([3, 'view', 1, 0, 'v']);
+    expect(own.calls).toMatchObject([{ value: 'v' }]);
+  });
+
+  test('while it is open → what was sent is told the truth; another connection, another client, another token', async () => {
+    const { page, platform, connection, states } = await startPageOpen();
+    const first = platform.socket;
+    const [read, update] = [submit(connection, readX), submit(connection, writeX)];
+    page.user = 'boss';
+    const own = submit(connection, writeX);
+    expect([read.calls, update.calls]).toMatchObject([
+      [{ kind: 'fail', error: { code: 'UNAVAILABLE', retryable: false } }],
+      [{ kind: 'fail', error: { code: 'UNKNOWN', retryable: false } }],
+    ]);
+    expect(submittedOn(first)).toEqual([1, 2]);
+    expect(first.closedByClient).toBe(true);
+    platform.advance(0);
+    await welcome(platform, { principal: 'tag of boss' });
+    const [ada, boss] = hellos(platform);
+    expect([ada?.token, boss?.token]).toEqual(['token of ada', 'token of boss']);
+    expect(boss?.client).not.toBe(ada?.client);
+    expect(submittedOn(platform.socket)).toEqual([3]);
+    first.receive([1, 'view', 1, 0, 'late'], [2, 'view', 1, 0, 'late']);
+    expect([read.calls.length, update.calls.length, own.calls.length]).toEqual([1, 1, 0]);
+    expect(states).toEqual(['greeting', 'open', 'waiting', 'connecting', 'greeting', 'open']);
+  });
+
+  test('while the server may not have said welcome yet → greeted anew', async () => {
+    const { page, platform, connection } = startPage();
+    submit(connection, readX);
+    platform.socket.open();
+    await settled();
+    page.user = 'boss';
+    submit(connection, readX);
+    expect(platform.socket.closedByClient).toBe(true);
+    platform.advance(0);
+    await welcome(platform);
+    expect(hellos(platform).map(({ token }) => token)).toEqual(['token of ada', 'token of boss']);
+    expect(submittedOn(platform.socket)).toEqual([2]);
+  });
+
+  test('while an old connection still answers → not any more', async () => {
+    const { page, platform, connection } = await startPageOpen();
+    const sink = submit(connection, writeX);
+    platform.tick();
+    const old = platform.socket;
+    old.receive([0, 'goaway', 30_000]);
+    page.user = 'boss';
+    submit(connection, readX);
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNKNOWN' } }]);
+    expect(old.closedByClient).toBe(true);
+  });
+
+  test('who hears of it submits again → as the one who is signed in now, once', async () => {
+    const { page, platform, connection } = await startPageOpen();
+    const sink = submit(connection, readX);
+    const { fail } = sink;
+    sink.fail = (error, level) => {
+      fail.call(sink, error, level);
+      submit(connection, writeX);
+    };
+    page.user = 'boss';
+    submit(connection, readX);
+    platform.advance(0);
+    await welcome(platform);
+    expect(submittedOn(platform.socket)).toEqual([2, 3]);
+  });
+
+  test('who hears of it signs in as a third → what the second submits is nobody’s', async () => {
+    const { page, platform, connection } = await startPageOpen();
+    const sink = submit(connection, readX);
+    sink.fail = () => {
+      page.user = 'carl';
+      submit(connection, readX);
+    };
+    page.user = 'boss';
+    const second = submit(connection, writeX);
+    expect(second.calls).toMatchObject([{ error: { code: 'UNAVAILABLE', retryable: false } }]);
+    platform.advance(0);
+    await welcome(platform);
+    expect(helloOn(platform.socket).token).toBe('token of carl');
+    expect(submittedOn(platform.socket)).toEqual([2]);
+  });
+
+  test('the same user again → goes on', async () => {
+    const { platform, connection } = await startPageOpen();
+    const sinks = [submit(connection, readX), submit(connection, writeX)];
+    platform.tick();
+    expect(submittedOn(platform.socket)).toEqual([1, 2]);
+    expect(sinks.flatMap(({ calls }) => calls)).toEqual([]);
+    expect(platform.sockets).toHaveLength(1);
+  });
+});
+
+describe('another user is there', () => {
+  test('when a connection opens → what waited fails before a word is said; the same connection serves', async () => {
+    const { page, platform, connection } = startPage();
+    const sink = submit(connection, writeX);
+    await settled();
+    page.user = 'boss';
+    platform.advance(20_000);
+    await welcome(platform);
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE', retryable: false } }]);
+    expect(hellos(platform)).toMatchObject([{ token: 'token of boss' }]);
+    expect(submittedOn(platform.socket)).toEqual([]);
+    expect(connection.state).toBe('open');
+  });
+
+  test('while a token is asked for → it is asked for again', async () => {
+    const answers: ((token: string) => void)[] = [];
+    const { page, platform, connection } = startPage({ token: () => new Promise((give) => answers.push(give)) });
+    const sink = submit(connection, readX);
+    platform.socket.open();
+    page.user = 'boss';
+    answers[0]?.('of whom?');
+    await settled();
+    expect(hellos(platform)).toEqual([]);
+    answers[1]?.('token of boss');
+    await settled();
+    expect(hellos(platform)).toMatchObject([{ token: 'token of boss' }]);
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
+    expect(answers).toHaveLength(2);
+  });
+
+  test('another with each answer → tried again later, not without end', async () => {
+    let users = 0;
+    const { platform, states } = startPage({ principal: () => `user ${users++}` });
+    platform.socket.open();
+    await settled();
+    await settled();
+    expect(users).toBeLessThan(20);
+    expect(states.at(-1)).toBe('waiting');
+  });
+
+  test('when the token is renewed → no token of one for the connection of another', async () => {
+    const { page, platform, connection } = startPage();
+    await welcome(platform, { expiresInMs: 10_000 });
+    const sink = submit(connection, writeX);
+    platform.tick();
+    const first = platform.socket;
+    page.user = 'boss';
+    platform.advance(7_500);
+    await settled();
+    expect(first.rows('renew')).toEqual([]);
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNKNOWN' } }]);
+    platform.advance(0);
+    await welcome(platform);
+    expect(helloOn(platform.socket).token).toBe('token of boss');
+  });
+
+  test('the server takes one user for somebody else than before → as without an option', async () => {
+    const { platform, connection } = await startPageOpen();
+    platform.socket.lose();
+    const sink = submit(connection, readX);
+    platform.advance(100);
+    await welcome(platform, { principal: 'tag of eve' });
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE', retryable: false } }]);
+  });
+});
+
+describe('sessions', () => {
+  test('of the former → have ended, also when she comes back; those of the other go on', async () => {
+    const { page, platform, connection } = await startPageOpen();
+    const [former] = [connection.openSession(['0.seen.signature'])];
+    page.user = 'boss';
+    const own = connection.openSession();
+    platform.advance(0);
+    await welcome(platform);
+    const bosses = submit(connection, readX, quietContext({ session: own }));
+    const others = submit(connection, readX, quietContext({ session: former }));
+    page.user = 'ada';
+    const late = submit(connection, readX, quietContext({ session: former }));
+    const ended = { code: 'INVALID_ARGUMENT', field: 'session' };
+    expect([others.calls, late.calls]).toMatchObject([[{ error: ended }], [{ error: ended }]]);
+    expect(bosses.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
+  });
+});
+
+describe('nobody can be told', () => {
+  test.each([
+    ['no text', () => undefined as never, { code: 'INVALID_ARGUMENT', field: 'principal' }],
+    [
+      'an error',
+      () => {
+        throw new TypeError('user is null');
+      },
+      new TypeError('user is null'),
+    ],
+  ])(
+    'the function gives %s → the operation fails with that, and no connection is greeted',
+    async (_, principal, error) => {
+      const { platform, connection, states } = startPage({ principal });
+      const sink = submit(connection, readX);
+      expect(sink.calls).toMatchObject([{ error }]);
+      platform.socket.open();
+      await settled();
+      expect(hellos(platform)).toEqual([]);
+      expect(states.at(-1)).toBe('waiting');
+    },
+  );
+
+  test.each([
+    ['principal', { principal: 7 as never }],
+    ['token', { principal: () => 'ada', token: 'a text is for one user only' }],
+  ])('%s → refused', (field, options) => {
+    expect(() => start(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error);
+  });
+
+  test('a closed client → stays closed, whoever comes', async () => {
+    const { page, platform, connection } = await startPageOpen();
+    platform.socket.lose(4401, 'refused');
+    page.user = 'boss';
+    const sink = submit(connection, readX);
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED', retryable: false } }]);
+  });
+});
+
+describe('without the option', () => {
+  test('what waits for the first connection → goes out under the token of whoever submitted it', async () => {
+    const { page, platform, connection } = startPage({ principal: undefined });
+    submit(connection, writeX);
+    page.user = 'boss';
+    await settled();
+    platform.socket.lose();
+    platform.advance(100);
+    await welcome(platform);
+    expect(hellos(platform)).toMatchObject([{ token: 'token of ada' }]);
+    expect(page.asked).toBe(1);
+  });
+
+  test('no connection for long → a fresh token, since the other may have ended', async () => {
+    const { platform, connection, page } = startPage({ principal: undefined });
+    submit(connection, writeX);
+    await settled();
+    platform.advance(20_000);
+    await welcome(platform);
+    expect(page.asked).toBe(2);
+  });
+});
