@@ -180,9 +180,10 @@ test('primary-backup: sequential: the limit of a level has passed before its tur
   const backup = vi.fn<Tier>(hang);
   const tiers = { cache: () => cache.promise, backup, primary: () => 'p' };
   const client = createClient(levels(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }), { clock });
-  const read = client.invoke(get('x'), { levelTimeoutsMs: { backup: 20 } });
+  const told = outcome(client.invoke(get('x'), { levelTimeoutsMs: { backup: 20 } }));
   await clock.advance(20);
   cache.resolve('c');
-  expect(await read).toBe('p');
+  await turn();
   expect(backup).not.toHaveBeenCalled();
+  expect(told.now).toBe('p');
 });
