@@ -62,7 +62,9 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is unde
     ]);
     await turn();
     cache.resolve('kept');
-    expect((await settled).map(({ value, level }) => [value, level])).toEqual(Array(4).fill(['kept', 'cache']));
+    expect((await settled).map(({ value, level }) => [value, level])).toEqual(
+      Array.from({ length: 4 }, () => ['kept', 'cache']),
+    );
   });
 
   test.each([
