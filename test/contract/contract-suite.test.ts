@@ -128,7 +128,7 @@ test('contract suite: it takes any operation → caught', async () => {
 test('contract suite: the strongest level fails, and takes a weaker view with it → caught', async () => {
   const submitting = (isHeard: boolean): ContractSubject =>
     faulty(
-      submitBy((submit) => (operation, levels, sink, context) => {
+      submitBy((submit) => (operation, _, sink, context) => {
         const fail = (): void => sink.fail(new CorrectableError('UNAVAILABLE', 'offline'), 'strong');
         if (!isHeard) fail();
         const heard: Sink = {

@@ -4,6 +4,7 @@ import { redblue, type ConnectionState, type RedBlueLevels } from '../../../src/
 import { createClient, type AnyClient } from '../../../src/correctable/client.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
 import type { CorrectableError } from '../../../src/correctable/errors.ts';
+import type { Levels } from '../../../src/correctable/level.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
 import { notes } from './contract.ts';
 
@@ -20,7 +21,7 @@ interface SignedIn {
 
 const section = (id: string): HTMLElement => document.querySelector(`#${id}`)!;
 let here: SignedIn | undefined;
-let note: Correctable<string | null, readonly string[], string> | undefined;
+let note: Correctable<string | null, Levels, string> | undefined;
 
 function signIn(user: string): void {
   localStorage.setItem(REMEMBERED, user);

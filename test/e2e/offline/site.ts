@@ -30,17 +30,20 @@ const SERVICE = defineService(notes, {
   },
 });
 
+/** What is served, by path. */
+type Files = ReadonlyMap<string, readonly [type: string, body: string]>;
+
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 export class NotesSite implements AsyncDisposable {
   /** How many reads the gateway has let in. */
   reads = 0;
-  readonly #files: ReadonlyMap<string, readonly [type: string, body: string]>;
+  readonly #files: Files;
   readonly #deployment: Embedded<'here'> = createEmbedded(SERVICE, { sites: ['here'] });
   #port = 0;
   #open: { readonly server: Server; readonly listener: GatewayListener } | undefined;
 
-  private constructor(files: NotesSite['#files']) {
+  private constructor(files: Files) {
     this.#files = files;
   }
 
