@@ -2,6 +2,7 @@
  * Lines that must not be broken unseen: each names the rule that it stands for (of docs/spec), and the command that fails
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
+import { BINDING_MUTANTS } from './bindings.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
@@ -14,6 +15,7 @@ import { WIRE_MUTANTS } from './wire.mjs';
 
 /** @type {readonly Mutant[]} */
 export const MUTANTS = [
+  ...BINDING_MUTANTS,
   ...CORE_MUTANTS,
   ...CORE_MADE_MUTANTS,
   ...CORE_POLICY_MUTANTS,

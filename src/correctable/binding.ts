@@ -152,7 +152,8 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
    * stronger level that the operation has answers instead, and where it has none, its strongest, as `final`: either way
    * labelled with the level achieved. So the stronger one does where the strongest requested level of an update fails or
-   * comes too late: a weaker level than its final never fails an update.
+   * comes too late: a weaker level than its final never fails an update. Where the final of a read fails while a weaker
+   * level is under way, that is awaited first, for a bounded time: nobody hears of it after the failure.
    *
    * What it throws fails the operation. Where it returns a promise, the end of that promise is the end of the
    * submission: without a final view by then the operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.

@@ -1,5 +1,5 @@
 /** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
-import { answersEachLevel, declaresLevels, failsTyped, keepsSessions } from './contract/answers.ts';
+import { answersEachLevel, declaresLevels, failsTyped, hearsWeaker, keepsSessions } from './contract/answers.ts';
 import { ordersViews, refusesUnknown, speaksInOrder, tellsPreliminaries } from './contract/answers.ts';
 import { keepsEqualSteps, keepsManyHistories, keepsOneHistory } from './contract/histories.ts';
 import { closes, closesForClients, closesOneOfSeveral, closesUpdates } from './contract/leaving.ts';
@@ -49,6 +49,11 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
       test(`update: weaker levels ${what} → the final answers, whatever was requested`, () =>
         answersWithoutWeak(stage, open));
     }
+    const { failing, strongless } = subject;
+    if (strongless !== undefined) {
+      test('read: the strongest level fails at once → weaker views under way, then the failure', () =>
+        hearsWeaker(stage, strongless));
+    }
     test('history: strongest level only → each update once, versions never go back', () =>
       keepsOneHistory(stage, true));
     test('history: all levels → the same finals, whatever the preliminary views were', () =>
@@ -67,7 +72,6 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('close: the binding itself → what is under way ends, nothing is told after', () => closes(stage));
     test('close: an update under way → done, UNKNOWN, or certainly not done', () => closesUpdates(stage));
     test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(stage));
-    const { failing } = subject;
     if (failing !== undefined) test('failure: the final fails → a typed error', () => failsTyped(stage, failing));
   });
 }

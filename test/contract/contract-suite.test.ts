@@ -124,3 +124,28 @@ test('contract suite: one client of a shared binding closes it for all → caugh
 test('contract suite: it takes any operation → caught', async () => {
   expect(await failuresOf(faulty(() => ({ supports: () => true })))).toContain('operation: unknown → UNSUPPORTED');
 });
+
+test('contract suite: the strongest level fails, and takes a weaker view with it → caught', async () => {
+  const submitting = (isHeard: boolean): ContractSubject =>
+    faulty(
+      submitBy((submit) => (operation, _, sink, context) => {
+        const fail = (): void => sink.fail(new CorrectableError('UNAVAILABLE', 'offline'), 'strong');
+        if (!isHeard) fail();
+        const heard: Sink = {
+          update(...view) {
+            const seq = sink.update(...view);
+            fail();
+            return seq;
+          },
+          confirm() {},
+          fail() {},
+        };
+        submit(operation, ['weak'], heard, context);
+      }),
+    );
+  const name = 'read: the strongest level fails at once → weaker views under way, then the failure';
+  const failures = async (isHeard: boolean): Promise<string[]> =>
+    failuresOf({ ...faulty(() => ({})), strongless: submitting(isHeard).open });
+  expect(await failures(false)).toContain(name);
+  expect(await failures(true)).toEqual([]);
+});

@@ -39,6 +39,13 @@ function threeTiers(mode: Mode, weak?: Tier, delayMs = 0): Binding<readonly ['ca
   });
 }
 
+/** A backup that takes its time, and no primary. */
+function offline(mode: Mode): Binding<readonly ['backup', 'primary']> {
+  const backup: Tier = () => new Promise((resolve) => setTimeout(resolve, 1, { n: 1 }));
+  const primary: Tier = () => Promise.reject(new Error('offline'));
+  return primaryBackup({ levels: ['backup', 'primary'], mode, tiers: { backup, primary } });
+}
+
 for (const mode of ['parallel', 'sequential'] as const) {
   keepsContract({
     name: `primary-backup, ${mode}`,
@@ -47,6 +54,7 @@ for (const mode of ['parallel', 'sequential'] as const) {
     read: get('k'),
     expected: { n: 1 },
     slow: async () => ({ binding: threeTiers(mode, undefined, 300) }),
+    strongless: async () => ({ binding: offline(mode) }),
     weakless: {
       fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
       'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),

@@ -40,6 +40,7 @@ export interface PrimaryBackupOptions<L extends Levels> extends LevelsOptions {
  * A binding whose levels are functions: the names of the levels, weakest first, and what answers at each of them.
  *
  * A tier that throws fails its level only, while a stronger one is pending; a tier that returns `noAnswer` is skipped.
+ * Where the strongest fails, weaker ones that are still under way are heard first, for 1,000 ms at most.
  * The names are in a list of their own because the order of an object's keys says nothing to the compiler, and tools that
  * sort keys would make the cache the strongest level, which gets the updates.
  *

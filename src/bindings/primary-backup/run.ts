@@ -1,7 +1,8 @@
 /** One operation on its way through the tiers. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { isLetGo } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { systemClock, type Timer } from '../../correctable/clock.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { follow } from '../../correctable/subscribe.ts';
@@ -10,6 +11,9 @@ import { TierCall, type Tier } from './tier.ts';
 
 /** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
 export type Mode = 'sequential' | 'parallel';
+
+/** The failure of a read waits for this long, at most, for views of weaker tiers that are still under way. */
+const WEAKER_WAIT_MS = 1_000;
 
 /** What a run works on. */
 export interface RunOptions {
@@ -32,6 +36,8 @@ export class Run {
   readonly #calls = new Set<TierCall>();
   readonly #startedAtMs = performance.now();
   #stopped = false;
+  /** What becomes of the weaker tiers of a read, weakest first. */
+  readonly #weaker: Promise<Outcome>[] = [];
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -58,18 +64,16 @@ export class Run {
   /** Only the strongest tier executes an update: its answer is final, whatever weaker level was asked for. */
   async #fromStrongest(): Promise<void> {
     const { all } = this.#options;
-    if ((await this.#ask(all[all.length - 1] as string)) === 'skipped') this.#failUnanswered();
+    if ((await this.#ask(all[all.length - 1] as string)) === 'skipped') await this.#failUnanswered();
   }
 
   async #read(): Promise<void> {
     const { requested, mode } = this.#options;
-    const weaker = requested.slice(0, -1);
-    if (mode === 'parallel') {
-      for (const level of weaker) void this.#ask(level);
-      return this.#decide();
-    }
-    for (const level of weaker) {
-      await this.#askUntilLate(level);
+    for (const level of requested.slice(0, -1)) {
+      const asked = this.#askUntilLate(level);
+      this.#weaker.push(asked);
+      if (mode === 'parallel') continue;
+      await asked;
       if (this.#isUnwanted()) return;
     }
     await this.#decide();
@@ -82,7 +86,7 @@ export class Run {
     for (const level of all.slice(from)) {
       if ((await this.#ask(level)) !== 'skipped' || this.#isUnwanted()) return this.#abortCalls();
     }
-    this.#failUnanswered();
+    await this.#failUnanswered();
     this.#abortCalls();
   }
 
@@ -91,19 +95,18 @@ export class Run {
     for (const call of this.#calls) call.abort();
   }
 
-  /** Goes on to the next tier once the time limit of the level has passed: the client counts it as failed. */
-  async #askUntilLate(level: string): Promise<void> {
+  /** What becomes of a tier; it has failed once the time limit of its level has passed, as the client counts it too. */
+  #askUntilLate(level: string): Promise<Outcome> {
     const late = this.#options.context.levelSignals?.[level];
-    const asked = this.#ask(level);
-    if (late === undefined) await asked;
-    else
-      await new Promise<void>((resolve) => {
-        const unfollow = follow(late, () => resolve());
-        void asked.then(() => {
-          unfollow();
-          resolve();
-        });
+    if (late === undefined) return this.#ask(level);
+    if (late.aborted) return Promise.resolve('failed');
+    return new Promise((resolve) => {
+      const unfollow = follow(late, () => resolve('failed'));
+      void this.#ask(level).then((outcome) => {
+        unfollow();
+        resolve(outcome);
       });
+    });
   }
 
   async #ask(level: string): Promise<Outcome> {
@@ -120,7 +123,7 @@ export class Run {
       }
       return 'answered';
     } catch (error) {
-      if (!this.#stopped) this.#fail(error, level);
+      await this.#fail(error, level);
       return 'failed';
     } finally {
       this.#calls.delete(call);
@@ -129,22 +132,54 @@ export class Run {
   }
 
   /** The failure of a level that was not requested, a substitute, is the failure of the operation. */
-  #fail(error: unknown, level: string): void {
+  async #fail(error: unknown, level: string): Promise<void> {
     const { requested, sink } = this.#options;
-    if (requested.includes(level)) sink.fail(error, level);
-    else sink.fail(error);
+    const rank = requested.indexOf(level);
+    if (rank < 0 || rank === requested.length - 1) await this.#hearWeaker(error, level);
+    if (this.#stopped) return;
+    if (rank < 0) sink.fail(error);
+    else sink.fail(error, level);
   }
 
-  #failUnanswered(): void {
+  async #failUnanswered(): Promise<void> {
     if (this.#stopped) return;
-    const { operation, requested } = this.#options;
-    this.#options.sink.fail(
-      new CorrectableError(
-        'CLOSED_WITHOUT_FINAL',
-        `no tier answered '${operation.name}' at '${requested[requested.length - 1]}' or stronger: ` +
-          'let the strongest tier return a value or throw, not noAnswer',
-      ),
+    const { operation, requested, sink } = this.#options;
+    const level = requested[requested.length - 1] as string;
+    const error = new CorrectableError(
+      'CLOSED_WITHOUT_FINAL',
+      `no tier answered '${operation.name}' at '${level}' or stronger: ` +
+        'let the strongest tier return a value or throw, not noAnswer',
     );
+    await this.#hearWeaker(error, level);
+    if (!this.#stopped) sink.fail(error);
+  }
+
+  /**
+   * Before the whole fails: waits until no weaker tier can show anything better, but not for long. What they have is worth
+   * most where nothing stronger can be had, and nobody would hear of it afterwards. A deadline that passes meanwhile ends
+   * the operation, and says what has failed.
+   */
+  async #hearWeaker(failure: unknown, level: string): Promise<void> {
+    if (this.#weaker.length === 0 || this.#stopped) return;
+    const { context } = this.#options;
+    const obstacle = isCorrectableError(failure)
+      ? failure
+      : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, { cause: failure });
+    context.whereabouts = { mayHaveLeft: true, obstacle };
+    let timer: Timer | undefined;
+    const inTime = new Promise<void>((resolve) => {
+      timer = systemClock.setTimer(resolve, WEAKER_WAIT_MS);
+      // Whoever waits has a deadline, which keeps the process alive.
+      timer.hold?.(false);
+    });
+    await Promise.race([this.#bestOfWeaker(), inTime]);
+    timer?.cancel();
+    if (context.signal.aborted) this.#stopped = true;
+  }
+
+  /** Resolves once one has answered and all above it have not: those below it are of no use any more. */
+  async #bestOfWeaker(): Promise<void> {
+    for (const asked of this.#weaker.toReversed()) if ((await asked) === 'answered') return;
   }
 
   /** The answer of a slow tier is told to nobody who has left. An update is told: it was done. */

@@ -21,6 +21,7 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   const { sink, session } = call;
   const startedAtMs = performance.now();
   let isOver = false;
+  let weakTold: Promise<unknown> | undefined;
   const tellWeak = async (): Promise<boolean> => {
     // Not what the session has seen by now: an answer that came after this one may be newer.
     const { value, zxid, ...details } = await read(reader, false);
@@ -33,9 +34,12 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
     // Where the server is behind the session, the next stronger level answers.
     if (await tellWeak()) return;
   } else if (wants(call, 'weak')) {
-    tellWeak().catch((error: unknown) => sink.fail(correctableError(error), 'weak'));
+    weakTold = tellWeak().catch((error: unknown) => sink.fail(correctableError(error), 'weak'));
   }
-  const { value, zxid, ...details } = await read(writer, true);
+  const synced = read(writer, true);
+  // What the follower has is worth most where the leader cannot be had: it goes first.
+  await synced.catch(() => weakTold);
+  const { value, zxid, ...details } = await synced;
   isOver = true;
   session?.advanceTo(zxid);
   if (!isLetGo(call.context, startedAtMs)) sink.update(value, 'strong', details);

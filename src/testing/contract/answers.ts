@@ -5,6 +5,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
 import { isVersionOlder, Listener } from './listener.ts';
 import type { Stage } from './stage.ts';
+import type { OpenBinding } from './subject.ts';
 
 /** So often a read is tried: a final view may overtake a preliminary one now and then. */
 const READS = 20;
@@ -100,6 +101,20 @@ async function readOnce(stage: Stage, binding: Binding): Promise<Listener> {
   const listener = Listener.submit(binding, read);
   await stage.within(listener.closed, `${nameOf(read)}, asked for all levels: neither a final view nor a failure`);
   return listener;
+}
+
+/** After the failure nobody hears of a weaker view, and where nothing stronger can be had it is all there is. */
+export async function hearsWeaker(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
+  const { read } = stage.subject;
+  await stage.withClient(async (client) => {
+    const error = await failureOf(client.invoke(read));
+    hold(isCorrectableError(error), () => `${nameOf(read)}, whose strongest level is to fail: ${tell(error)}`);
+    hold(
+      error.lastView !== undefined,
+      `${nameOf(read)}: fails before the view of a weaker level that was under way`,
+      error,
+    );
+  }, open);
 }
 
 export async function keepsSessions(stage: Stage): Promise<void> {

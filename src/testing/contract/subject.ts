@@ -64,6 +64,11 @@ export interface ContractSubject {
    */
   readonly weakless?: Readonly<Record<string, () => Promise<OpenBinding>>>;
   /**
+   * A binding like that of `open` whose strongest level fails at once, of a read, while a weaker one is still under way and
+   * has a view, where there can be such: what is to be had offline.
+   */
+  readonly strongless?: () => Promise<OpenBinding>;
+  /**
    * A binding like that of `open` whose reads take half a second or so, where there can be such: a faster one has answered
    * before anybody can tell whether it minds that nobody waits any more.
    */

@@ -60,10 +60,10 @@ function flagsOf(given: Readonly<Record<string, unknown>>): Flags {
 
 async function runSeeds(flags: Flags): Promise<number> {
   const { jobs, json, profile, seed } = flags;
-  const startedAtMs = Date.now();
+  const startedAtMs = performance.now();
   const result = jobs === 1 ? runBatch(flags) : await runDealt(flags, jobs, (sum) => showProgress(sum, flags));
   const { runs, counted, faults, coverage } = result;
-  const seconds = (Date.now() - startedAtMs) / 1000;
+  const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   if (json === true) {
     console.log(JSON.stringify({ runs, counted, profile, firstSeed: seed, faults, seconds, coverage }));
   } else {

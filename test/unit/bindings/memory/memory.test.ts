@@ -256,3 +256,25 @@ test('timers are faked, the clock is not → views arrive with the timers', asyn
     vi.useRealTimers();
   }
 });
+
+test.each([-3_600_000, 3_600_000])(
+  'the wall clock is set by %i ms while operations are under way → delays and limits last as long as they do',
+  async (byMs) => {
+    const wallNow = Date.now.bind(Date);
+    const client = createClient(memory({ delaysMs: { weak: 20, strong: 30 } }));
+    const lasting = async (options?: { readonly timeoutMs: number }): Promise<number> => {
+      const from = performance.now();
+      await client.invoke(get('k'), options).catch(() => {});
+      return performance.now() - from;
+    };
+    await client.invoke(get('k')).when('weak'); // its final is under way
+    const before = lasting();
+    vi.spyOn(Date, 'now').mockImplementation(() => wallNow() + byMs);
+    try {
+      const lastedMs = await Promise.all([before, lasting(), lasting({ timeoutMs: 10 })]);
+      expect(lastedMs.map((ms, at) => ms > [28, 28, 8][at]! && ms < 60_000)).toEqual([true, true, true]);
+    } finally {
+      vi.restoreAllMocks();
+    }
+  },
+);

@@ -2,29 +2,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
-import type { Correctable } from '../../../../src/correctable/correctable.ts';
-import type { Levels } from '../../../../src/correctable/level.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
+import { deferred, seen } from './set-up.ts';
 
 const LEVELS = ['cache', 'backup', 'primary'] as const;
-
-/** A promise that the test settles. */
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
-}
-
-async function seen<T, L extends Levels, F extends string>(views: Correctable<T, L, F>): Promise<string[]> {
-  const shown: string[] = [];
-  for await (const { level, value, final } of views) shown.push(`${level}=${String(value)}${final ? '!' : ''}`);
-  return shown;
-}
 
 describe('primary-backup: reads', () => {
   test.each(['parallel', 'sequential'] as const)('three tiers, %s → three views, weakest first', async (mode) => {

@@ -1,0 +1,48 @@
+/** Of bindings: what they tell where a level fails (docs/spec/correctable.md, C6). */
+import { unit } from './commands.mjs';
+
+/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
+const ofTiers = (name, line, replacement) => ({
+  name,
+  rule: 'correctable C6',
+  file: 'src/bindings/primary-backup/run.ts',
+  line,
+  replacement,
+  command: unit('bindings/primary-backup/primary-away.test.ts'),
+});
+
+/** @type {readonly import('./listed.mjs').Mutant[]} */
+export const BINDING_MUTANTS = [
+  ofTiers(
+    'a read fails before the weaker tiers under way have told',
+    'await Promise.race([this.#bestOfWeaker(), inTime]);',
+    '',
+  ),
+  ofTiers(
+    'a weaker tier that hangs hides the failure',
+    'await Promise.race([this.#bestOfWeaker(), inTime]);',
+    'await this.#bestOfWeaker();',
+  ),
+  ofTiers(
+    'a failure waits for tiers that can show nothing better',
+    "if ((await asked) === 'answered') return;",
+    'await asked;',
+  ),
+  ofTiers('the wait for weaker tiers keeps the process alive', 'timer.hold?.(false);', ''),
+  ofTiers(
+    'a failure waits for a tier whose limit has passed',
+    "follow(late, () => resolve('failed'))",
+    'follow(late, () => {})',
+  ),
+  ofTiers(
+    'a tier whose limit has passed is asked in its turn',
+    "if (late.aborted) return Promise.resolve('failed');",
+    '',
+  ),
+  ofTiers(
+    'a deadline does not say what has failed before it',
+    'context.whereabouts = { mayHaveLeft: true, obstacle };',
+    '',
+  ),
+  ofTiers('who has left is told of the failure', 'if (context.signal.aborted) this.#stopped = true;', ''),
+];

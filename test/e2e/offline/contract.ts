@@ -1,0 +1,11 @@
+/** The notes of the offline page: each user has one, which nobody else may see. */
+import { z } from 'zod';
+import { defineContract, operation } from '../../../src/bindings/redblue/index.ts';
+
+const owner = z.string();
+const key = (args: { owner: string }): string => args.owner;
+
+export const notes = defineContract('notes', {
+  write: operation({ effect: 'update', args: z.object({ owner, text: z.string() }), result: z.null(), key }),
+  read: operation({ effect: 'read', args: z.object({ owner }), result: z.string().nullable(), key }),
+});

@@ -1,0 +1,191 @@
+/** What primary-backup does with the views of weaker tiers where the strongest one fails at once: offline, they are all there is. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { levels, noAnswer, type Mode, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
+import { createClient, type Client } from '../../../../src/correctable/client.ts';
+import type { CorrectableError } from '../../../../src/correctable/errors.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { virtualClock, type VirtualClock } from '../../../../src/testing/index.ts';
+import { deferred } from './set-up.ts';
+
+const OFFLINE = new Error('offline');
+const offline: Tier = () => Promise.reject(OFFLINE);
+const hang: Tier = () => new Promise(() => {});
+
+/** All that can be done in this turn of the event loop. */
+const turn = (): Promise<void> => new Promise(setImmediate);
+
+type Deferred = ReturnType<typeof deferred<unknown>>;
+
+/** A cache that the test answers for, in front of an origin that fails at once. */
+function offlineStore(mode: Mode = 'parallel'): {
+  client: Client<readonly ['cache', 'origin']>;
+  cache: Deferred;
+} {
+  const cache = deferred<unknown>();
+  return {
+    client: createClient(levels(['cache', 'origin'], { cache: () => cache.promise, origin: offline }, { mode })),
+    cache,
+  };
+}
+
+/** What becomes of it: `'open'` while it has not ended. */
+function outcome(result: PromiseLike<unknown>): { now: unknown } {
+  const told: { now: unknown } = { now: 'open' };
+  result.then(
+    (value) => (told.now = value),
+    (error: unknown) => (told.now = error),
+  );
+  return told;
+}
+
+describe('primary-backup: the strongest tier fails at once, a weaker one is under way', () => {
+  test.each(['parallel', 'sequential'] as const)('%s → its view is shown first, then the failure', async (mode) => {
+    const { client, cache } = offlineStore(mode);
+    const read = client.invoke(get('x'));
+    const told: string[] = [];
+    read.onUpdate((value, { level }) => told.push(`${level}=${String(value)}`));
+    read.onError(({ code, cause }) => told.push(`${code} ${String(cause)}`));
+    await turn();
+    expect(told).toEqual([]);
+    cache.resolve('kept');
+    await turn();
+    expect(told).toEqual(['cache=kept', 'FINAL_FAILED Error: offline']);
+  });
+
+  test('settle, when → have the weaker view', async () => {
+    const { client, cache } = offlineStore();
+    const settled = Promise.all([
+      client.invoke(get('x')).settle({ orLatest: true }),
+      client.invoke(get('x')).settle({ enough: ({ level }) => level === 'cache' }),
+      client.invoke(get('x')).when('cache'),
+      client.invoke(get('x')).settle({ withinMs: 60_000, orLatest: true }),
+    ]);
+    await turn();
+    cache.resolve('kept');
+    expect((await settled).map(({ value, level }) => [value, level])).toEqual(
+      Array.from({ length: 4 }, () => ['kept', 'cache']),
+    );
+  });
+
+  test.each([
+    ['misses', (cache: Deferred) => cache.resolve(noAnswer)],
+    ['fails', (cache: Deferred) => cache.reject(new Error('no cache'))],
+  ])('it %s → the failure, at once', async (_, end) => {
+    const { client, cache } = offlineStore();
+    const told = outcome(client.invoke(get('x')));
+    end(cache);
+    await turn();
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
+  });
+
+  test('the strongest has no answer, none is stronger → the weaker view, then CLOSED_WITHOUT_FINAL', async () => {
+    const cache = deferred<string>();
+    const client = createClient(levels(['cache', 'origin'], { cache: () => cache.promise, origin: () => noAnswer }));
+    const told = outcome(client.invoke(get('x')));
+    await turn();
+    cache.resolve('kept');
+    await turn();
+    expect(told.now).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'kept' } });
+  });
+
+  test('three tiers → waits for those only that may still show more than is known', async () => {
+    const backup = deferred<string>();
+    const tiers = { cache: hang, backup: () => backup.promise, primary: offline };
+    const client = createClient(levels(['cache', 'backup', 'primary'], tiers));
+    const told = outcome(client.invoke(get('x')));
+    await turn();
+    expect(told.now).toBe('open');
+    backup.resolve('newer than the cache');
+    await turn();
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', lastView: { level: 'backup' } });
+  });
+
+  test('an update → fails at once: no weaker tier was asked', async () => {
+    const { client } = offlineStore();
+    const told = outcome(client.invoke(put('x', 1)));
+    await turn();
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
+  });
+});
+
+describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const hanging = (): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isTold: () => boolean } => {
+    let signal: AbortSignal | undefined;
+    const cache: Tier = (_, context) => {
+      signal = context.signal;
+      return new Promise(() => {});
+    };
+    const clock = virtualClock();
+    const client = createClient(levels(['cache', 'origin'], { cache, origin: offline }), { clock });
+    return { client, clock, isTold: () => signal?.aborted === true };
+  };
+
+  test('→ the failure after a second, and the tier is told', async () => {
+    const { client, isTold } = hanging();
+    const told = outcome(client.invoke(get('x')));
+    await turn();
+    await vi.advanceTimersByTimeAsync(999);
+    expect([told.now, isTold()]).toEqual(['open', false]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE, levelErrors: { origin: OFFLINE } });
+    expect(isTold()).toBe(true);
+  });
+
+  test('the deadline comes first → it ends the read, and says what failed', async () => {
+    const { client, clock, isTold } = hanging();
+    const told = outcome(client.invoke(get('x'), { timeoutMs: 50 }));
+    await turn();
+    await clock.advance(50);
+    expect(told.now).toMatchObject({ code: 'UNAVAILABLE', cause: { code: 'FINAL_FAILED', cause: OFFLINE } });
+    expect(isTold()).toBe(true);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(client.drops.closed).toBe(0);
+  });
+
+  test('the time limit of its level passes → the failure', async () => {
+    const { client, clock } = hanging();
+    const told = outcome(client.invoke(get('x'), { levelTimeoutsMs: { cache: 20 } }));
+    await turn();
+    expect(told.now).toBe('open');
+    await clock.advance(20);
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
+  });
+
+  test('it is cancelled, or the client closed → at once, and nobody is told twice', async () => {
+    const { client } = hanging();
+    const [left, open] = [client.invoke(get('x')), client.invoke(get('y'))];
+    const told = [outcome(left), outcome(open)];
+    await turn();
+    left.cancel();
+    await client.close();
+    expect(told.map(({ now }) => (now as CorrectableError).code)).toEqual(['ABORTED', 'UNAVAILABLE']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(client.drops.closed).toBe(1);
+  });
+
+  test('its failure is known, and its view taken early → the wait keeps no process alive', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const { client } = hanging();
+    outcome(client.invoke(get('x')));
+    await turn();
+    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect(handles.map((handle) => handle.hasRef())).toEqual([false]);
+  });
+});
+
+test('primary-backup: sequential: the limit of a level has passed before its turn → its tier is not asked', async () => {
+  const clock = virtualClock();
+  const cache = deferred<unknown>();
+  const backup = vi.fn<Tier>(hang);
+  const tiers = { cache: () => cache.promise, backup, primary: () => 'p' };
+  const client = createClient(levels(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }), { clock });
+  const told = outcome(client.invoke(get('x'), { levelTimeoutsMs: { backup: 20 } }));
+  await clock.advance(20);
+  cache.resolve('c');
+  await turn();
+  expect(backup).not.toHaveBeenCalled();
+  expect(told.now).toBe('p');
+});
