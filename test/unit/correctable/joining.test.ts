@@ -132,6 +132,16 @@ test.each([
   expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
 });
 
+test('C11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
+  const few = scriptedBinding(['causal', 'strong']);
+  const more = scriptedBinding(['near', 'causal', 'strong']);
+  const levels = ['causal', 'strong'] as const;
+  const joined = all([createClient(few).invoke(get('a')), createClient(more).invoke(get('b'), { levels })]);
+  few.calls[0]!.view(1, 'strong');
+  more.calls[0]!.view(2, 'causal');
+  expect(joined.latest?.level).toBe('preliminary');
+});
+
 test('C11: all of parts by name → values by name, level by level', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
