@@ -183,7 +183,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   check(given?.submitOperation, 'binding', 'give one, as createClient(memory())');
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
-  const ladder = declareLevels(levels, given);
+  const ladder = declareLevels(levels);
   const weakest = ladder.all[0]!;
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);

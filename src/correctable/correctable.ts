@@ -1,6 +1,6 @@
 /** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
 import type { CorrectableError } from './errors.ts';
-import type { Levels } from './level.ts';
+import type { Common, Levels } from './level.ts';
 import type { FinalView, PreliminaryView, View, ViewFrom } from './view.ts';
 
 /** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
@@ -151,7 +151,7 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
   settle(options?: UntilFinal): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
   /** The first view at `level` or above; fails with `LEVEL_NOT_REACHED` where none comes. */
-  when<Q extends Levels, G extends string, K extends Q[number]>(
+  when<Q extends Levels, G extends string, K extends Common<Q>>(
     this: Correctable<T, Q, G>,
     level: K,
     options?: WhenOptions,

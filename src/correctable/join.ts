@@ -7,11 +7,11 @@ import { isThenable } from './given.ts';
 import { Handle } from './handle.ts';
 import type { Ladder } from './ladder.ts';
 import { declareLevels, rankOf, sameNames } from './ladder.ts';
-import type { Levels } from './level.ts';
+import type { IsUnion, Levels } from './level.ts';
 import { failByPart, Source, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
-/** The levels of a join over several bindings, whose own levels do not compare. */
+/** The levels of a join whose parts have others each, which do not compare. */
 export type JoinedLevels = readonly ['preliminary', 'final'];
 
 type Part = Correctable<unknown, Levels, string>;
@@ -24,16 +24,25 @@ export type ValuesOf<P> = {
   -readonly [I in keyof P]: P[I] extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
-/** The levels of the parts where all have the same; otherwise, and where they come from several bindings, two. */
-export type LevelsOf<P> =
-  (P extends readonly Part[] ? P[number] : P[keyof P]) extends Correctable<infer _T, infer L, infer _F>
-    ? L | JoinedLevels
-    : JoinedLevels;
+/** The levels of the parts where all have the same; otherwise two; where that is not known, either. */
+export type LevelsOf<P> = JoinOf<P extends readonly Part[] ? P[number] : P[keyof P]>;
+
+type JoinOf<C> = [C] extends [Correctable<unknown, infer L, string>]
+  ? IsUnion<L> extends false
+    ? L
+    : false extends HasOneList<C>
+      ? L | JoinedLevels
+      : JoinedLevels
+  : JoinedLevels;
+
+/** Whether it is known which levels a part has; of each of a union. */
+type HasOneList<C> =
+  C extends Correctable<unknown, infer L, string> ? (IsUnion<L> extends false ? true : false) : never;
 
 /**
- * All of `parts`, a list or an object, as one Correctable of their values. Parts of one binding count at every level that
- * they have reached, so the join has the level of its weakest part; over several bindings there is `preliminary`, then
- * `final`. Fails as soon as one part fails.
+ * All of `parts`, a list or an object, as one Correctable of their values. Where all have the same levels, they count at
+ * every level that they have reached, each by its own store, so the join has the level of its weakest part; otherwise
+ * there is `preliminary`, then `final`. Fails as soon as one part fails.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for what is neither, and for a part that is no Correctable.
  * @example
@@ -66,7 +75,7 @@ function join(sources: readonly Source<unknown>[], toValues: (values: unknown[])
   const ladder = shared ?? JOINED;
   const joined = new Source<unknown>(ladder, sources[0]?.environment ?? defaultEnvironment, { refining: true });
   const views: AnyView[] = [];
-  // Levels of several bindings do not compare: there, a view is final or it is not.
+  // Levels of different lists do not compare: there, a view is final or it is not.
   const strength = ({ level, final }: AnyView): number => (shared ? rankOf(shared, level) : Number(final));
   let missing = sources.length;
   if (missing === 0) joined.update(toValues([]), 'final');
@@ -85,11 +94,11 @@ function join(sources: readonly Source<unknown>[], toValues: (values: unknown[])
   return joined;
 }
 
-/** The ladder of the sources where they have one binding and one request. */
+/** The ladder of the sources where all have the same levels, and the same of them were requested. */
 function sharedLadder([first, ...others]: readonly Source<unknown>[]): Ladder | undefined {
   if (first === undefined) return undefined;
-  const { all, requested, owner } = first.ladder;
+  const { all, requested } = first.ladder;
   const isSame = ({ ladder }: Source<unknown>): boolean =>
-    ladder.owner === owner && sameNames(ladder.all, all) && sameNames(ladder.requested, requested);
+    sameNames(ladder.all, all) && sameNames(ladder.requested, requested);
   return others.every(isSame) ? first.ladder : undefined;
 }

@@ -8,12 +8,10 @@ export interface Ladder {
   readonly requested: readonly string[];
   /** The rank of the strongest requested level: a view at this rank or above is final. */
   readonly strongest: number;
-  /** Whose levels these are: joins count level by level only within one owner (C11). */
-  readonly owner: object | undefined;
 }
 
 /** The ladder for levels declared by a binding or an executor, all of them requested. */
-export function declareLevels(levels: readonly string[], owner?: object): Ladder {
+export function declareLevels(levels: readonly string[]): Ladder {
   check(
     Array.isArray(levels) &&
       levels[0] &&
@@ -22,7 +20,7 @@ export function declareLevels(levels: readonly string[], owner?: object): Ladder
     'give different names, weakest first',
   );
   const all = [...levels];
-  return { all, requested: all, strongest: all.length - 1, owner };
+  return { all, requested: all, strongest: all.length - 1 };
 }
 
 /** The ladder of the same binding for a request of `levels`, in whatever order they are given. */

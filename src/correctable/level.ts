@@ -52,7 +52,8 @@ type WantedLevel<L extends Levels, S extends readonly string[]> = S extends unkn
     : AtLeast<L, Strongest<Requested<L, S>>>
   : never;
 
-type IsUnion<K, All = K> = K extends unknown ? ([All] extends [K] ? false : true) : never;
+/** Whether `K` is one of several. */
+export type IsUnion<K, All = K> = K extends unknown ? ([All] extends [K] ? false : true) : never;
 
 /** The union of level `K` of `L` and every level stronger than it. */
 export type AtLeast<L extends readonly string[], K extends string> = string extends L[number]
@@ -69,3 +70,10 @@ export type Requested<L extends Levels, S extends readonly string[]> = string ex
   : Subset<L, S[number]> extends infer R extends Levels
     ? R
     : never;
+
+/** What is a level in every list of the union `L`. */
+export type Common<L extends Levels> = (L extends unknown ? (level: L[number]) => void : never) extends (
+  level: infer K extends string,
+) => void
+  ? K
+  : never;

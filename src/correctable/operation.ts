@@ -25,7 +25,7 @@ export interface Operation<out T = unknown, out R extends Reach = Reach> {
    * Whether two results mean the same to the application; structural equality unless given. Decides `confirms` and
    * whether a speculation holds, never what is delivered.
    */
-  readonly equals?: (a: never, b: never) => boolean;
+  equals?(a: T, b: T): boolean;
   /** Carries the result type; never present at run time. */
   readonly [resultType]?: T;
   /** Carries the levels that its views can have; never present at run time. */

@@ -282,7 +282,7 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     site: (name) => {
       const driver = drivers[sites.indexOf(name)] ?? noSite(name, sites);
       let binding = bindings.get(name);
-      // The same one while it is open: results of one binding join level by level.
+      // The same one while it is open.
       if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
       return binding;
     },

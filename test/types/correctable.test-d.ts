@@ -1,4 +1,5 @@
 /** What the types promise: levels inferred from the binding, subsets as tuples, honest levels of the final view. */
+import type { Operation } from '../../src/index.ts';
 import { expectTypeOf, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import type {
@@ -267,11 +268,18 @@ test('isCorrectableError: a code → that of the error', () => {
   if (!isCorrectableError(typed, 'ABORTED')) expectTypeOf(typed).toEqualTypeOf<CorrectableError>();
 });
 
-test('all: values as a tuple; the levels of one binding, or the two of a join', () => {
+test('all: values as a tuple; the levels that all have, or the two of a join', async () => {
   const client = createClient(three);
   const joined = all([client.invoke(get<number>('a')), client.invoke(get<string>('b'))]);
+  expectTypeOf((await joined.when('strong')).level).toEqualTypeOf<'strong'>();
+  // @ts-expect-error all have the levels of their binding
+  void joined.when('preliminary');
+  const other = all([client.invoke(get<number>('a')), correctableOf('Ada')]);
+  expectTypeOf((await other.when('preliminary')).level).toEqualTypeOf<'preliminary' | 'final'>();
+  // @ts-expect-error nothing that both have
+  void other.when('strong');
   expectTypeOf(joined).toExtend<PromiseLike<readonly [number | undefined, string | undefined]>>();
-  joined.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number] | 'preliminary' | 'final'>());
+  joined.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number]>());
   expectTypeOf<JoinedLevels>().toEqualTypeOf<readonly ['preliminary', 'final']>();
 });
 
@@ -279,7 +287,7 @@ test('all: parts by name → values by name', async () => {
   const client = createClient(three);
   const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<string>('cart')) });
   expectTypeOf(await page).toEqualTypeOf<{ user: number | undefined; cart: string | undefined }>();
-  page.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number] | 'preliminary' | 'final'>());
+  page.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number]>());
   // @ts-expect-error a part that is no Correctable
   all({ user: 1 });
 });
@@ -306,4 +314,13 @@ test('all: parts whose names an interface says', () => {
   expectTypeOf<Awaited<ReturnType<typeof page>>>().toEqualTypeOf<{ user: string; cart: number }>();
   // @ts-expect-error one of them is no Correctable
   all({ user: correctableOf('Ada'), cart: 5 });
+});
+
+test('operation: equals takes two of its values', () => {
+  const read: Operation<{ id: number }> = { name: 'read', args: {}, effect: 'read', equals: (a, b) => a.id === b.id };
+  expectTypeOf(read).toExtend<Operation>();
+  const equals = (a: string, b: string): boolean => a === b;
+  // @ts-expect-error compares what the operation does not give
+  const wrong: Operation<number> = { name: 'read', args: {}, effect: 'read', equals };
+  expectTypeOf(wrong).not.toBeAny();
 });

@@ -4,7 +4,7 @@
  * than it took, so that it soon ends however fast rows change.
  */
 import type { CheckpointSource } from '../log/storage.ts';
-import { rowText } from './checkpoint-file.ts';
+import { rowText, type CheckpointRow } from './checkpoint-file.ts';
 
 /** Rows of one frame, as they stand in it. */
 export interface Slice {
@@ -24,7 +24,10 @@ const ASK_CHARACTERS = 128 * 1024;
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   #characters = SLICE_CHARACTERS;
-  #askRows = ROWS_AT_FIRST;
+  /** Taken, and not in a slice yet: where small rows are followed by large ones, far more was asked for than a slice bears. */
+  #taken: CheckpointRow[] = [];
+  /** What the rows that were asked for last amount to. */
+  #asked = { rows: 0, characters: 0 };
   #left = Infinity;
   #firstTaken = 0;
 
@@ -36,28 +39,33 @@ export class CheckpointSlices {
   take(): Slice {
     const rows: string[] = [];
     let characters = 0;
-    for (const [name, section] of Object.entries(this.#source.sections)) {
-      for (;;) {
-        if (characters >= this.#characters) return this.#partial(rows);
-        const asked = this.#askRows;
-        const taken = section.takeChanges(asked);
-        let takenCharacters = 0;
-        for (const [row, value] of taken) {
-          const text = rowText(value === undefined ? [name, row] : [name, row, value]);
-          takenCharacters += text.length;
-          rows.push(text);
-        }
-        characters += takenCharacters;
-        if (taken.length < asked) break;
-        const rowCharacters = Math.max(1, takenCharacters / taken.length);
-        this.#askRows = Math.min(ROWS_MAX, Math.max(1, Math.floor(ASK_CHARACTERS / rowCharacters)));
-      }
+    while (this.#taken.length > 0 || this.#ask()) {
+      if (characters >= this.#characters) return this.#partial(rows);
+      const text = rowText(this.#taken.shift()!);
+      this.#asked.characters += text.length;
+      characters += text.length;
+      rows.push(text);
     }
     return { rows, isLast: true };
   }
 
+  /** Takes of what has changed about as much as is asked for at a time; whether there was any. */
+  #ask(): boolean {
+    const { rows, characters } = this.#asked;
+    const fit = Math.floor((ASK_CHARACTERS * rows) / Math.max(1, characters));
+    const max = rows === 0 ? ROWS_AT_FIRST : Math.min(ROWS_MAX, Math.max(1, fit));
+    for (const [name, section] of Object.entries(this.#source.sections)) {
+      this.#taken = section
+        .takeChanges(max)
+        .map(([row, value]) => (value === undefined ? [name, row] : [name, row, value]));
+      this.#asked = { rows: this.#taken.length, characters: 0 };
+      if (this.#taken.length > 0) return true;
+    }
+    return false;
+  }
+
   #partial(rows: readonly string[]): Slice {
-    let [left, firstTaken] = [0, 0];
+    let [left, firstTaken] = [this.#taken.length, 0];
     for (const section of Object.values(this.#source.sections)) {
       left += section.changes;
       firstTaken += section.firstTaken ?? 0;

@@ -165,7 +165,10 @@ function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpo
 /** The logs know of a checkpoint that is not there, or in one file only. What they hold, or the other file, is enough. */
 function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
   const known = logs.checkpoint;
-  if (known === undefined || known.file < number) return [];
+  // No log file was begun since it was made; but both its files are made before it counts.
+  if (known === undefined || known.file < number) {
+    return copies.flatMap(({ path, content }) => (content === undefined ? [`${path} is gone`] : []));
+  }
   if (known.file > number) return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
   return copies.flatMap(({ path, content }) => {
     if (content === undefined) return [`${path} is gone`];

@@ -104,7 +104,7 @@ test('C11: all of one binding → the level of the weakest part', async () => {
   expect(await joined).toEqual([3, 2]);
 });
 
-test('C11: all over several bindings → preliminary, then final', () => {
+test('C11: all of several bindings with the same levels → level by level, each by its own store', () => {
   const one = scriptedBinding(LEVELS);
   const two = scriptedBinding(LEVELS);
   const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
@@ -113,7 +113,33 @@ test('C11: all over several bindings → preliminary, then final', () => {
   one.calls[0]!.view(1, 'strong');
   two.calls[0]!.view(2, 'causal');
   two.calls[0]!.view(3, 'strong');
+  expect(lines).toEqual(['1,2 causal', '1,3 strong']);
+});
+
+test.each([
+  { is: 'others', levels: ['near', 'causal', 'strong'] as const },
+  { is: 'fewer', levels: ['causal', 'strong'] as const },
+  { is: 'the same in another order', levels: ['causal', 'weak', 'strong'] as const },
+])('C11: all of several bindings, one of which has $is → preliminary, then final', ({ levels }) => {
+  const one = scriptedBinding(LEVELS);
+  const two = scriptedBinding(levels);
+  const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
+  const lines: string[] = [];
+  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
+  one.calls[0]!.view(1, 'strong');
+  two.calls[0]!.view(2, 'causal');
+  two.calls[0]!.view(3, 'strong');
   expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
+});
+
+test('C11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
+  const few = scriptedBinding(['causal', 'strong']);
+  const more = scriptedBinding(['near', 'causal', 'strong']);
+  const levels = ['causal', 'strong'] as const;
+  const joined = all([createClient(few).invoke(get('a')), createClient(more).invoke(get('b'), { levels })]);
+  few.calls[0]!.view(1, 'strong');
+  more.calls[0]!.view(2, 'causal');
+  expect(joined.latest?.level).toBe('preliminary');
 });
 
 test('C11: all of parts by name → values by name, level by level', async () => {
