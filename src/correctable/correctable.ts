@@ -80,8 +80,14 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
 /** A promise, and no Correctable: that has a level, which the type of whatever follows it must say. */
 export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
 
-/** `U`, unless it fits every constraint: `any` of code without types, and `never` of what only throws, are no promises. */
-type Known<U> = [U] extends [never] ? never : 0 extends 1 & U ? never : U;
+/** `U` where it may be a promise. `any` of code without types, and `never` of what only throws, fit all, and are none. */
+type Promised<U> = [U] extends [never]
+  ? never
+  : 0 extends 1 & U
+    ? never
+    : [Extract<U, PromiseLike<unknown>>] extends [never]
+      ? never
+      : U;
 
 /** `R` where the function only throws; otherwise what the compiler then shows. */
 type NoPromise<U, R, Advice extends string> = [U] extends [never] ? R : Advice;
@@ -122,8 +128,8 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
   /** What takes its time is no `transform`: there is nothing to be had of this. In generic code a type may be a promise unseen. */
-  map<U extends PromiseLike<unknown>>(
-    transform: (value: T) => Known<U>,
+  map<U>(
+    transform: (value: T) => Promised<U>,
   ): NoPromise<U, Correctable<never, L, F>, 'map takes no promise: use chain'>;
   /**
    * The same views with `transform` applied to each value. For what takes its time there is `chain`: a step that is under

@@ -1,12 +1,28 @@
 /** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
 
-/** Deeper than this, pairs under comparison are remembered: cycles end, and what is shared is compared once. */
-const UNTRACKED_DEPTH_MAX = 8;
+/** After so many looks at objects, assumptions are kept: cycles end, and what is shared is compared once. Few need them. */
+const FREE_LOOKS_MAX = 100_000;
 /** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
 const DEPTH_MAX = 256;
 
-type Pairs = Map<object, object>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
+
+/** One comparison under way. */
+interface Comparison {
+  looks: number;
+  /** Pairs that lie too deep to be compared at once. */
+  readonly later: [object, object][];
+  assumptions: Assumptions | undefined;
+}
+
+/** Objects are equal, provided that all that is still to be compared is, where their links lead to the same one. */
+interface Assumptions {
+  readonly links: Map<object, object>;
+  /** Of what is led to: at least how many are. */
+  readonly weights: Map<object, number>;
+  /** What has a link, in the order in which they came: those of a candidate that fails are taken back. */
+  readonly linked: object[];
+}
 
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
@@ -16,58 +32,77 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
-  // Another comparison may be under way: this one may be asked for by what that one reads.
-  const from = later.length;
-  try {
-    let isEqual = equal(a, b, 0, undefined);
-    let pairs: Pairs | undefined;
-    while (isEqual && later.length > from) {
-      isEqual = equal(...later.pop()!, UNTRACKED_DEPTH_MAX + 1, (pairs ??= new Map()));
-    }
-    return isEqual;
-  } finally {
-    later.length = from;
-  }
+  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
+  return a === b || proven(a, b, 0, { looks: 0, later: [], assumptions: undefined });
 }
 
-/** Pairs that lie too deep to be compared at once. */
-const later: [object, object][] = [];
-
-function equal(a: unknown, b: unknown, depth: number, known: Pairs | undefined): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  let pairs = known;
-  if (depth > UNTRACKED_DEPTH_MAX) {
-    if (pairs?.get(a) === b) return true;
-    if (depth > DEPTH_MAX) return later.push([a, b]) > 0;
-    pairs = (pairs ?? new Map<object, object>()).set(a, b);
+/** Whether both are equal, what lies too deep included. If not, nothing that was assumed on the way is left. */
+function proven(a: unknown, b: unknown, depth: number, comparison: Comparison): boolean {
+  const { later } = comparison;
+  const laterFrom = later.length;
+  const linkedFrom = comparison.assumptions?.linked.length ?? 0;
+  let isEqual = equal(a, b, depth, comparison);
+  while (isEqual && later.length > laterFrom) isEqual = equal(...later.pop()!, Math.min(depth, DEPTH_MAX), comparison);
+  if (!isEqual) {
+    later.length = laterFrom;
+    const { links, linked } = comparison.assumptions ?? {};
+    for (const object of linked?.splice(linkedFrom) ?? []) links!.delete(object);
   }
-  if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, pairs);
+  return isEqual;
+}
+
+function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isObject(a) || !isObject(b)) return false;
+  if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;
+  if (comparison.looks++ > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, comparison);
   const prototype: unknown = Object.getPrototypeOf(a);
   const samePrototype = prototype === Object.getPrototypeOf(b);
   if (prototype === Object.prototype || prototype === null) {
-    return samePrototype && equalProperties(a, b, depth + 1, pairs);
+    return samePrototype && equalProperties(a, b, depth + 1, comparison);
   }
   // Stores may answer in a subclass, as Node's Buffer is one.
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalArrays(a, b, depth, pairs);
-  return samePrototype && equalBuiltIns(a, b, depth + 1, pairs);
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalArrays(a, b, depth, comparison);
+  return samePrototype && equalBuiltIns(a, b, depth + 1, comparison);
 }
 
-function equalArrays(a: ArrayLike<unknown>, b: ArrayLike<unknown>, depth: number, pairs: Pairs | undefined): boolean {
+/** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
+function isAssumed(a: object, b: object, comparison: Comparison): boolean {
+  const assumptions = (comparison.assumptions ??= { links: new Map(), weights: new Map(), linked: [] });
+  const { links, weights, linked }: Assumptions = assumptions;
+  const [left, right] = [endOf(a, links), endOf(b, links)];
+  if (left === right) return true;
+  const [leftWeight, rightWeight] = [weights.get(left) ?? 1, weights.get(right) ?? 1];
+  // The lighter is linked to the other: so no way is long.
+  const [light, heavy] = leftWeight < rightWeight ? [left, right] : [right, left];
+  links.set(light, heavy);
+  weights.set(heavy, leftWeight + rightWeight);
+  linked.push(light);
+  return false;
+}
+
+function endOf(start: object, links: ReadonlyMap<object, object>): object {
+  let end = start;
+  for (let next: object | undefined = end; next; next = links.get(end)) end = next;
+  return end;
+}
+
+function equalArrays(a: ArrayLike<unknown>, b: ArrayLike<unknown>, depth: number, comparison: Comparison): boolean {
   if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth, pairs)) return false;
+  for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth, comparison)) return false;
   return true;
 }
 
 /** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
-function equalProperties(a: object, b: object, depth: number, pairs: Pairs | undefined): boolean {
+function equalProperties(a: object, b: object, depth: number, comparison: Comparison): boolean {
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
   let surplus = 0;
   for (const key in left) {
     const value = right[key];
     if (value === undefined && !Object.hasOwn(right, key)) return false;
-    if (!equal(left[key], value, depth, pairs)) return false;
+    if (!equal(left[key], value, depth, comparison)) return false;
     surplus--;
   }
   for (const _key in right) surplus++;
@@ -75,33 +110,34 @@ function equalProperties(a: object, b: object, depth: number, pairs: Pairs | und
 }
 
 /** Both have one prototype, which is not that of plain objects. */
-function equalBuiltIns(a: object, b: object, depth: number, pairs: Pairs | undefined): boolean {
+function equalBuiltIns(a: object, b: object, depth: number, comparison: Comparison): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
-  if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, pairs);
+  if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, comparison);
   const bytes = bytesOf(a);
-  return bytes !== undefined && equalArrays(bytes, bytesOf(b)!, depth, pairs);
+  return bytes !== undefined && equalArrays(bytes, bytesOf(b)!, depth, comparison);
 }
 
-type Entry = readonly [key: unknown, value: unknown];
-
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
-function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pairs | undefined): boolean {
+function equalCollections(a: Collection, b: Collection, depth: number, comparison: Comparison): boolean {
   if (a.size !== b.size) return false;
-  const strangers = new Map<string, Entry[]>();
-  const alikeOf = (key: unknown): Entry[] => {
+  const strangers = new Map<string, unknown[]>();
+  const alikeOf = (key: unknown): unknown[] => {
     const sketch = sketchOf(key);
     const alike = strangers.get(sketch) ?? [];
     strangers.set(sketch, alike);
     return alike;
   };
-  for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(entry);
+  const isMap = b instanceof Map;
+  for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(isMap ? entry : entry[0]);
   for (const entry of a.entries()) {
     const [key, value] = entry;
     if (b.has(key)) {
-      if (b instanceof Map && !equal(value, b.get(key), depth, pairs)) return false;
+      if (isMap && !equal(value, b.get(key), depth, comparison)) return false;
     } else {
       const alike = alikeOf(key);
-      const at = alike.findIndex((other) => equal(entry, other, depth, pairs));
+      // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
+      const isEqual = alike.length > 1 ? proven : equal;
+      const at = alike.findIndex((other) => isEqual(isMap ? entry : key, other, depth, comparison));
       if (at < 0) return false;
       alike.splice(at, 1);
     }
@@ -109,11 +145,23 @@ function equalCollections(a: Collection, b: Collection, depth: number, pairs: Pa
   return true;
 }
 
-/** The same for all that are equal, and another for most that are not: without it each is compared with each. */
-export function sketchOf(key: unknown): string {
-  if (typeof key !== 'object' || !key || ArrayBuffer.isView(key)) return '';
-  const items = Object.entries(key).map(([name, item]) => name + (typeof item === 'object' ? '' : String(item)));
-  return items.sort().join();
+/**
+ * The same for all that are equal, and another for most that are not: without it each is compared with each. It looks at
+ * a bounded number of parts, however many times each is shared.
+ */
+function sketchOf(key: unknown, depth = 3): string {
+  if (!isObject(key)) return String(key);
+  if (depth === 0 || ArrayBuffer.isView(key)) return '';
+  // A hole in a list is as good as undefined.
+  const parts = (Array.isArray(key) ? Array.from((key as unknown[]).slice(0, 64)) : key) as Record<string, unknown>;
+  const names = Object.keys(parts)
+    .sort()
+    .slice(0, 4 ** depth);
+  return names.map((name) => name + sketchOf(parts[name], depth - 1)).join();
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function bytesOf(value: object): Uint8Array | undefined {

@@ -19,13 +19,13 @@ type Part = Correctable<unknown, Levels, string>;
 /** What `all` joins: a list, or parts by name. */
 export type Parts<P = readonly Part[]> = { readonly [I in keyof P]: Part };
 
-/** The values of the parts, in their order or by their names. */
+/** The values of the parts, in their order or by their names; of a part that may not be there, one that may not either. */
 export type ValuesOf<P> = {
-  -readonly [I in keyof P]: P[I] extends Correctable<infer T, infer _L, infer _F> ? T : never;
+  -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
 /** The levels of the parts where all have the same; otherwise two; where that is not known, either. */
-export type LevelsOf<P> = JoinOf<P extends readonly Part[] ? P[number] : P[keyof P]>;
+export type LevelsOf<P> = JoinOf<NonNullable<P extends readonly (Part | undefined)[] ? P[number] : P[keyof P]>>;
 
 type JoinOf<C> = [C] extends [Correctable<unknown, infer L, string>]
   ? IsUnion<L> extends false

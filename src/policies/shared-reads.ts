@@ -1,26 +1,17 @@
 /** One submission for equal reads under way (C15). */
 import { derive } from '../correctable/derive.ts';
 import type { Environment } from '../correctable/environment.ts';
-import { sketchOf, structurallyEqual } from '../correctable/equal.ts';
 import { check } from '../correctable/errors.ts';
-import { sameNames } from '../correctable/ladder.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
 import { onClose } from '../correctable/source.ts';
+import { keyOfArgs } from './args-key.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
 
-/** A submission under way. */
-interface Shared {
-  readonly operation: Operation;
-  readonly source: Source<unknown>;
-  /** Who asks. */
-  readonly asker: string | undefined;
-}
-
 /**
- * Lets a read of a client have the views of one that is under way: of the same operation, with equal arguments, for the
- * same levels. Whoever comes later is told the latest view first. Each has a time limit and a signal of its own; the
+ * Lets a read of a client have the views of one that is under way: of the same operation, for the same levels, with equal
+ * arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a time limit and a signal of its own; the
  * submission is given up with the last of them.
  *
  * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
@@ -40,8 +31,8 @@ export function sharedReads(...given: readonly []): Policy {
   return (submit) => share(submit, clients);
 }
 
-/** By name, key and a sketch of the arguments. */
-type UnderWay = Map<string, Shared[]>;
+/** By name, key, levels, and the arguments as they were. */
+type UnderWay = Map<string, Source<unknown>>;
 
 function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit {
   return <T>(operation: Operation<T>, source: Source<T>): void => {
@@ -52,17 +43,20 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
       onClose(source, () => underWay.clear());
     }
     if (operation.effect === 'update' || source.session || source.levelSignals) return submit(operation, source);
-    const id = `${operation.name} ${operation.key ?? ''} ${sketchOf(operation.args)}`;
-    const asker = askerOf(source);
-    const equal = underWay.get(id)?.find((other) => other.asker === asker && isEqual(other, operation, source));
+    const args = keyOfArgs(operation.args);
+    if (args === undefined) return submit(operation, source);
+    const id = JSON.stringify([askerOf(source), operation.name, operation.key, source.ladder.requested, args]);
+    const equal = underWay.get(id) as Source<T> | undefined;
     if (equal) {
       source.environment.counters!.shared++;
-      follow(underWay, id, equal.source as Source<T>, source);
+      follow(underWay, id, equal, source);
     } else {
       const own = derive<T, T>(source);
       own.dueAt = undefined;
       own.trace = source.trace;
-      add(underWay, id, { operation, source: own as Source<unknown>, asker });
+      // Kept until it closes.
+      underWay.set(id, own as Source<unknown>);
+      onClose(own, () => remove(underWay, id, own));
       follow(underWay, id, own, source);
       begin(submit, operation, own);
     }
@@ -77,24 +71,7 @@ function follow<T>(underWay: UnderWay, id: string, shared: Source<T>, follower: 
   });
 }
 
-function isEqual<T>({ operation, source }: Shared, { name, key, args }: Operation<T>, { ladder }: Source<T>): boolean {
-  const { requested } = source.ladder;
-  return (
-    operation.name === name &&
-    operation.key === key &&
-    sameNames(requested, ladder.requested) &&
-    structurallyEqual(operation.args, args)
-  );
-}
-
-/** Keeps `shared` until it closes. */
-function add(underWay: UnderWay, id: string, shared: Shared): void {
-  underWay.set(id, [...(underWay.get(id) ?? []), shared]);
-  onClose(shared.source, () => remove(underWay, id, shared.source));
-}
-
+/** Another may have come in its place. */
 function remove<T>(underWay: UnderWay, id: string, source: Source<T>): void {
-  const others = underWay.get(id)?.filter((other) => other.source !== source) ?? [];
-  if (others.length > 0) underWay.set(id, others);
-  else underWay.delete(id);
+  if (underWay.get(id) === source) underWay.delete(id);
 }

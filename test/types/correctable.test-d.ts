@@ -162,6 +162,12 @@ test('speculate, map, chain: the result type, flattened', () => {
   expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<Correctable<number[] | null, Three>>();
   expectTypeOf(read.map(async (n) => [n])).toEqualTypeOf<'map takes no promise: use chain'>();
   expectTypeOf(read.map(() => read)).toEqualTypeOf<'map takes no promise: use chain'>();
+  const known = new Map<number | undefined, string>();
+  const kept = read.map((n) => known.get(n) ?? Promise.resolve('fetched'));
+  expectTypeOf(kept).toEqualTypeOf<'map takes no promise: use chain'>();
+  const some = read.map((n) => (n === 1 ? read : undefined));
+  expectTypeOf(some).toEqualTypeOf<'map takes no promise: use chain'>();
+  expectTypeOf(read.map((n): unknown => n)).toEqualTypeOf<Correctable<unknown, Three>>();
   expectTypeOf(read.map(() => JSON.parse('1'))).resolves.toBeAny();
   const refuse = (): never => {
     throw new Error('refused');
@@ -290,6 +296,20 @@ test('all: parts by name → values by name', async () => {
   page.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number]>());
   // @ts-expect-error a part that is no Correctable
   all({ user: 1 });
+});
+
+test('all: a part that may be missing → a value that may', async () => {
+  interface Page {
+    readonly user?: Correctable<string, Three>;
+    readonly cart: Correctable<number, Three>;
+  }
+  const page = (parts: Page) => all(parts);
+  type Joined = ReturnType<typeof page>;
+  expectTypeOf<Awaited<Joined>>().toEqualTypeOf<{ user?: string; cart: number }>();
+  expectTypeOf<Joined>().toEqualTypeOf<Correctable<{ user?: string; cart: number }, Three | JoinedLevels>>();
+  const list = (parts: readonly [Correctable<string, Three>, Correctable<number, Three>?]) => all(parts);
+  expectTypeOf<Awaited<ReturnType<typeof list>>>().toEqualTypeOf<[string, number?]>();
+  expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Correctable<[string, number?], Three | JoinedLevels>>();
 });
 
 test('boxed: keeps the whole type', () => {

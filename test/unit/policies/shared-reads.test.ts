@@ -84,6 +84,67 @@ describe('C15: equal reads under way', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
+  test('arguments are changed while a read of them is under way → another, and the one before is found again', () => {
+    const { binding, client } = setUp(shared);
+    const args = { table: 't', page: { from: 0 } };
+    for (const from of [0, 2, 0, 2]) {
+      args.page.from = from;
+      client.invoke(keyed(args)).onError(() => 0);
+    }
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['0 and -0', 0, -0],
+    ['a key that is undefined, and none', { a: undefined }, {}],
+    ['a text and a list that read alike', ['a,b'], ['a', 'b']],
+    ['maps', new Map([['a', 1]]), new Map([['a', 2]])],
+    ['a set and a map', new Set([1]), new Map([[1, 1]])],
+    ['dates', new Date(1), new Date(2)],
+    ['bytes', Uint8Array.of(1, 2), Uint8Array.of(12)],
+    ['a number and a bigint', 1, 1n],
+    ['a prototype and none', {}, Object.create(null)],
+  ])('%s → another submission each', (_what, one, other) => {
+    const { binding, client } = setUp(shared);
+    for (const args of [one, other]) client.invoke(keyed({ args })).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
+  test.each<[string, () => unknown]>([
+    ['maps in another order', () => new Map([['a', { n: 1n }] as const, ['b', { n: 2n }] as const])],
+    ['sets of objects', () => new Set([{ a: 1 }, { a: Number.NaN }])],
+    ['bytes', () => Buffer.from([1, 2])],
+  ])('%s → one', (_what, make) => {
+    const { binding, client } = setUp(shared);
+    const made = make();
+    const other =
+      made instanceof Map
+        ? new Map([...made].toReversed())
+        : made instanceof Set
+          ? new Set([...made].toReversed())
+          : Uint8Array.of(1, 2);
+    for (const args of [made, other]) client.invoke(keyed({ args })).onError(() => 0);
+    expect(binding.calls).toHaveLength(1);
+  });
+
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+  let dag: unknown = 1;
+  for (let level = 0; level < 40; level++) dag = [dag, dag];
+  class Page {
+    from = 0;
+  }
+  test.each([
+    ['of a class', new Page()],
+    ['a function', () => 0],
+    ['one that refers to itself', cyclic],
+    ['one whose parts are shared, level upon level', dag],
+  ])('an argument that is no plain data: %s → each', (_what, args) => {
+    const { binding, client } = setUp(shared);
+    for (let n = 0; n < 2; n++) client.invoke(keyed(args)).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+  });
+
   test('other levels → another submission', () => {
     const { binding, client } = setUp(shared);
     client.invoke(get('k')).onError(() => 0);

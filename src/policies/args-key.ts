@@ -1,0 +1,53 @@
+/** The arguments of an operation as they are now, as one string. */
+
+/** So many parts at most are written out: what refers to itself ends, and so does what shares parts, level upon level. */
+const PARTS_MAX = 10_000;
+const DEPTH_MAX = 100;
+
+/**
+ * The same for structurally equal arguments, another for others, whatever becomes of them later. Undefined for what is
+ * large, and for what is not plain data: of that nothing is known but its identity.
+ */
+export function keyOfArgs(args: unknown): string | undefined {
+  let left = PARTS_MAX;
+  const refuse = (): string => {
+    left = 0;
+    return '';
+  };
+  const write = (value: unknown, depth: number): string => {
+    if (left <= 0 || depth > DEPTH_MAX) return refuse();
+    left--;
+    if (typeof value !== 'object' || value === null) return scalar(value) ?? refuse();
+    const part = (each: unknown): string => write(each, depth + 1);
+    const sorted = (parts: Iterable<readonly [unknown, unknown]>): string =>
+      Array.from(parts, ([name, each]) => `${part(name)}:${part(each)}`)
+        .sort()
+        .join();
+    if (Array.isArray(value)) return `[${value.length > left ? refuse() : Array.from(value, part).join()}]`;
+    // Those of Node too, which are a subclass.
+    if (value instanceof Uint8Array) return `bytes[${(left -= value.length) > 0 ? value.join() : refuse()}]`;
+    switch (Object.getPrototypeOf(value)) {
+      case Object.prototype:
+        return `{${sorted(Object.entries(value))}}`;
+      case null:
+        return `null{${sorted(Object.entries(value))}}`;
+      case Date.prototype:
+        return `date ${(value as Date).getTime()}`;
+      case Map.prototype:
+        return `map{${sorted(value as Map<unknown, unknown>)}}`;
+      case Set.prototype:
+        return `set{${sorted((value as Set<unknown>).entries())}}`;
+      default:
+        return refuse();
+    }
+  };
+  const key = write(args, 0);
+  return left > 0 ? key : undefined;
+}
+
+function scalar(value: unknown): string | undefined {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'symbol' || typeof value === 'function') return undefined;
+  return Object.is(value, -0) ? '-0' : String(value);
+}
