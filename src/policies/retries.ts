@@ -72,14 +72,25 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
   Object.assign(inner, { session, trace, levelSignals, subject: operation });
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   passOn(inner, source, (error) => {
-    const delayMs = delayAfter(error, rules, source, number);
-    if (delayMs === undefined) fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
-    else wait(source, delayMs, () => attempt(rules, operation, source, number + 1));
+    const end = (): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
+    const delayMs = isUndone(operation, source) ? undefined : delayAfter(error, rules, source, number);
+    if (delayMs === undefined) return end();
+    const extras = extrasOf(source);
+    if (operation.effect === 'update') extras.onUndone = end;
+    wait(source, delayMs, () => {
+      extras.onUndone = undefined;
+      attempt(rules, operation, source, number + 1);
+    });
   });
   begin(rules.submit, operation, inner);
 }
 
 const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
+
+/** Whether it would be done after its undo (C8). A read that is left harms nobody, and others may wait for it. */
+function isUndone<T>({ effect }: Operation<T>, { extras }: Source<T>): boolean {
+  return effect === 'update' && extras?.isUndone === true;
+}
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
 function delayAfter<T>(
