@@ -7,6 +7,7 @@ const SHARED = 'src/policies/shared-reads.ts';
 const SOURCE = 'src/correctable/source.ts';
 const retries = unit('policies/retr');
 const shared = unit('policies/shared-reads.test.ts');
+const undone = unit('policies/undone-updates.test.ts');
 const alive = unit('correctable/process.test.ts');
 
 const of15 = (name, file, line, replacement, command) => ({
@@ -94,6 +95,48 @@ export const CORE_POLICY_MUTANTS = [
     '{ ...error, cause: error }',
     '{ retryable: error.retryable, retryAfterMs: error.retryAfterMs, cause: error }',
     retries,
+  ),
+  of15(
+    'an update that waits is tried again after its undo',
+    RETRIES,
+    "    if (operation.effect === 'update') extras.onUndone = end;\n",
+    '',
+    undone,
+  ),
+  of15(
+    'an update that fails as busy after its undo is tried again',
+    RETRIES,
+    'isUndone(operation, source) ? undefined : ',
+    '',
+    undone,
+  ),
+  of15(
+    'a read of an undone run is tried no more, whoever waits',
+    RETRIES,
+    "effect === 'update' && extras?.isUndone === true",
+    'extras?.isUndone === true',
+    undone,
+  ),
+  of15(
+    'what an undone update was mapped to is tried again',
+    'src/correctable/effects.ts',
+    '  extras.parts?.forEach(revoke);\n',
+    '',
+    undone,
+  ),
+  of15(
+    'what begins inside an undone run is tried again',
+    'src/correctable/effects.ts',
+    '  if (whole.extras.isUndone) revoke(part);\n',
+    '',
+    undone,
+  ),
+  of15(
+    'a run that undoes itself is tried again',
+    'src/correctable/speculate.ts',
+    '      if (run !== speculation.live) run.stop();\n',
+    '',
+    undone,
   ),
   of15('a read joins one from before an update', SHARED, '      underWay.clear();\n', '', shared),
   of15(
