@@ -53,8 +53,8 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'who leaves takes a shared read from the others',
     PASS_ON,
-    ' || hasAudience(inner)) return;',
-    ') return;',
+    ' || hasAudience(inner)) return relax(inner);',
+    ') return relax(inner);',
     shared,
   ),
   of15('an attempt that nobody waits for goes on', PASS_ON, '    letGo(inner, error);\n', '', retries),
@@ -168,6 +168,12 @@ export const CORE_POLICY_MUTANTS = [
     'src/correctable/speculate.ts',
     '      if (result.extras?.onListener) relax(inner);\n',
     '',
+  ),
+  of9(
+    'who leaves a shared read to those who have their answer keeps the process alive',
+    PASS_ON,
+    'return relax(inner);',
+    'return;',
   ),
   of9(
     'the limit of a last step keeps the process alive',
