@@ -78,6 +78,7 @@ export function listenForModules(): void {
     const signal = PASSED_ON.find((each) => each === event);
     if (signal === undefined || isHeard === (isListened.get(signal) ?? false)) return;
     isListened.set(signal, isHeard);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
     port().postMessage({ signal, isHeard } satisfies Said);
   };
   const listeners: EventEmitter = process;
@@ -99,6 +100,7 @@ export function untilInterrupted(): Promise<Signal> {
       resolve(signal);
     });
   });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
   from.postMessage({} satisfies Said);
   return interrupted;
 }

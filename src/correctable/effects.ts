@@ -25,10 +25,6 @@ export interface PartExtras {
   parts?: Part[] | undefined;
   /** What steps and attempts of it may do that have yet to begin: they do whatever becomes of what it is a part of. */
   steps?: Done | undefined;
-  /** What it was for is undone: what of it can still be left undone is. */
-  isUndone?: boolean;
-  /** Called once it is, while it waits to be tried again. */
-  onUndone?: (() => void) | undefined;
 }
 
 export function doneOf({ done, extras }: Part): Done {
@@ -41,7 +37,6 @@ export function doneOf({ done, extras }: Part): Done {
 export function addPart(whole: Part, part: Part): void {
   const parts = ((whole.extras ??= {}).parts ??= []);
   const count = parts.push(part);
-  if (whole.extras.isUndone) revoke(part);
   // Looked through only when they have become twice as many.
   if (count < 8 || count & (count - 1)) return;
   for (const other of new Set(parts.splice(0))) {
@@ -49,15 +44,6 @@ export function addPart(whole: Part, part: Part): void {
     if (other.state === 'updating') parts.push(other);
     else whole.done = Math.max(whole.done, other.done) as Done;
   }
-}
-
-/** Has nothing of `part` tried again, nor of what it is made of: that would be done after its undo. */
-export function revoke(part: Part): void {
-  if (part.state !== 'updating') return;
-  const extras = (part.extras ??= {});
-  extras.isUndone = true;
-  extras.parts?.forEach(revoke);
-  extras.onUndone?.();
 }
 
 /** What is left of `done` once it has failed with `error`: who says that asking again is safe has done nothing. */

@@ -4,7 +4,7 @@
  */
 import { leave, listenToAll } from './audience.ts';
 import { derive, observe } from './derive.ts';
-import { addPart, doneDespite, doneOf, NOTHING, revoke, UNSEEN, UPDATE } from './effects.ts';
+import { addPart, doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { CorrectableError } from './errors.ts';
 import { isThenable } from './given.ts';
 import type { Ladder } from './ladder.ts';
@@ -142,10 +142,8 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
       const seat = listenToAll(inner, (_value, view) => take(view), failed, result);
       run.stop = () => {
         leave(inner, seat);
-        revoke(inner);
+        extrasOf(inner).undone = true;
       };
-      // Undone by what it did itself.
-      if (run !== speculation.live) run.stop();
       if (result.extras?.onListener) relax(inner);
     } else if (isThenable(given)) given.then((value) => take({ final: true, value: value as U }), failUnseen());
     else take({ final: true, value: given as U });

@@ -73,12 +73,13 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   passOn(inner, source, (error) => {
     const end = (): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
-    const delayMs = isUndone(operation, source) ? undefined : delayAfter(error, rules, source, number);
+    // A read of an undone run harms nobody, and others may wait for it.
+    const isOver = (): boolean => operation.effect === 'update' && isUndone(source);
+    const delayMs = isOver() ? undefined : delayAfter(error, rules, source, number);
     if (delayMs === undefined) return end();
-    const extras = extrasOf(source);
-    if (operation.effect === 'update') extras.onUndone = end;
     wait(source, delayMs, () => {
-      extras.onUndone = undefined;
+      if (isOver()) return end();
+      source.environment.counters!.retried++;
       attempt(rules, operation, source, number + 1);
     });
   });
@@ -87,9 +88,10 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
 
 const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
 
-/** Whether it would be done after its undo (C8). A read that is left harms nobody, and others may wait for it. */
-function isUndone<T>({ effect }: Operation<T>, { extras }: Source<T>): boolean {
-  return effect === 'update' && extras?.isUndone === true;
+/** Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its undo. */
+function isUndone<T>({ extras, seats }: Source<T>): boolean {
+  // A whole that has failed listens no more, unless it did so while the run began.
+  return Boolean(extras?.undone ?? extras?.error ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>)));
 }
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
@@ -114,11 +116,10 @@ function delayAfter<T>(
 
 /** Calls `again` after the wait, unless the operation closes before. */
 function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
-  const { clock, counters } = source.environment;
+  const { clock } = source.environment;
   const waiting = (source.environment.waiting ??= new Set());
   const timer = clock.setTimer(() => {
     waiting.delete(source);
-    counters!.retried++;
     again();
   }, delayMs);
   waiting.add(source);
