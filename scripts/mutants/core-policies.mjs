@@ -7,6 +7,7 @@ const SHARED = 'src/policies/shared-reads.ts';
 const SOURCE = 'src/correctable/source.ts';
 const retries = unit('policies/retr');
 const shared = unit('policies/shared-reads.test.ts');
+const undone = unit('policies/undone-updates.test.ts');
 const alive = unit('correctable/process.test.ts');
 
 const of15 = (name, file, line, replacement, command) => ({
@@ -66,8 +67,8 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'who leaves takes a shared read from the others',
     PASS_ON,
-    ' || hasAudience(inner)) return;',
-    ') return;',
+    ' || hasAudience(inner)) return relax(inner);',
+    ') return relax(inner);',
     shared,
   ),
   of15('an attempt that nobody waits for goes on', PASS_ON, '    letGo(inner, error);\n', '', retries),
@@ -108,6 +109,28 @@ export const CORE_POLICY_MUTANTS = [
     '{ ...error, cause: error }',
     '{ retryable: error.retryable, retryAfterMs: error.retryAfterMs, cause: error }',
     retries,
+  ),
+  of15(
+    'an update that waits is tried again after its undo',
+    RETRIES,
+    '      if (isOver()) return end();\n',
+    '',
+    undone,
+  ),
+  of15('an update that fails as busy after its undo is tried again', RETRIES, 'isOver() ? undefined : ', '', undone),
+  of15(
+    'a read of an undone run is tried no more, whoever waits',
+    RETRIES,
+    "operation.effect === 'update' && isUndone(source)",
+    'isUndone(source)',
+    undone,
+  ),
+  of15(
+    'what is made of an undone update has it tried again',
+    RETRIES,
+    ' ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>))',
+    '',
+    undone,
   ),
   of15('a read joins one from before an update', SHARED, '      underWay.clear();\n', '', shared),
   of15(
@@ -154,6 +177,12 @@ export const CORE_POLICY_MUTANTS = [
     'src/correctable/speculate.ts',
     '      if (result.extras?.onListener) relax(inner);\n',
     '',
+  ),
+  of9(
+    'who leaves a shared read to those who have their answer keeps the process alive',
+    PASS_ON,
+    'return relax(inner);',
+    'return;',
   ),
   of9(
     'the limit of a last step keeps the process alive',

@@ -6,8 +6,9 @@
  */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { isMainThread, parentPort, Worker, type ResourceLimits } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads';
 
 /** What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22. */
 const SEMI_SPACE_MB = 64;
@@ -18,6 +19,12 @@ const MEMORY_MIN = 2 ** 30;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type Signal = (typeof SIGNALS)[number];
+/** What modules may listen for as they like: without a listener these end the process, as they would any other. */
+const PASSED_ON = ['SIGHUP', 'SIGUSR2'] as const;
+type PassedOn = (typeof PASSED_ON)[number];
+
+/** What the own thread says to the one that started it: that it serves, or who listens for a signal. */
+type Said = { readonly signal?: undefined } | { readonly signal: PassedOn; readonly isHeard: boolean };
 
 /** What modules have for closing what they opened. */
 const CLOSING_MS = 2000;
@@ -27,18 +34,30 @@ export const isOwnThread = !isMainThread;
 
 /** Runs `file` once more with the same command line, in a thread of its own; this process then ends as that one does. */
 export async function runInOwnThread(file: URL): Promise<void> {
-  const worker = new Worker(file, { argv: process.argv.slice(2), resourceLimits: resourceLimitsOn(memoryBytes()) });
+  const worker = new Worker(file, {
+    argv: process.argv.slice(2),
+    resourceLimits: resourceLimitsOn(memoryBytes()),
+    stdout: true,
+    stderr: true,
+  });
+  write(worker.stdout, process.stdout);
+  write(worker.stderr, process.stderr);
   let isInterruptible = false;
-  worker.once('message', () => (isInterruptible = true));
-  for (const signal of SIGNALS) {
-    process.once(signal, () => {
-      // A thread's `postMessage` takes no origin.
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin
-      if (isInterruptible) worker.postMessage(signal);
-      // Before it serves, a signal ends the process as it would any other; so does a second one.
-      else process.kill(process.pid, signal);
-    });
-  }
+  // A thread's `postMessage` takes no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  const pass = (signal: Signal | PassedOn): void => worker.postMessage(signal);
+  const interrupt = (signal: Signal): void => {
+    // A second one, of either kind, ends the process as it would any other; so does the first before it serves.
+    for (const each of SIGNALS) process.off(each, interrupt);
+    if (isInterruptible) pass(signal);
+    else process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  worker.on('message', (said: Said) => {
+    if (said.signal === undefined) isInterruptible = true;
+    else if (said.isHeard) process.on(said.signal, pass);
+    else process.off(said.signal, pass);
+  });
   // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
   worker.once('error', (error) =>
     console.error(`correctables: nothing caught this error, so the process ends: ${inspect(error)}`),
@@ -46,18 +65,60 @@ export async function runInOwnThread(file: URL): Promise<void> {
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
 
-/** In the own thread: the signal that asks the process to end. It may as soon as this has been called. */
-export function untilInterrupted(): Promise<Signal> {
-  const port = parentPort;
-  if (port === null) throw new Error('signals are passed on to the own thread');
-  const interrupted = new Promise<Signal>((resolve) => port.once('message', resolve));
-  port.postMessage('may be interrupted');
-  return interrupted;
+/** As `linesTo` does: what cannot be written is dropped, nobody waits for it, and nothing ends by it. */
+function write(from: Readable, to: Writable): void {
+  to.on('error', () => {});
+  from.on('data', (chunk: Uint8Array) => to.write(chunk));
+}
+
+/** In the own thread, before modules are loaded: has those signals passed on for which they listen. */
+export function listenForModules(): void {
+  const isListened = new Map<PassedOn, boolean>();
+  const tell = (event: string | symbol, isHeard: boolean): void => {
+    const signal = PASSED_ON.find((each) => each === event);
+    if (signal === undefined || isHeard === (isListened.get(signal) ?? false)) return;
+    isListened.set(signal, isHeard);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    port().postMessage({ signal, isHeard } satisfies Said);
+  };
+  const listeners: EventEmitter = process;
+  listeners.on('newListener', (event: string | symbol) => tell(event, true));
+  listeners.on('removeListener', (event: string | symbol) => tell(event, listeners.listenerCount(event) > 0));
 }
 
 /**
- * In the own thread, once nobody is served any more. Node calls the listeners of no thread for a signal, so modules are told
- * of it here, and close what they opened; what they leave open would keep the process for ever, and is let go.
+ * In the own thread: the signal that asks the process to end. It may as soon as this has been called; until then, the
+ * listeners of modules get the others.
+ */
+export function untilInterrupted(): Promise<Signal> {
+  const from = port();
+  const interrupted = new Promise<Signal>((resolve) => {
+    from.on('message', function hear(given: Signal | PassedOn) {
+      const signal = SIGNALS.find((each) => each === given);
+      if (signal === undefined) return callListeners(given);
+      from.off('message', hear);
+      resolve(signal);
+    });
+  });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  from.postMessage({} satisfies Said);
+  return interrupted;
+}
+
+function port(): MessagePort {
+  if (parentPort === null) throw new Error('signals are passed on to the own thread');
+  return parentPort;
+}
+
+/** Node calls the listeners of no thread for a signal. */
+function callListeners(signal: Signal | PassedOn): void {
+  const listeners: EventEmitter = process;
+  listeners.emit(signal, signal, constants.signals[signal]);
+}
+
+/**
+ * In the own thread, once nobody is served any more: modules are told of the signal, and close what they opened; what they
+ * leave open would keep the process for ever, and is let go.
  */
 export function endModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
@@ -66,8 +127,7 @@ export function endModules(signal: Signal): void {
     process.exit();
   };
   setTimeout(end, CLOSING_MS).unref();
-  const listeners: EventEmitter = process;
-  listeners.emit(signal, signal, constants.signals[signal]);
+  callListeners(signal);
 }
 
 /** What the thread may have on a machine with so many bytes of memory. Flags that are given to Node go before it. */

@@ -12,7 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { endModules, untilInterrupted } from './own-thread.ts';
+import { endModules, listenForModules, untilInterrupted } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -36,6 +36,7 @@ export async function serveCommand(options: Raw): Promise<void> {
   const dataDir = dataDirOf(options);
   const host = text(options, 'host');
   const origins = originsOf(options, 'origins');
+  listenForModules();
   const logger = pino({ level, base: null }, linesTo(STDERR));
   const auth = await authOf(options);
   const server = await serveOn({

@@ -49,6 +49,8 @@ export interface AudienceExtras {
   emptySeats?: number;
   /** Nobody waits for the rest (C9), until somebody listens again, for which this is called. */
   onListener?: (() => void) | undefined;
+  /** What it was for is undone (C8): what of it can still be left undone is. */
+  undone?: true;
 }
 
 /**

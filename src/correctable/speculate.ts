@@ -140,7 +140,10 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
       // Of what no client submitted, nobody knows what it does.
       const failed = inner.environment.counters || inner.state !== 'updating' ? fail : failUnseen();
       const seat = listenToAll(inner, (_value, view) => take(view), failed, result);
-      run.stop = () => leave(inner, seat);
+      run.stop = () => {
+        leave(inner, seat);
+        extrasOf(inner).undone = true;
+      };
       if (result.extras?.onListener) relax(inner);
     } else if (isThenable(given)) given.then((value) => take({ final: true, value: value as U }), failUnseen());
     else take({ final: true, value: given as U });

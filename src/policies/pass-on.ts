@@ -38,7 +38,9 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
   onClose(outer, () => {
     leave(inner, seat);
     const error = outer.extras?.error;
-    if (!error || inner.state !== 'updating' || hasAudience(inner)) return;
+    // Those who stay may all have their answer.
+    if (!error || hasAudience(inner)) return relax(inner);
+    if (inner.state !== 'updating') return;
     failWith(inner, error);
     letGo(inner, error);
   });

@@ -73,11 +73,13 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   const asker = askerOf(source);
   passOn(inner, source, (error) => {
-    const delayMs = delayAfter(error, rules, source, number);
     const end = (): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
+    // A read of an undone run harms nobody, and others may wait for it.
+    const isOver = (): boolean => operation.effect === 'update' && isUndone(source);
+    const delayMs = isOver() ? undefined : delayAfter(error, rules, source, number);
     if (delayMs === undefined) return end();
     wait(source, delayMs, () => {
-      if (!isAskedBy(asker, source)) return end();
+      if (isOver() || !isAskedBy(asker, source)) return end();
       source.environment.counters!.retried++;
       attempt(rules, operation, source, number + 1);
     });
@@ -96,6 +98,12 @@ function isAskedBy<T>(asker: string | undefined, source: Source<T>): boolean {
 }
 
 const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
+
+/** Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its undo. */
+function isUndone<T>({ extras, seats }: Source<T>): boolean {
+  // A whole that has failed listens no more, unless it did so while the run began.
+  return Boolean(extras?.undone ?? extras?.error ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>)));
+}
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
 function delayAfter<T>(

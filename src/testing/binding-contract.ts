@@ -4,10 +4,12 @@ import { ordersViews, refusesUnknown, speaksInOrder, tellsPreliminaries } from '
 import { keepsEqualSteps, keepsManyHistories, keepsOneHistory } from './contract/histories.ts';
 import { closes, closesForClients, closesOneOfSeveral, closesUpdates } from './contract/leaving.ts';
 import { letsGoOfReads, releasesSignals, survivesCancel } from './contract/leaving.ts';
+import { executesOnce, staysAsSaid } from './contract/later.ts';
 import { Stage } from './contract/stage.ts';
 import type { ContractSubject, TestRunner } from './contract/subject.ts';
 import { answersUpdates, answersWithoutWeak, levelsChooseViewsOnly } from './contract/updates.ts';
 import { runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
+import { showsWhatWas } from './contract/values.ts';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/given.ts';
 
@@ -41,6 +43,7 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('read: one level requested → one final view at it or above', () => answersEachLevel(stage));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       tellsPreliminaries(stage));
+    test('read: weaker levels → what the object is, or was', () => showsWhatWas(stage));
     test('update: all levels → the strongest read shows it', () => showsUpdates(stage));
     test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(stage));
     test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
@@ -62,6 +65,8 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       keepsEqualSteps(stage));
     test('update: cancelled under way → runs to its end', () => runsCancelledUpdates(stage));
+    test('update: cancelled, weakest level only, closed → a while later as it was said', () => staysAsSaid(stage));
+    test('update: submitted twice by one name → done once, if the binding says so', () => executesOnce(stage));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancel(stage));
     test('read: aborted → let go, and others are not', () => letsGoOfReads(stage));
     test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(stage));

@@ -1,6 +1,6 @@
 /** Each binding that breaks its contract fails the suite with a sentence that says how; those that keep it pass. */
 import { describe, expect, test } from 'vitest';
-import type { ContractSubject } from '../../src/testing/index.ts';
+import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
 import { ContractBreach } from '../../src/testing/index.ts';
 import { failuresOf } from './failures-of.ts';
 import { PLANTED, PromisedTally, PromptTally, subjectOf, Tally } from './planted-bindings.ts';
@@ -16,7 +16,11 @@ keepsContract(subjectOf('tally at once', (delays) => new PromptTally(delays), fa
 
 describe('planted bindings', () => {
   for (const [fault, { make, test: name, says }] of Object.entries(PLANTED)) {
-    const subject: ContractSubject = { ...subjectOf(fault, (delays) => new make(delays)), patienceMs: 500 };
+    const open = async (): Promise<OpenBinding> => {
+      const binding = new make();
+      return { binding, another: async () => new make(undefined, binding) };
+    };
+    const subject: ContractSubject = { ...subjectOf(fault, (delays) => new make(delays)), open, patienceMs: 500 };
     test(`${fault} → caught, and said`, async () => {
       const failures = await failuresOf(subject);
       const caught = failures.get(name);

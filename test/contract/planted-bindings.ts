@@ -41,14 +41,17 @@ interface Call {
 export class Tally implements Binding<readonly ['weak', 'strong']> {
   readonly name: string = 'tally';
   protected readonly delays: Delays;
-  protected readonly primary = new Map<string, Count>();
-  protected readonly backup = new Map<string, Count>();
+  protected readonly primary: Map<string, Count>;
+  protected readonly backup: Map<string, Count>;
   protected readonly calls = new Set<Call>();
   readonly #lagging = new Set<ReturnType<typeof setTimeout>>();
   #isClosed = false;
 
-  constructor(delays: Delays = FAST) {
+  /** Counts on copies of its own, or on those of another one. */
+  constructor(delays: Delays = FAST, of?: Tally) {
     this.delays = delays;
+    this.primary = of?.primary ?? new Map<string, Count>();
+    this.backup = of?.backup ?? new Map<string, Count>();
   }
 
   consistencyLevels(): readonly ['weak', 'strong'] {
@@ -331,6 +334,67 @@ class ForgetsEverything extends Tally {
   protected override apply(): void {}
 }
 
+/** Puts what its caller has left into a queue of its own, to be sure. */
+class RepeatsCancelled extends Tally {
+  override submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly Level[],
+    sink: Sink<T, Level>,
+    context: InvocationContext,
+  ): void {
+    super.submitOperation(operation, levels, sink, context);
+    const call = [...this.calls].at(-1);
+    if (operation.effect === 'read' || call === undefined) return;
+    const again = (): void => void setTimeout(() => this.apply(call), 100);
+    context.signal.addEventListener('abort', again);
+    call.release = () => context.signal.removeEventListener('abort', again);
+  }
+}
+
+class RepeatsGuessed extends Tally {
+  protected override apply(call: Call): void {
+    super.apply(call);
+    if (!call.levels.includes('strong')) setTimeout(() => super.apply(call), 100);
+  }
+}
+
+class GuessesByAnyKey extends Tally {
+  protected override answerWeak(call: Call): void {
+    const { total } = [...this.backup.values()].at(-1) ?? { total: 0 };
+    call.guess = call.sink.update(call.operation.effect === 'update' ? total + 1 : total, 'weak', {});
+  }
+}
+
+class GuessesGarbage extends Tally {
+  protected override answerWeak(call: Call): void {
+    call.guess = call.sink.update('502 Bad Gateway', 'weak', {});
+  }
+}
+
+class GuessesGarbageAlone extends Tally {
+  protected override answerWeak(call: Call): void {
+    if (call.levels.includes('strong')) super.answerWeak(call);
+    else call.sink.update(-77, 'weak');
+  }
+}
+
+class ForgetsNames extends Tally {
+  readonly executesOnce = true;
+}
+
+/** Its updates were sent when it is closed, and are done after it has said that they were not. */
+class DeniesAtClose extends Tally {
+  override async close(): Promise<void> {
+    for (const call of this.calls) {
+      if (call.operation.effect === 'read') continue;
+      this.leave(call);
+      call.sink.fail(new CorrectableError('UNAVAILABLE', 'the tally was closed'));
+      setTimeout(() => this.apply(call), 50);
+    }
+    await super.close();
+  }
+}
+
 /** How the suite is to learn of a binding: with several updates of several objects. */
 export function subjectOf(name: string, open: (delays?: Delays) => Binding, isEverSlow = true): ContractSubject {
   const history = (object: string): HistoryStep[] => [
@@ -354,7 +418,7 @@ export function subjectOf(name: string, open: (delays?: Delays) => Binding, isEv
 
 /** A binding that breaks its contract, the test that notices first of all, and what that says. */
 export interface Planted {
-  readonly make: new (delays?: Delays) => Tally;
+  readonly make: new (delays?: Delays, of?: Tally) => Tally;
   readonly test: string;
   readonly says: string;
 }
@@ -424,6 +488,41 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     make: GoesBackInVersions,
     test: 'history: strongest level only → each update once, versions never go back',
     says: 'goes back in versions: a final view of -2 after an earlier one of -1',
+  },
+  'does cancelled updates again': {
+    make: RepeatsCancelled,
+    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    says: 'an update that was cancelled under way takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+  },
+  'does updates again that were asked for a guess alone': {
+    make: RepeatsGuessed,
+    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    says: 'an update that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+  },
+  'does updates after it has denied them at close()': {
+    make: DeniesAtClose,
+    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    says: 'under way at close(): told that it was not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
+  },
+  'gives preliminary views of another key': {
+    make: GuessesByAnyKey,
+    test: 'read: weaker levels → what the object is, or was',
+    says: 'which this has never been: 0',
+  },
+  'gives garbage as preliminary views': {
+    make: GuessesGarbage,
+    test: 'read: weaker levels → what the object is, or was',
+    says: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which this has never been: 0',
+  },
+  'gives garbage where a preliminary view alone is asked for': {
+    make: GuessesGarbageAlone,
+    test: 'read: weaker levels → what the object is, or was',
+    says: 'asked for weak: the view at weak is -77, which this has never been: 0',
+  },
+  'says that it executes once, and does not look at names': {
+    make: ForgetsNames,
+    test: 'update: submitted twice by one name → done once, if the binding says so',
+    says: 'executesOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
   },
   'forgets everything, on the spot': {
     make: ForgetsEverything,

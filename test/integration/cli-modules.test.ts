@@ -1,7 +1,7 @@
 /** Modules of the command's flags that are broken, and those that hold something open, from the built package. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Program, root, runProgram } from '../support/run-program.ts';
@@ -13,19 +13,7 @@ const served = `export { service } from ${JSON.stringify(join(root, TICKETS))};\
 /** Serves a module with this text until it has said that it serves, and sends the signal. */
 async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Program['ended']> {
   await using folder = await modules({ 'service.ts': text });
-  const service = join(folder.path, 'service.ts');
-  using server = new Program([
-    CLI,
-    'serve',
-    '--service',
-    service,
-    '--sites',
-    'a',
-    '--port',
-    '0',
-    '--ephemeral',
-    '--json',
-  ]);
+  using server = serveModule(folder.path);
   await server.line();
   server.signal(signal);
   return await server.ended();
@@ -43,6 +31,65 @@ test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s
   const { code, stdout, stderr } = await servedUntil(signal, `${served}${pool}${closes}`);
   expect(stdout.match(/^closed .*$/gm)).toEqual([`closed ${signal} ${signal === 'SIGINT' ? 2 : 15}`]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test.each(['SIGHUP', 'SIGUSR2'] as const)(
+  'a module listens for %s → is called, each time, and goes on',
+  async (signal) => {
+    const text = `${served}process.on('${signal}', (...args) => console.log('heard', ...args));\n`;
+    await using folder = await modules({ 'service.ts': text });
+    using server = serveModule(folder.path);
+    await server.line();
+    for (let n = 0; n < 2; n++) {
+      server.signal(signal);
+      expect(await server.line()).toBe(`heard ${signal} ${constants.signals[signal]}`);
+    }
+    server.signal('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
+test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the process', async () => {
+  const once = `${served}process.once('SIGHUP', () => setImmediate(() => console.log('heard')));\n`;
+  for (const text of [once, served]) {
+    await using folder = await modules({ 'service.ts': text });
+    using server = serveModule(folder.path);
+    await server.line();
+    server.signal('SIGHUP');
+    if (text === once) {
+      expect(await server.line()).toBe('heard');
+      server.signal('SIGHUP');
+    }
+    expect(await server.ended()).toMatchObject({ code: null, stderr: '' });
+  }
+});
+
+test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {
+  const stuck = `${served}process.on('SIGUSR2', () => {\n  console.error('stuck');\n  for (;;);\n});\n`;
+  await using folder = await modules({ 'service.ts': stuck });
+  using server = serveModule(folder.path);
+  await server.line();
+  server.signal('SIGUSR2');
+  server.signal('SIGINT');
+  // The first of them may still be on its way.
+  const again = setInterval(() => server.signal('SIGTERM'), 100);
+  const { code } = await server.ended();
+  clearInterval(again);
+  expect(code).toBeNull();
+});
+
+test('nobody reads stdout any more, and a module goes on writing → goes on serving', async () => {
+  const text = `${served}process.on('SIGHUP', () => {\n  console.log('lost');\n  console.error('told');\n});\n`;
+  await using folder = await modules({ 'service.ts': text });
+  using server = serveModule(folder.path);
+  await server.line();
+  server.leaveStdout();
+  for (let n = 1; n <= 3; n++) {
+    server.signal('SIGHUP');
+    await server.toldOnStderr(n);
+  }
+  server.signal('SIGTERM');
+  expect(await server.ended()).toMatchObject({ code: 0 });
 });
 
 test('a module throws while clients are served → its own error, file and line; exit code 1', async () => {
@@ -138,6 +185,12 @@ test.each([
   expect(stderr).toContain(`--wan ${message}`);
   expect(code).toBe(2);
 });
+
+/** Serves `service.ts` of the folder; its first line says that it does. */
+function serveModule(folder: string): Program {
+  const service = join(folder, 'service.ts');
+  return new Program([CLI, 'serve', '--service', service, '--sites', 'a', '--port', '0', '--ephemeral', '--json']);
+}
 
 /** A folder with these files, as ES modules unless they say otherwise. */
 async function modules(files: Readonly<Record<string, string>>): Promise<{ readonly path: string } & AsyncDisposable> {

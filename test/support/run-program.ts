@@ -1,5 +1,6 @@
 /** Runs a program of this package as a user would, in a process of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +16,7 @@ export interface Ended {
 export class Program implements Disposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
+  readonly #output = { stdout: '', stderr: '' };
   readonly #lines: AsyncIterator<string>;
 
   /** Starts `node` with `args` in the package's folder, and `env` over this process's own. */
@@ -22,7 +24,7 @@ export class Program implements Disposable {
     const options = { cwd: root, env: { ...process.env, ...env } };
     const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
-    const output = { stdout: '', stderr: '' };
+    const output = this.#output;
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
     }
@@ -42,6 +44,16 @@ export class Program implements Disposable {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
+  }
+
+  /** Reads no more of what it writes on stdout, and closes that. */
+  leaveStdout(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  /** Resolves once it has written so many lines on stderr. */
+  async toldOnStderr(lines: number): Promise<void> {
+    while (this.#output.stderr.split('\n').length <= lines) await once(this.#child.stderr!, 'data');
   }
 
   ended(): Promise<Ended> {

@@ -6,7 +6,7 @@ import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { hold, nameOf, show } from './breach.ts';
 import { isVersionOlder } from './listener.ts';
-import type { AnyClient, Stage } from './stage.ts';
+import type { AnyClient, Mark, Stage } from './stage.ts';
 import type { ContractSubject, HistoryStep } from './subject.ts';
 
 /** So many objects have their histories at the same time. */
@@ -141,7 +141,10 @@ async function abreast(place: Place, histories: readonly (readonly HistoryStep[]
 }
 
 /** Those of the author, or those that the vocabulary gives. */
-function historiesOf({ history, update, read, expected }: ContractSubject, binding: Binding): readonly History[] {
+export function historiesOf(
+  { history, update, read, expected }: ContractSubject,
+  binding: Binding,
+): readonly History[] {
   if (history !== undefined) return [history];
   const portable = [keysHistory, queueHistory].filter((each) =>
     each('any').every(({ operation }) => binding.supports(operation)),
@@ -192,7 +195,16 @@ function areOfOneObject([first = [], ...others]: readonly (readonly HistoryStep[
   );
 }
 
-function nextObject(): string {
+/** The update with which the history of a new object begins, where a read follows that shows whether it was done. */
+export function nextMark(subject: ContractSubject, binding: Binding): Mark | undefined {
+  const [history] = historiesOf(subject, binding);
+  const [first, second] = history!(nextObject());
+  const isMark = first?.operation.effect === 'update' && second?.operation.effect === 'read' && 'expected' in second;
+  const isOther = isMark && !isSameOperation(first.operation, subject.update);
+  return isOther ? { update: first.operation, read: second.operation, expected: second.expected } : undefined;
+}
+
+export function nextObject(): string {
   objects += 1;
   return `contract-${run}-${objects}`;
 }

@@ -13,7 +13,7 @@ interface Told {
 }
 
 /** The parts of a context that the suite sets. */
-type Circumstances = Partial<Pick<InvocationContext, 'signal'>>;
+type Circumstances = Partial<Pick<InvocationContext, 'signal' | 'operationId' | 'origin'>>;
 
 export class Listener implements Sink {
   readonly operation: Operation;
@@ -45,10 +45,16 @@ export class Listener implements Sink {
     binding: Binding,
     operation: Operation,
     levels: readonly string[] = binding.consistencyLevels(),
-    { signal = new AbortController().signal }: Circumstances = {},
+    { signal = new AbortController().signal, ...named }: Circumstances = {},
   ): Listener {
     const listener = new Listener(binding, operation, levels);
-    const context: InvocationContext = { signal, deadlineAt: undefined, session: undefined, trace: undefined };
+    const context: InvocationContext = {
+      ...named,
+      signal,
+      deadlineAt: undefined,
+      session: undefined,
+      trace: undefined,
+    };
     try {
       const given = binding.submitOperation(operation, levels, listener, context) as unknown;
       if (isThenable(given)) {

@@ -13,6 +13,9 @@ export type AnyClient = Client<Levels>;
 /** The five seconds after which test runners give up, less what it takes to open and to close. */
 const PATIENCE_MS_DEFAULT = 4_000;
 
+/** An update, and what `read` gives at the strongest level once it was done once. */
+export type Mark = Pick<ContractSubject, 'update' | 'read' | 'expected'>;
+
 export class Stage {
   readonly subject: ContractSubject;
   readonly patienceMs: number;
@@ -97,8 +100,7 @@ export class Stage {
    * Asks until the strongest read shows the update: how long one takes whose end nobody is told is the store's business.
    * Between two questions the event loop gets its turn, without which no time-out of anybody would ever end this.
    */
-  async untilShown(client: AnyClient, what: string): Promise<void> {
-    const { read, expected } = this.subject;
+  async untilShown(client: AnyClient, what: string, { read, expected }: Mark = this.subject): Promise<void> {
     const givesUpAt = performance.now() + this.patienceMs;
     for (;;) {
       const { value } = await this.finalOf(client, read, [client.strongest]);

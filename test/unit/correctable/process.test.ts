@@ -2,9 +2,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Clock, Correctable } from '../../../src/index.ts';
-import { all, createClient } from '../../../src/index.ts';
+import type { ClientOptions, Clock, Correctable } from '../../../src/index.ts';
+import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
+import { retries, sharedReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
 import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
 import { codeOf, settled } from './support.ts';
@@ -97,7 +98,10 @@ interface Hung {
 }
 
 /** A store whose strong level hangs, and timers that say whether they would keep a process alive. */
-function hung(options: { readonly levelTimeoutsMs?: { readonly strong: number } } = {}): Hung {
+function hung(
+  options: { readonly levelTimeoutsMs?: { readonly strong: number } } = {},
+  policies: Pick<ClientOptions, 'retry' | 'shareReads'> = {},
+): Hung {
   const virtual = virtualClock();
   const held = new Set<object>();
   const clock: Clock = {
@@ -120,7 +124,7 @@ function hung(options: { readonly levelTimeoutsMs?: { readonly strong: number } 
     },
   };
   const binding = scriptedBinding(['weak', 'strong'], { onCall: (call) => void call.view('guess', 'weak') });
-  const client = createClient(binding, { clock, timeoutMs: LIMIT_MS });
+  const client = createClient(binding, { clock, timeoutMs: LIMIT_MS, ...policies });
   return {
     clock,
     binding,
@@ -160,6 +164,20 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     const store = hung({ levelTimeoutsMs: { strong: LIMIT_MS / 2 } });
     await take(store);
     expect(store.isAlive()).toBe(false);
+  });
+
+  test.each(['before', 'after'])('%s one who shared it has left → no wait keeps the process alive', async (when) => {
+    const policies = { retry: retries(), shareReads: sharedReads() };
+    const { binding, isAlive, read } = hung({}, policies);
+    const [staying, leaving] = [read(), read()];
+    binding.calls[0]!.fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: LIMIT_MS / 2 }));
+    expect(binding.calls).toHaveLength(1);
+    if (when === 'before') await staying.when('weak');
+    leaving.cancel();
+    if (when === 'after') await staying.when('weak');
+    expect(isAlive()).toBe(false);
+    void codeOf(staying);
+    expect(isAlive()).toBe(true);
   });
 
   test.each([

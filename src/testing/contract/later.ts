@@ -1,0 +1,85 @@
+/** What the contract suite holds updates to that nobody waits for any more: a while later all is as it was said. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { failureOf } from './answers.ts';
+import { hold, nameOf, show, tell } from './breach.ts';
+import { nextMark } from './histories.ts';
+import { Listener } from './listener.ts';
+import type { AnyClient, Mark, Stage } from './stage.ts';
+
+/** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
+const LATER_MS = 250;
+
+/** All that has to be waited for, at the same time: each is done to an object of its own. */
+export async function staysAsSaid(stage: Stage): Promise<void> {
+  const { subject } = stage;
+  await stage.withBinding(async (binding, { another }) => {
+    const client = stage.clientOf(binding);
+    const cancelled = 'an update that was cancelled under way';
+    await stage.finalOf(client, subject.read, [client.strongest]);
+    const leaving = client.invoke(subject.update);
+    leaving.cancel('contract suite');
+    await failureOf(leaving);
+    await stage.untilShown(client, cancelled);
+    const weak = nextMark(subject, binding);
+    const single = `an update that was asked for ${client.weakest} alone`;
+    if (weak !== undefined) {
+      await stage.finalOf(client, weak.update, [client.weakest]);
+      await stage.untilShown(client, single, weak);
+    }
+    const closed = nextMark(subject, binding);
+    const other = binding.share === undefined ? await another?.() : binding;
+    const told = closed && other && (await toldAtClose(stage, stage.clientOf(other), closed));
+    await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    await stillOnce(stage, client, cancelled, subject);
+    if (weak !== undefined) await stillOnce(stage, client, single, weak);
+    if (told === undefined) return;
+    const { value } = await stage.finalOf(client, closed!.read, [client.strongest]);
+    const isDone = stage.isSame(value, closed!.expected);
+    const name = nameOf(closed!.update);
+    hold(
+      !isDone,
+      () => `${name}, under way at close(): told that it was not done (${told}), but done within ${LATER_MS} ms`,
+    );
+  });
+}
+
+/** What says that it was not done; `undefined` where it may have been. */
+async function toldAtClose(stage: Stage, client: AnyClient, { update }: Mark): Promise<string | undefined> {
+  const failure = failureOf(client.invoke(update));
+  await stage.within(client.close(), 'close() does not come to an end');
+  const error = await failure;
+  return error === undefined || isCorrectableError(error, 'UNKNOWN') ? undefined : tell(error);
+}
+
+async function stillOnce(stage: Stage, client: AnyClient, what: string, { read, expected }: Mark): Promise<void> {
+  const { value } = await stage.finalOf(client, read, [client.strongest]);
+  const isOnce = stage.isSame(value, expected);
+  hold(
+    isOnce,
+    () =>
+      `${what} takes effect once: ${LATER_MS} ms after it has, the strongest read gives ${show(value)}, ` +
+      `not ${show(expected)}`,
+  );
+}
+
+/** A gateway believes `executesOnce`: after a restart it submits again what it does not know to have been done. */
+export async function executesOnce(stage: Stage): Promise<void> {
+  const { update, read, expected } = stage.subject;
+  await stage.withClient(async (client, binding) => {
+    if (binding.executesOnce !== true) return;
+    const name = `contract-${Math.random().toString(36).slice(2)}`;
+    const origin = { client: name, sequence: 1, acknowledged: 0 };
+    for (let n = 0; n < 2; n++) {
+      const { closed } = Listener.submit(binding, update, undefined, { operationId: `${name}-1`, origin });
+      await stage.within(closed, `${nameOf(update)}: neither a final view nor a failure`);
+    }
+    const { value } = await stage.finalOf(client, read, [client.strongest]);
+    const isOnce = stage.isSame(value, expected);
+    hold(
+      isOnce,
+      () =>
+        `executesOnce is true, but ${nameOf(update)}, submitted twice with one operationId, is done twice: ` +
+        `${nameOf(read)} gives ${show(value)}, not ${show(expected)}`,
+    );
+  });
+}

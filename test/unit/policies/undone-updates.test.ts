@@ -1,0 +1,133 @@
+/** C8, C15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
+import { expect, test } from 'vitest';
+import type { Correctable } from '../../../src/index.ts';
+import { all } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import type { Three } from '../correctable/support.ts';
+import type { SetUp } from './support.ts';
+import { errorOf, failure, retry, setUp, STEP_MS } from './support.ts';
+
+const keys = ({ binding }: SetUp): unknown[] =>
+  binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
+
+const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
+  ['the update itself', (write) => write],
+  ['what is mapped from it', (write) => write.map(String)],
+  ['a join of it', (write) => all([write])],
+  ['what it is a step of', (write) => write.chain(() => write)],
+  [
+    'one that somebody else listens to',
+    (write) => {
+      write.onError(() => 0);
+      return write;
+    },
+  ],
+];
+
+test.each(WAYS)('undone between two attempts, %s → not done any more', async (_what, made) => {
+  const all = setUp({ retry });
+  const { clock, binding, client } = all;
+  const undone: unknown[] = [];
+  const result = client.invoke(get('next')).speculate(
+    (job) => made(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+    (job) => void undone.push(job),
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  (await binding.next()).fail(failure());
+  read.view('job-2', 'strong');
+  (await binding.next()).view(null, 'strong');
+  await result;
+  await clock.advance(1_000);
+  expect(undone).toEqual(['job-1']);
+  expect(keys(all).slice(1)).toEqual([
+    ['put', 'running', 'job-1'],
+    ['put', 'running', 'job-2'],
+  ]);
+  expect(client.counters.retried).toBe(0);
+});
+
+test.each(WAYS)('undone during an attempt that then fails as busy, %s → not done any more', async (_what, made) => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(
+    (job) => made(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  const refuted = await binding.next();
+  read.view('job-2', 'strong');
+  refuted.fail(failure());
+  (await binding.next()).view(null, 'strong');
+  await result;
+  await clock.advance(1_000);
+  expect(binding.calls).toHaveLength(3);
+});
+
+test('what fails is told to whoever else listens: the store could not, and has not', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  let write: PromiseLike<unknown> | undefined;
+  const result = client.invoke(get('next')).speculate(
+    (job) => (write ??= client.invoke(put('running', job))),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  const busy = failure();
+  (await binding.next()).fail(busy);
+  read.fail(failure('FORBIDDEN'));
+  await clock.advance(STEP_MS);
+  expect(await errorOf(write!)).toBe(busy);
+  await errorOf(result);
+});
+
+test('an update that begins inside a run that was undone → one attempt', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(
+    (job) =>
+      client.invoke(get('place')).chain(
+        (place) => client.invoke(put(String(place), job)),
+        () => {},
+      ),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  const place = await binding.next();
+  result.cancel();
+  place.view('here', 'strong');
+  (await binding.next()).fail(failure());
+  await clock.advance(1_000);
+  expect(binding.calls.map(({ operation }) => operation.key)).toEqual(['next', 'place', 'here']);
+});
+
+test('undone while the run is begun → one attempt', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result: Correctable<unknown, Three> = client.invoke(get('next')).speculate(
+    (job) => {
+      result.cancel();
+      return client.invoke(put('running', job));
+    },
+    () => {},
+  );
+  (await binding.next()).view('job-1', 'weak');
+  (await binding.next()).fail(failure());
+  await clock.advance(1_000);
+  expect(binding.calls).toHaveLength(2);
+});
+
+test('a read of a run that was undone → tried again, for whoever else waits for it', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const shared = client.invoke(get('place'));
+  const first = await binding.next();
+  const result = client.invoke(get('next')).speculate(
+    () => shared,
+    () => {},
+  );
+  (await binding.next()).view('job-1', 'weak');
+  result.cancel();
+  first.fail(failure());
+  await clock.advance(STEP_MS);
+  (await binding.next()).view('here', 'strong');
+  expect(await shared).toBe('here');
+});
