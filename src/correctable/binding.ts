@@ -136,6 +136,13 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * hosts it says so to whoever asks for its health.
    */
   readonly failure?: CorrectableError | undefined;
+  /**
+   * Who it asks as at present, as the application calls whoever is signed in; absent where it is not told. What was
+   * submitted belongs to whoever this was then: a cache in front files views under it, and shows them to no other.
+   *
+   * @throws what the application's own function throws, and `INVALID_ARGUMENT` where that gives no text
+   */
+  principal?(): string;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */
