@@ -92,7 +92,7 @@ export class ViewCache {
   deleteIn(scope: Scope): void {
     const ids =
       scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByMark.get(mark) ?? [])]);
-    for (const id of [...ids]) this.delete(id);
+    for (const id of ids) this.delete(id);
   }
 
   /** Removes those that are chosen, by what they are and by their marks. */
