@@ -236,8 +236,10 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     if (this.#persistence === undefined) return undefined;
     this.#persistence.fence({ kind: 'update', scope });
     const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
-    // What the store refused has been reported.
-    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch(() => {});
+    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: Error) => {
+      // What the store refused has been reported.
+      if (error.cause === undefined) this.#onError(error);
+    });
   }
 
   #subject(operation: Operation, context: InvocationContext): Subject {
@@ -272,7 +274,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     this.#principal = present;
     if (isAnother) {
       this.#views.changePrincipal();
-      if (this.#persistence !== undefined) this.#startLoading(this.#persistence, this.#loadAnew(this.#persistence));
+      if (this.#persistence === undefined) return present;
+      this.#persistence.forget();
+      this.#startLoading(this.#persistence, this.#loadAnew(this.#persistence));
     }
     return present;
   }

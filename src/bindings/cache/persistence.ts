@@ -53,7 +53,7 @@ export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
 export class Persistence {
   readonly #options: PersistenceOptions;
   /** Nobody else's: decides whose views are whose in the store. */
-  readonly #page = `${Math.random().toString(36)}${Math.random().toString(36)}`;
+  #page = newPage();
   readonly #hanging = new Set<Call>();
   #connection: CacheConnection | undefined;
   #ledger: Ledger;
@@ -94,6 +94,11 @@ export class Persistence {
       this.#options.onError(error);
       return [];
     }
+  }
+
+  /** The memory knows no more of what this page has written than of what others have. */
+  forget(): void {
+    this.#page = newPage();
   }
 
   /** Files a view in the store, or removes it. */
@@ -288,6 +293,8 @@ export class Persistence {
     for (const scope of notice.scopes) this.#options.onNotice(scope);
   }
 }
+
+const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
 /** Nothing tells any more what has changed. */
 const ALL: Change = { kind: 'update', scope: undefined };
