@@ -1,19 +1,22 @@
 /** The binding that `cached` makes: asks the cache, then the store behind, and lets the cache learn from its answers. */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
+import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isThenable } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CommittedViews, copy, type GivenView, type Subject } from './committed-views.ts';
+import { CommittedViews, START, type GivenView, type Subject } from './committed-views.ts';
 import { isViewId, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
-import { Persistence } from './persistence.ts';
+import { Persistence, STORE_WAIT_MS, type Loaded } from './persistence.ts';
+import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
 import { CacheSession } from './session.ts';
-import { isEntry, type CacheEntry } from './store.ts';
+import type { CacheEntry } from './store.ts';
+import type { CachedView } from './view-cache.ts';
 
 type WithCache<L extends Levels> = readonly ['cache', ...L];
 
@@ -32,42 +35,69 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   /** Where the store behind does: the identity of a submission is handed on. */
   readonly executesOnce: boolean;
+  /** Where it is known: what is filed, and what is submitted, belongs to them. */
+  readonly principal?: () => string;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: WithCache<L>;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
   readonly #views: CommittedViews;
   readonly #persistence: Persistence | undefined;
-  /** `undefined` once what the store kept is there. */
-  #loading: Promise<void> | undefined;
-  #isRestoring = false;
+  /** As last heard; `undefined` before anybody has asked. */
+  #principal: string | undefined;
+  /** `undefined` once what the store kept is there, or is not waited for any more. */
+  #loading: Promise<unknown> | undefined;
+  #reading: Promise<unknown> = Promise.resolve();
+  /** What the store has already, or has lost already, is not told to it. */
+  #isTold: (view: CachedView | undefined) => boolean = always;
   #closing: Promise<void> | undefined;
 
   constructor(given: Binding<L>, options: CacheOptions<L>) {
     const inner = given.share?.() ?? given;
     const levels = inner.consistencyLevels();
-    const onError = reporter(options.onError);
+    const bounds = { entriesMax: options.entriesMax ?? ENTRIES_MAX, bytesMax: options.bytesMax ?? BYTES_MAX };
     this.name = `cache(${inner.name})`;
     this.executesOnce = inner.executesOnce === true;
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];
+    this.#clock = options.clock ?? systemClock;
+    this.#onError = reporter(options.onError);
     this.#views = new CommittedViews({
       levels,
       committed: new Set(options.committed ?? levels.filter((level) => level !== 'tentative')),
-      isOlder: (version, than) => this.isOlder(version, than),
-      bounds: { entriesMax: options.entriesMax ?? ENTRIES_MAX, bytesMax: options.bytesMax ?? BYTES_MAX },
+      isOlder: (version, than) => this.#isSurelyOlder(version, than),
+      bounds,
+      ttlMs: options.ttlMs ?? Infinity,
+      clock: this.#clock,
       writeThrough: options.writeThrough ?? portableWriteThrough,
-      now: options.now ?? Date.now,
-      onChange: (id, entry) => this.#persist(id, entry),
-      onError,
+      cacheable: options.cacheable ?? always,
+      touches: options.touches ?? portableTouches,
+      now: options.now ?? (() => this.#wallNow()),
+      onChange: (id, view) => this.#persist(id, view),
+      onError: this.#onError,
     });
+    const { principal = inner.principal?.bind(inner) } = options;
+    if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
-    this.#persistence = options.store && new Persistence(options.store, onError);
-    this.#loading = this.#persistence && this.#load(this.#persistence);
+    this.#persistence =
+      options.store &&
+      new Persistence({
+        store: options.store,
+        clock: this.#clock,
+        judge: (view, current, fence) => this.#views.judge(view, current, fence),
+        marksMax: bounds.entriesMax,
+        onError: this.#onError,
+        onNotice: (scope) => this.#telling(never, () => this.#views.drop(scope)),
+      });
+    if (this.#persistence === undefined) return;
+    this.#views.isUnread = true;
+    this.#startLoading(this.#persistence, this.#load(this.#persistence, START));
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
-    return this.#views.cache.size;
+    return this.#views.size;
   }
 
   consistencyLevels(): WithCache<L> {
@@ -96,19 +126,17 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async ready(): Promise<void> {
-    await this.#loading;
+    // Whoever asks waits as long as is waited at all, even where others have given up.
+    await this.#persistence?.within('ready', this.#reading).catch(() => {});
   }
 
-  async invalidate(key: string): Promise<void> {
-    this.#views.drop([key]);
-    await this.#settled();
+  invalidate(key: string): Promise<void> {
+    return this.#drop(scopeOf([key]));
   }
 
-  async clear({ principal }: { readonly principal?: string } = {}): Promise<void> {
-    await this.#loading;
-    if (principal === undefined) this.#views.drop(undefined);
-    else this.#views.dropWhere((id) => principalOf(id) === principal);
-    await this.#settled();
+  clear({ principal }: { readonly principal?: string } = {}): Promise<void> {
+    const isTheirs = (id: string): boolean => isViewId(id) && principalOf(id) === principal;
+    return this.#drop(scopeOfPrincipal(principal), principal === undefined ? always : isTheirs);
   }
 
   close(): Promise<void> {
@@ -118,12 +146,14 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   /** The cache's view first, if it has one; the store behind is asked at once all the same. */
   #askBoth(submission: Submission): void {
+    if (this.#showCached(submission) || this.#loading === undefined) return this.#ask(submission);
     this.#whenLoaded(submission.sink, () => void this.#showCached(submission));
-    return this.#ask(submission);
+    // What the store behind fails with at once, offline for example, must not take away what is being looked for.
+    return this.#ask(submission, { failsAfter: () => this.#loading });
   }
 
   #askCacheAlone(submission: Submission): void {
-    this.#whenLoaded(submission.sink, () => this.#askLoaded(submission));
+    if (!this.#showCached(submission)) this.#whenLoaded(submission.sink, () => this.#askLoaded(submission));
   }
 
   #whenLoaded(sink: Sink, act: () => void): void {
@@ -133,25 +163,28 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   #askLoaded(submission: Submission): void {
     const { sink, subject } = submission;
-    if (this.#closing !== undefined) {
-      sink.fail(new CorrectableError('UNAVAILABLE', 'the cache is closed: make a new client', { retryable: false }));
-      return;
-    }
-    if (this.#showCached(submission)) return;
-    if (this.#options.onMiss === 'fetch') return this.#ask(submission, (error) => missedAnd(error, subject));
+    const refuse = (message: string, retryable?: boolean): void =>
+      sink.fail(new CorrectableError('UNAVAILABLE', message, { retryable }));
+    if (this.#closing !== undefined) return refuse('the cache is closed: make a new client', false);
+    this.#askWho();
+    const isFormer = subject.reign !== this.#views.reign;
+    if (isFormer) return refuse(`${missed(subject)}, and somebody else is signed in now: ask again as them`, false);
+    if (this.#showCached(submission)) return undefined;
+    const explain = (error: unknown): unknown => missedAnd(error, subject);
+    if (this.#options.onMiss === 'fetch') return this.#ask(submission, { explain });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;
-    sink.fail(new CorrectableError('UNAVAILABLE', `${missed(subject)} and the store behind was not asked: ${fix}`));
+    return refuse(`${missed(subject)} and the store behind was not asked: ${fix}`);
   }
 
   #showCached({ subject, sink }: Submission): boolean {
-    const view = this.#views.find(subject);
-    if (view === undefined) return false;
-    const { value, level, version, cachedAt, meta } = view.entry;
-    sink.update(copy(value), 'cache', { version, meta: { ...copy(meta), cachedAt, cachedFrom: level } });
+    const entry = this.#views.find(subject);
+    if (entry === undefined) return false;
+    const { value, level, version, cachedAt, meta } = entry;
+    sink.update(value, 'cache', { version, meta: { ...meta, cachedAt, cachedFrom: level } });
     return true;
   }
 
-  #ask(submission: Submission, explain: (error: unknown) => unknown = (error) => error): void {
+  #ask(submission: Submission, { explain = same, failsAfter = nothing }: Asking = {}): void {
     const { subject, sink, context } = submission;
     const all = this.#inner.consistencyLevels();
     const wanted = submission.wanted.length > 0 ? submission.wanted : [all[0]];
@@ -166,7 +199,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       levels: all,
       isStrongerAsked,
       explain,
-      onView: (view) => (isUpdate ? this.#onUpdateView(subject, view) : this.#views.recordRead(subject, view)),
+      failsAfter,
+      onView: (view) => this.#learn(subject, view, context),
       onFailure: () => {
         if (isUpdate) this.#views.recordFailedUpdate(subject);
       },
@@ -180,22 +214,48 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     );
   }
 
-  #onUpdateView(subject: Subject, view: GivenView): void {
-    const all = this.#inner.consistencyLevels();
-    const isFinal = view.level === all[all.length - 1] || view.details.final === true;
-    if (isFinal) this.#views.recordUpdate(subject, view);
+  /** The cache learns of a view; where it is an update's final, the promise that the store has heard of it. */
+  #learn(subject: Subject, view: GivenView, context: InvocationContext): Promise<unknown> | undefined {
+    try {
+      this.#askWho();
+      if (subject.operation.effect === 'read') {
+        this.#views.recordRead(subject, view);
+        return undefined;
+      }
+      const isFinal = view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
+      return isFinal ? this.#learnUpdate(subject, view, context) : undefined;
+    } catch (error) {
+      // Whatever becomes of the cache: the store behind has answered.
+      this.#onError(error);
+      return undefined;
+    }
+  }
+
+  #learnUpdate(subject: Subject, view: GivenView, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
+    const scope = this.#views.recordUpdate(subject, view);
+    if (this.#persistence === undefined) return undefined;
+    this.#persistence.fence({ kind: 'update', scope });
+    const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
+    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: Error) => {
+      // What the store refused has been reported.
+      if (error.cause === undefined) this.#onError(error);
+    });
   }
 
   #subject(operation: Operation, context: InvocationContext): Subject {
-    const { principal = '', cacheable, touches = portableTouches } = this.#options;
-    const owner = typeof principal === 'function' ? principal() : principal;
+    const { cacheable, touches = portableTouches } = this.#options;
+    const principal = this.#askWho();
+    const began = this.#views.tick();
     const isCached = operation.effect === 'read' && cacheable?.(operation) !== false;
     return {
       operation,
-      principal: owner,
-      id: isCached ? viewId(owner, operation) : undefined,
+      principal,
+      reign: this.#views.reign,
+      id: isCached ? viewId(principal, operation) : undefined,
       touches: touches(operation),
-      order: this.#views.tick(),
+      began,
+      aheadOf: began,
+      seen: this.#persistence?.seen ?? 0,
       session: context.session instanceof CacheSession ? context.session : undefined,
     };
   }
@@ -203,41 +263,120 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   #openSession(tokens?: readonly string[]): BindingSession {
     const inner = this.#inner.openSession?.(tokens) ?? {};
     const floorsMax = this.#options.entriesMax ?? ENTRIES_MAX;
-    return new CacheSession(inner, (version, than) => this.isOlder(version, than), floorsMax);
+    const goesOnAt = tokens === undefined ? 0 : this.#views.tick();
+    return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), floorsMax, goesOnAt);
   }
 
-  async #load(persistence: Persistence): Promise<void> {
-    const entries: [id: string, entry: CacheEntry][] = [];
-    for (const [id, entry] of await persistence.load()) {
-      if (isViewId(id) && isEntry(entry)) entries.push([id, entry]);
-      else persistence.dropDamaged(id);
+  /** Who asks at present. Another one than before finds the memory empty. */
+  #askWho(): string {
+    const present = this.principal?.() ?? '';
+    const isAnother = this.#principal !== undefined && this.#principal !== present;
+    this.#principal = present;
+    if (isAnother) {
+      this.#views.changePrincipal();
+      if (this.#persistence === undefined) return present;
+      this.#persistence.forget();
+      this.#startLoading(this.#persistence, this.#loadAnew(this.#persistence));
     }
-    this.#isRestoring = true;
-    for (const [id, entry] of entries.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt))
-      this.#views.restore(id, entry);
-    this.#isRestoring = false;
-    this.#loading = undefined;
+    return present;
   }
 
-  #persist(id: string, entry: CacheEntry | undefined): void {
-    // What has just been read from the store is there already; what did not fit any more has to leave it.
-    if (!this.#isRestoring || entry === undefined) this.#persistence?.change(id, entry);
+  #startLoading(persistence: Persistence, load: Promise<void>): void {
+    const end = (): void => {
+      if (this.#loading === loading) this.#loading = undefined;
+    };
+    // A store that takes longer is not waited for: what it brings then is taken all the same.
+    const loading = persistence.within('load', load).catch(this.#onError).then(end);
+    this.#reading = load;
+    this.#loading = loading;
   }
 
-  async #settled(): Promise<void> {
-    await this.#loading;
-    await this.#persistence?.flush();
+  async #loadAnew(persistence: Persistence): Promise<void> {
+    const readAt = this.#views.tick();
+    const isLanded = await persistence.landed().then(always, never);
+    await this.#load(persistence, isLanded ? readAt : START);
+  }
+
+  async #load(persistence: Persistence, readAt: number): Promise<void> {
+    const stored = await persistence.load();
+    try {
+      this.#restore(stored, readAt, persistence);
+    } finally {
+      // What of it may lag, the store judges by itself.
+      this.#telling(never, () => this.#views.inherit(persistence.fences));
+    }
+  }
+
+  #restore(stored: Loaded, readAt: number, persistence: Persistence): void {
+    const present = this.#askWho();
+    const own: [id: string, entry: CacheEntry][] = [];
+    for (const [id, entry] of stored) {
+      if (!this.#views.isFresh(entry)) persistence.change(id, undefined);
+      else if (principalOf(id) === present) own.push([id, entry]);
+    }
+    const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
+    this.#telling(
+      // What did not fit any more has to leave the store.
+      (view) => view === undefined,
+      () => {
+        for (const [id, entry] of oldestFirst) this.#views.restore(id, entry, readAt);
+      },
+    );
+  }
+
+  #persist(id: string, view: CachedView | undefined): void {
+    if (this.#isTold(view)) this.#persistence?.change(id, view?.isDurable === true ? view : undefined);
+  }
+
+  /** Acts, telling the store of those changes alone for which `isTold` holds. */
+  #telling(isTold: (view: CachedView | undefined) => boolean, act: () => void): void {
+    this.#isTold = isTold;
+    act();
+    this.#isTold = always;
+  }
+
+  async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
+    this.#views.drop(scope);
+    await this.#persistence?.drop(scope, isChosen);
+  }
+
+  /** What a binding's own order fails to say counts as no: a cache must not come between it and its client. */
+  #isSurelyOlder(version: unknown, than: unknown): boolean {
+    try {
+      return this.isOlder(version, than);
+    } catch (error) {
+      this.#onError(error);
+      return false;
+    }
+  }
+
+  #wallNow(): number {
+    return this.#clock.wallNow?.() ?? this.#clock.now();
   }
 
   async #close(): Promise<void> {
     try {
       await this.#inner.close();
     } finally {
+      this.#views.stop();
       await this.#loading;
       await this.#persistence?.close();
     }
   }
 }
+
+/** How the store behind is asked. */
+interface Asking {
+  /** The error to hand on for a failure. */
+  readonly explain?: (error: unknown) => unknown;
+  /** What a failure has to wait for, if anything. */
+  readonly failsAfter?: () => Promise<unknown> | undefined;
+}
+
+const always = (): boolean => true;
+const never = (): boolean => false;
+const same = (error: unknown): unknown => error;
+const nothing = (): undefined => undefined;
 
 /** Reports what nobody waits for; a report that throws disturbs nobody either. */
 function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {

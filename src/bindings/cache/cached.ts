@@ -14,11 +14,21 @@ export type CachedLevels<L extends Levels> = readonly ['cache', ...L];
 export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>> {
   /** How much the cache holds: views, and about how many bytes. */
   readonly size: { readonly entries: number; readonly bytes: number };
-  /** Resolves when what the store kept has been read. */
+  /** Resolves when what the store kept has been read; after a second at the latest. */
   ready(): Promise<void>;
-  /** Drops the views that depend on `key`, for example on a notice that another client has changed it. */
+  /**
+   * Drops the views that depend on `key`, for example on a notice that another client has changed it: from memory at once,
+   * from the store when it resolves, in other pages on the store when they hear of it.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where the store has not taken that within a second
+   */
   invalidate(key: string): Promise<void>;
-  /** Drops the views of one principal, at signing out for example, or of all. Resolves when the store has, too. */
+  /**
+   * Drops the views of one principal, at signing out for example, or of all: as `invalidate` does, and what is stored is
+   * removed, whoever wrote it. Also after `close()`.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where the store could not: the data may still be there
+   */
   clear(options?: { readonly principal?: string }): Promise<void>;
 }
 

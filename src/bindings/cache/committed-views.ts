@@ -1,31 +1,53 @@
 /**
  * The rules of coherence: what of an operation's views enters the cache, and what leaves it (Correctables, OSDI 2016,
- * §5.2: write-through).
+ * §5.2: write-through; docs/spec/cache.md).
  *
  * Only committed views enter; an older one never replaces a newer one; what an update of ours has touched is replaced or
- * dropped before its caller learns that it is final, and a read that began earlier does not bring it back.
+ * dropped before its caller learns that it is final, and no view that may lag behind it brings the old value back.
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
+import type { Clock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { Fences } from './fences.ts';
+import { copyOf, NoPlainData } from './copy.ts';
+import { Expiry } from './expiry.ts';
+import { Fences, type FencesData } from './fences.ts';
 import { nameOf, viewId } from './identity.ts';
 import type { CachedWrite } from './options.ts';
-import { mayReplace, standing, type IsOlder } from './ordering.ts';
-import type { CacheSession, Candidate, Floor } from './session.ts';
+import { marksOf, ofView, scopeOf, type Scope } from './scope.ts';
+import type { CacheSession, Floor } from './session.ts';
 import type { CacheEntry } from './store.ts';
+import {
+  ELSEWHERE,
+  strongestOf,
+  supersede,
+  type Fence,
+  type IsOlder,
+  type Recency,
+  type Successor,
+  type Verdict,
+} from './supersede.ts';
 import { ViewCache, type CacheBounds, type CachedView, type OnChange } from './view-cache.ts';
 
 /** An operation as the cache sees it. */
 export interface Subject {
   readonly operation: Operation;
   readonly principal: string;
+  /** Counts the principals: what was under way for a former one is not filed. */
+  readonly reign: number;
   /** What its view is filed under; `undefined` for an operation whose views are not cached. */
   readonly id: string | undefined;
   readonly touches: readonly string[] | undefined;
   /** When it began, in the cache's own counting. */
-  readonly order: number;
+  readonly began: number;
+  /** The last of the store's transactions that was known then. */
+  readonly seen: number;
   readonly session: CacheSession | undefined;
+  /**
+   * Until when what was learnt of its view is surely no newer than what is still to come of it: what was known before it
+   * began, and its own views since, which come in order.
+   */
+  aheadOf: number;
 }
 
 /** A view as the store behind gave it. */
@@ -42,142 +64,309 @@ export interface CommittedViewsOptions {
   readonly committed: ReadonlySet<string>;
   readonly isOlder: IsOlder;
   readonly bounds: CacheBounds;
+  readonly ttlMs: number;
+  readonly clock: Clock;
   readonly writeThrough: (operation: Operation, result: unknown) => CachedWrite | undefined;
+  readonly cacheable: (operation: Operation) => boolean;
+  readonly touches: (operation: Operation) => readonly string[] | undefined;
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: OnChange;
   readonly onError: (error: unknown) => void;
 }
 
+/** The first moment in the counting of a cache: before all of its operations. */
+export const START = 1;
+
+/** Operations of more names than this are not told of one by one. */
+const TOLD_MAX = 1_000;
+
 export class CommittedViews {
-  readonly cache: ViewCache;
+  readonly #cache: ViewCache;
   readonly #options: CommittedViewsOptions;
   readonly #fences: Fences;
-  #order = 0;
+  /** Of views that nothing tells apart by age: only what surely is newer than all of them is let in. */
+  readonly #contests: Fences;
+  readonly #expiry: Expiry;
+  readonly #told = new Set<string>();
+  /** Whether a store may have fences of an earlier page that nobody has read yet: views that may lag are not shown. */
+  isUnread = false;
+  #time = START;
+  #reign = 0;
 
   constructor(options: CommittedViewsOptions) {
+    const { bounds, clock, onChange } = options;
     this.#options = options;
-    this.cache = new ViewCache(options.bounds, options.onChange);
-    this.#fences = new Fences(options.bounds.entriesMax);
+    this.#cache = new ViewCache(bounds, onChange);
+    this.#fences = new Fences(bounds.entriesMax);
+    this.#contests = new Fences(bounds.entriesMax);
+    this.#expiry = new Expiry(clock, (nowMs) => this.#cache.deleteExpired(nowMs));
+  }
+
+  get size(): { readonly entries: number; readonly bytes: number } {
+    return this.#cache.size;
+  }
+
+  /** Which principal it is whose views are filed, counted. */
+  get reign(): number {
+    return this.#reign;
   }
 
   /** The next moment in the cache's own counting. */
   tick(): number {
-    return ++this.#order;
+    return ++this.#time;
   }
 
-  /** The view to show for `subject`, if there is one that its session may see. */
-  find({ id, session }: Subject): CachedView | undefined {
-    if (id === undefined) return undefined;
-    const view = this.cache.peek(id);
-    if (view === undefined) return undefined;
-    const candidate: Candidate = { ...view, id, isStrongest: this.#isStrongest(view.entry.level) };
-    if (session?.admits(candidate) === false) return undefined;
-    session?.learnRead(view.entry.touches, this.#floor(id, view.entry.version, view.order));
-    return this.cache.use(id);
+  /** The view to show for `subject`, a copy, if there is one that its session may see. */
+  find({ id, session }: Subject): CacheEntry | undefined {
+    const view = id === undefined ? undefined : this.#cache.peek(id);
+    if (id === undefined || view === undefined) return undefined;
+    if (view.expiresAtMs <= this.#options.clock.now()) {
+      this.#cache.delete(id);
+      return undefined;
+    }
+    const { entry, began } = view;
+    if (this.isUnread && !view.isStrongest) return undefined;
+    if (session?.admits({ id, entry, began, isStrongest: this.#isStrongest(entry.level) }) === false) return undefined;
+    session?.learnRead(entry.touches, this.#floor(id, entry.version, began));
+    this.#cache.use(id);
+    return { ...entry, value: copyOf(entry.value).value, ...(entry.meta && { meta: copyOf(entry.meta).value }) };
   }
 
   /** A read gave a view. */
   recordRead(subject: Subject, view: GivenView): void {
-    const { id, touches, order, session } = subject;
-    if (id === undefined || !this.#options.committed.has(view.level)) return;
-    session?.learnRead(touches, this.#floor(id, view.details.version, order));
-    if (this.#isOutdated(subject, id, view)) return;
-    this.#put(id, this.#entry(view, touches), order);
+    const { id, touches, began, session, reign } = subject;
+    if (id === undefined || reign !== this.#reign || !this.#options.committed.has(view.level)) return;
+    session?.learnRead(touches, this.#floor(id, view.details.version, began));
+    const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
+    const current = this.#cache.peek(id);
+    const next = this.#viewOf(subject, view, { touches, isStrongest });
+    const { aheadOf } = subject;
+    const fence = strongestOf(
+      this.#fences.against(marksOf(id, touches), { began, isStrongest }),
+      this.#contests.against([ofView(id)], { began: aheadOf, isStrongest }),
+    );
+    const learntAt = Math.max(current?.knownAt ?? 0, this.#contests.latest([ofView(id)]));
+    if (aheadOf >= learntAt) subject.aheadOf = next.knownAt;
+    this.#file(id, next, { current, fence, began: aheadOf });
   }
 
-  /** An update was committed: its outcome can never change. */
-  recordUpdate(subject: Subject, view: GivenView): void {
-    const { operation, principal, touches, order, session } = subject;
-    const write = this.#writeOf(operation, view.value);
-    const id = write && viewId(principal, write.operation);
-    const version = view.details.version;
-    const replaced = id === undefined ? undefined : this.cache.peek(id);
-    const isOvertaken = this.#fences.isAfter(touches, order);
-    this.cache.deleteTouched(touches);
-    this.#fences.raise(touches, this.tick());
-    session?.learnUpdate(touches, this.#floor(id, version, order));
-    if (write === undefined || id === undefined) return;
-    const is = standing(version, replaced?.entry.version, this.#options.isOlder);
-    if (replaced !== undefined && (is === 'older' || is === 'same')) this.cache.put(id, replaced);
+  /** An update was committed: its outcome can never change. Says what it has changed. */
+  recordUpdate(subject: Subject, view: GivenView): Scope {
+    const { operation, touches, began, session, reign } = subject;
+    const scope = scopeOf(touches);
+    const write = reign === this.#reign ? this.#writeOf(operation, view.value) : undefined;
+    const id = write && viewId(subject.principal, write.operation);
+    const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
-    else if (!isOvertaken || is === 'newer')
-      this.#put(id, this.#entry({ ...view, value: write.value }, touches), order);
+    const touched = [touches, write?.touches];
+    const fence = id === undefined ? 'none' : strongestOf(...touched.map((each) => this.#since(began, id, each)));
+    this.#cache.deleteIn(scope);
+    this.#fences.raise('update', scope, this.tick());
+    session?.learnUpdate(touches, this.#floor(id, view.details.version, began));
+    if (write === undefined || id === undefined) return scope;
+    const written = { touches: write.touches, isStrongest: true };
+    const next = this.#viewOf(subject, { ...view, value: write.value }, written);
+    this.#file(id, next, { current: replaced, fence, began });
+    return scope;
   }
 
   /** An update failed. It may have been executed all the same, so that nothing is known of reads that overlapped it. */
   recordFailedUpdate({ touches }: Subject): void {
-    this.#fences.raise(touches, this.tick());
+    this.#fences.raise('drop', scopeOf(touches), this.tick());
   }
 
-  /** Another client has changed these objects, or any may have changed. */
-  drop(touches: readonly string[] | undefined): void {
-    this.cache.deleteTouched(touches);
-    this.#fences.raise(touches, this.tick());
+  /** What is in `scope` may have changed, or is not to be shown any more. */
+  drop(scope: Scope): void {
+    this.#cache.deleteIn(scope);
+    this.#fences.raise('drop', scope, this.tick());
   }
 
-  /** Drops the views whose id is chosen, and whatever reads under way would bring back. */
-  dropWhere(isChosen: (id: string) => boolean): void {
-    for (const id of this.cache.ids()) if (isChosen(id)) this.cache.delete(id);
-    this.#fences.raise(undefined, this.tick());
+  /** What the pages before have updated: here too, only what is executed since is let in. */
+  inherit(fences: FencesData): void {
+    this.#fences.inherit(fences, START);
+    // What the store kept has been judged by them there.
+    this.#cache.deleteWhere((view, marks) => view.began > ELSEWHERE && this.#fences.against(marks, view) !== 'none');
+    this.isUnread = false;
   }
 
-  /** Takes over what a store kept, unless an update or a newer view came in while it was read. */
-  restore(id: string, entry: CacheEntry): void {
-    const isKnown = this.#options.levels.includes(entry.level);
-    if (this.cache.peek(id) !== undefined) return;
-    if (isKnown && !this.#fences.isAfter(entry.touches, 0)) this.cache.put(id, { entry, order: 0 });
-    else this.#options.onChange(id, undefined);
+  /** Another principal: memory is empty, and stays so of what is under way. */
+  changePrincipal(): void {
+    this.#cache.forget();
+    this.#reign += 1;
   }
 
-  #isOutdated({ touches, order }: Subject, id: string, { level, details }: GivenView): boolean {
-    const { isOlder, levels } = this.#options;
-    const current = this.cache.peek(id);
-    const isOvertaken = this.#fences.isAfter(touches, order);
-    if (current === undefined) return isOvertaken;
-    const { version } = current.entry;
-    if (isOvertaken) return standing(details.version, version, isOlder) !== 'newer';
-    const next = { version: details.version, rank: levels.indexOf(level), order };
-    return !mayReplace(next, { version, rank: levels.indexOf(current.entry.level), order: current.order }, isOlder);
+  /** Whether what a store kept may still be shown. */
+  isFresh({ level, cachedAt }: CacheEntry): boolean {
+    const ageMs = this.#options.now() - cachedAt;
+    const { ttlMs, levels } = this.#options;
+    // One from the future is of a clock that was set back since: nobody knows how old it is.
+    return levels.includes(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
   }
 
-  #put(id: string, entry: CacheEntry, order: number): void {
+  /** Takes over what a store kept, unless something changed, or a newer view came in, after `readAt`. */
+  restore(id: string, entry: CacheEntry, readAt: number): void {
+    const { now, clock, ttlMs } = this.#options;
+    const knownAt = this.tick();
+    const view: CachedView = {
+      entry,
+      began: ELSEWHERE - knownAt,
+      knownAt,
+      seen: entry.stamp?.seq ?? 0,
+      isStrongest: false,
+      isDurable: true,
+      expiresAtMs: clock.now() + ttlMs - (now() - entry.cachedAt),
+    };
+    const fence = this.#since(readAt, id, entry.touches);
+    this.#file(id, view, { current: this.#cache.peek(id), fence, began: ELSEWHERE });
+  }
+
+  /** The rule in the store's transaction: its times are numbers of transactions. */
+  judge(view: CachedView, current: CacheEntry | undefined, fence: Fence): Verdict {
+    const next = { ...view, began: view.seen, knownAt: Infinity };
+    const there = current && { entry: current, began: ELSEWHERE, knownAt: current.stamp?.seq ?? 0 };
+    return this.#supersede(next, there, fence);
+  }
+
+  /** Lets time pass without it. */
+  stop(): void {
+    this.#expiry.stop();
+  }
+
+  /** Files `next` where the rule lets it in; what may be the older one of two is not kept. */
+  #file(id: string, next: CachedView, { current, fence, began }: Place): void {
+    // What a store kept was learnt before all that is known here.
+    const knownAt = began === ELSEWHERE ? ELSEWHERE : next.knownAt;
+    const verdict = this.#supersede({ ...next, began, knownAt }, current, fence);
+    if (verdict === 'neither') this.#contest(id, next);
+    else if (verdict === 'keep' && current !== undefined) this.#keep(id, current);
+    else this.#put(id, verdict === 'same' && current !== undefined ? this.#joined(next, current) : next);
+  }
+
+  #supersede(next: Placed & Pick<CachedView, 'isStrongest'>, current: Placed | undefined, fence: Fence): Verdict {
+    const successor: Successor = { ...this.#recency(next), isStrongest: next.isStrongest };
+    return supersede(successor, current && this.#recency(current), fence, this.#options.isOlder);
+  }
+
+  #recency({ entry: { value, version, level }, began, knownAt }: Placed): Recency {
+    return { value, version, rank: this.#rankOf(level), began, knownAt };
+  }
+
+  /** One view, given twice: the stronger of the two, as of the later time. */
+  #joined(next: CachedView, current: CachedView): CachedView {
+    const { knownAt, expiresAtMs, entry } = next;
+    const ranks = this.#rankOf(entry.level) - this.#rankOf(current.entry.level);
+    if (ranks < 0) return { ...current, entry: { ...current.entry, cachedAt: entry.cachedAt }, knownAt, expiresAtMs };
+    return ranks > 0 ? next : { ...next, began: Math.max(next.began, current.began) };
+  }
+
+  /** From now on only what surely is newer than all that was shown until now. */
+  #contest(id: string, { knownAt }: CachedView): void {
+    this.#cache.delete(id);
+    this.#contests.raise('update', [ofView(id)], knownAt);
+  }
+
+  #keep(id: string, current: CachedView): void {
+    if (this.#cache.peek(id) === undefined) this.#cache.put(id, current);
+  }
+
+  #put(id: string, view: CachedView): void {
     try {
       // The application may change the object that it was given: the cache keeps a copy of its own.
-      const meta = entry.meta && { meta: copy(entry.meta) };
-      this.cache.put(id, { entry: { ...entry, value: copy(entry.value), ...meta }, order });
+      const value = copyOf(view.entry.value);
+      const meta = copyOf(view.entry.meta, 'meta');
+      const version = this.#versionOf(view.entry);
+      const entry = { ...view.entry, value: value.value, ...(meta.value && { meta: meta.value }) };
+      const fadesAt = value.fadesAt ?? meta.fadesAt ?? version;
+      if (fadesAt !== undefined)
+        this.#tell(id, `${fadesAt} is kept in memory alone: stores give back plain data`, fadesAt);
+      this.#cache.put(id, { ...view, entry, isDurable: fadesAt === undefined });
+      this.#expiry.expect(view.expiresAtMs);
     } catch (cause) {
-      this.cache.delete(id);
-      const message = `cache: a value of '${nameOf(id)}' is no plain data: exclude the operation by 'cacheable'`;
-      this.#options.onError(new CorrectableError('INVALID_VALUE', message, { cause }));
+      this.#contest(id, view);
+      const path = cause instanceof NoPlainData ? cause.path : undefined;
+      const what = cause instanceof NoPlainData ? cause.message : 'what was given cannot be copied';
+      this.#tell(id, `${what}, thus not kept: give plain data, or exclude the operation by 'cacheable'`, path, cause);
     }
   }
 
-  /** The application's function must not disturb the store that has just answered: without it, views are dropped. */
-  #writeOf(operation: Operation, result: unknown): CachedWrite | undefined {
+  /** Where in the version something stands that a store would change: it is kept as it is, for the binding to compare. */
+  #versionOf({ version }: CacheEntry): string | undefined {
     try {
-      return this.#options.writeThrough(operation, result);
+      return copyOf(version, 'version').fadesAt;
     } catch (error) {
-      this.#options.onError(error);
+      return error instanceof NoPlainData ? error.path : 'version';
+    }
+  }
+
+  /** Once for the operations of one name. */
+  #tell(id: string, what: string, field: string | undefined, cause?: unknown): void {
+    const name = nameOf(id);
+    if (this.#told.has(name) || this.#told.size > TOLD_MAX) return;
+    this.#told.add(name);
+    this.#options.onError(new CorrectableError('INVALID_VALUE', `cache: of '${name}', ${what}`, { field, cause }));
+  }
+
+  /** The application's functions must not disturb the store that has just answered: without them, views are dropped. */
+  #writeOf(operation: Operation, result: unknown): Written | undefined {
+    const { writeThrough, cacheable, touches, onError } = this.#options;
+    try {
+      const write = writeThrough(operation, result);
+      if (write === undefined || !cacheable(write.operation)) return undefined;
+      return { ...write, touches: touches(write.operation) };
+    } catch (error) {
+      onError(error);
       return undefined;
     }
   }
 
-  #entry({ value, level, details }: GivenView, touches: readonly string[] | undefined): CacheEntry {
+  #viewOf(
+    { began, seen }: Subject,
+    { value, level, details }: GivenView,
+    { touches, isStrongest }: { readonly touches: readonly string[] | undefined; readonly isStrongest: boolean },
+  ): CachedView {
     const { version, meta } = details;
+    const { now, clock, ttlMs } = this.#options;
     const known = { ...(version !== undefined && { version }), ...(meta !== undefined && { meta }) };
-    return { value, level, ...known, cachedAt: this.#options.now(), touches };
+    const entry = { value, level, ...known, cachedAt: now(), touches };
+    const expiresAtMs = clock.now() + ttlMs;
+    return { entry, began, knownAt: this.tick(), seen, isStrongest, isDurable: true, expiresAtMs };
   }
 
-  #floor(id: string | undefined, version: unknown, order: number): Floor {
-    return { id, version, order, knownAt: this.tick() };
+  /** Whether something of a view has changed since, or was shown that nothing tells apart from it. */
+  #since(began: number, id: string, touches: readonly string[] | undefined): Fence {
+    const reading = { began, isStrongest: true };
+    return strongestOf(
+      this.#fences.against(marksOf(id, touches), reading),
+      this.#contests.against([ofView(id)], reading),
+    );
+  }
+
+  #floor(id: string | undefined, version: unknown, began: number): Floor {
+    return { id, version, began, knownAt: this.tick() };
   }
 
   #isStrongest(level: string): boolean {
-    return this.#options.levels.indexOf(level) === this.#options.levels.length - 1;
+    return this.#rankOf(level) === this.#options.levels.length - 1;
+  }
+
+  #rankOf(level: string): number {
+    return this.#options.levels.indexOf(level);
   }
 }
 
-/** A value of its own for everybody: changing one does not change another's. Throws for what is no plain data. */
-export function copy<T>(value: T): T {
-  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+/** Where a view would be filed. */
+interface Place {
+  readonly current: CachedView | undefined;
+  readonly fence: Fence;
+  /** For the rule: what was learnt until then is no newer. */
+  readonly began: number;
+}
+
+/** A view with its place in a counting. */
+type Placed = Pick<CachedView, 'entry' | 'began' | 'knownAt'>;
+
+/** The read that an update has decided, with what that read depends on. */
+interface Written extends CachedWrite {
+  readonly touches: readonly string[] | undefined;
 }

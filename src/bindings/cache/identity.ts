@@ -5,19 +5,19 @@ import type { Operation } from '../../correctable/operation.ts';
 const DEPTH_MAX = 32;
 
 /**
- * The name of an operation's view in the cache of `principal`: equal for operations with equal names and arguments.
+ * The name of an operation's view in the cache of `principal`: equal for operations with equal names, keys and arguments.
  * `undefined` where the arguments are no plain data, so that nothing tells two of them apart.
  */
-export function viewId(principal: string, operation: Operation): string | undefined {
-  const args = canonical(operation.args);
-  return args === undefined ? undefined : JSON.stringify([principal, operation.name, args]);
+export function viewId(principal: string, { name, key, args }: Operation): string | undefined {
+  const parts = [canonical(key), canonical(args)];
+  return parts.includes(undefined) ? undefined : JSON.stringify([principal, name, ...parts]);
 }
 
 /** Whether a text was made by `viewId`, as far as its parts are concerned. */
 export function isViewId(id: string): boolean {
   try {
     const parts = JSON.parse(id) as unknown;
-    return Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'string');
+    return Array.isArray(parts) && parts.length === 4 && parts.every((part) => typeof part === 'string');
   } catch {
     return false;
   }

@@ -2,4 +2,12 @@
 export { cached, type CachedBinding, type CachedLevels } from './cached.ts';
 export { indexedDbStore, type IndexedDbStoreOptions } from './indexeddb.ts';
 export type { CachedWrite, CacheOptions } from './options.ts';
-export { mapStore, type CacheChange, type CacheEntry, type CacheStore } from './store.ts';
+export {
+  mapStore,
+  type CacheChange,
+  type CacheConnection,
+  type CacheEntry,
+  type CacheStore,
+  type Settle,
+  type Stamp,
+} from './store.ts';

@@ -19,6 +19,10 @@ export class InnerContext implements InvocationContext {
     return this.#outer.deadlineAt;
   }
 
+  get levelSignals(): Readonly<Record<string, AbortSignal>> | undefined {
+    return this.#outer.levelSignals;
+  }
+
   get trace(): unknown {
     return this.#outer.trace;
   }

@@ -6,7 +6,7 @@ import { deserialize, serialize } from 'node:v8';
 import { ClassicLevel } from 'classic-level';
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isName } from '../../correctable/given.ts';
-import type { CacheEntry, CacheStore } from './store.ts';
+import type { CacheChange, CacheEntry, CacheStore } from './store.ts';
 
 /** What `directoryStore` is made from. */
 export interface DirectoryStoreOptions {
@@ -17,7 +17,7 @@ export interface DirectoryStoreOptions {
 const CALL = "directoryStore({ directory: './cache' })";
 
 /**
- * Keeps a cache in a directory. Writes are not synced: what a power cut takes is a miss.
+ * Keeps a cache in a directory, unencrypted. Writes are not synced: what a power cut takes is a miss.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` where the directory is missing
  * @example
@@ -27,27 +27,38 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { directory } = options;
   check(isName(directory), 'directory', `must be the path of a directory: write ${CALL}`);
-  let opened: ClassicLevel<string, Uint8Array> | undefined;
-  const database = (): ClassicLevel<string, Uint8Array> =>
+  let opened: Database | undefined;
+  const database = (): Database =>
     (opened ??= new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' }));
   return {
     load: () => loadAll(database()),
-    write: (changes) =>
-      database().batch(
-        changes.map(([id, entry]) =>
-          entry === undefined
-            ? { type: 'del' as const, key: id }
-            : { type: 'put' as const, key: id, value: serialize(entry) },
-        ),
-      ),
+    // One process at a time has the directory: there is nobody whose writes would have to be looked at.
+    write: (changes) => database().batch(changes.map(operationOf)),
     close: async () => {
-      await opened?.close();
+      const closing = opened;
+      opened = undefined;
+      await closing?.close();
     },
   };
 }
 
+type Database = ClassicLevel<string, Uint8Array>;
+type Put = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array };
+type Operation = Put | { readonly type: 'del'; readonly key: string };
+
+/** What cannot be written, a Blob for example, is a miss, and keeps nothing else from being written. */
+function operationOf([key, entry]: CacheChange): Operation {
+  if (entry === undefined) return { type: 'del', key };
+  try {
+    return { type: 'put', key, value: serialize(entry) };
+  } catch (error) {
+    process.emitWarning(`cache: a view cannot be kept in a directory: ${String(error)}`);
+    return { type: 'del', key };
+  }
+}
+
 /** Everything that can be read; what cannot, damaged or of a newer format, is a miss and leaves the directory. */
-async function loadAll(database: ClassicLevel<string, Uint8Array>): Promise<[string, CacheEntry][]> {
+async function loadAll(database: Database): Promise<[string, CacheEntry][]> {
   const entries: [string, CacheEntry][] = [];
   const unreadable: string[] = [];
   for await (const [id, bytes] of database.iterator()) {

@@ -13,9 +13,14 @@ export interface Observation {
   readonly levels: readonly string[];
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerAsked: boolean;
-  /** Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it. */
-  readonly onView: (view: GivenView) => void;
+  /**
+   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it. Where it
+   * returns a promise, which does not reject, the view is handed on when that resolves.
+   */
+  readonly onView: (view: GivenView) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
+  /** What a failure is not to be told before, if anything: a promise that does not reject. */
+  readonly failsAfter: () => Promise<unknown> | undefined;
   /** The error to hand on for a failure of the store. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -39,8 +44,13 @@ export class ObservingSink implements Sink {
   }
 
   update(value: unknown, level: string, details: ViewDetails = {}): number {
-    this.#observation.onView({ value, level, details });
-    const outerSeq = this.#wants(level, details) ? this.#observation.sink.update(value, level, details) : undefined;
+    const { onView, sink } = this.#observation;
+    const held = onView({ value, level, details });
+    let outerSeq: number | undefined;
+    if (this.#wants(level, details)) {
+      if (held === undefined) outerSeq = sink.update(value, level, details);
+      else void held.then(() => sink.update(value, level, details));
+    }
     return this.#seen.push({ value, details, outerSeq }) - 1;
   }
 
@@ -52,13 +62,24 @@ export class ObservingSink implements Sink {
     }
     const { value, outerSeq } = seen;
     const merged = mergeDetails(seen.details, details);
-    this.#observation.onView({ value, level, details: merged });
+    const { onView, sink } = this.#observation;
+    const held = onView({ value, level, details: merged });
     if (!this.#wants(level, merged)) return;
-    if (outerSeq === undefined) this.#observation.sink.update(value, level, merged);
-    else this.#observation.sink.confirm(level, outerSeq, merged);
+    const handOn = (): void => {
+      if (outerSeq === undefined) sink.update(value, level, merged);
+      else sink.confirm(level, outerSeq, merged);
+    };
+    if (held === undefined) handOn();
+    else void held.then(handOn);
   }
 
   fail(error: unknown, level?: string): void {
+    const before = this.#observation.failsAfter();
+    if (before === undefined) this.#failNow(error, level);
+    else void before.then(() => this.#failNow(error, level));
+  }
+
+  #failNow(error: unknown, level: string | undefined): void {
     const { sink, wanted, explain, onFailure, isStrongerAsked } = this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;

@@ -1,7 +1,16 @@
 /** What a cache is made from, and the defaults. */
 import type { Binding } from '../../correctable/binding.ts';
+import type { Clock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, hasMethods, isBinding, isRecord, type NamesOf } from '../../correctable/given.ts';
+import {
+  checkKinds,
+  checkNamed,
+  hasMethods,
+  isBinding,
+  isClock,
+  isRecord,
+  type NamesOf,
+} from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { CacheStore } from './store.ts';
@@ -15,11 +24,10 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * Whose views these are: they are filed under this name, and shown under no other. It has to be the principal as whom the
-   * binding behind asks, which the cache cannot see: the connection of a client goes on as whoever its token named, until
-   * that is renewed, and what it brings meanwhile is filed under the name that is given here. So make one client a user,
-   * with the user's `id` here, and close it at signing out. A function is asked at every operation, for bindings behind
-   * that change whom they ask for at that very moment. `''` unless given.
+   * Whose views these are: they are filed under this name, and shown under no other. It has to be the principal as whom
+   * the binding behind asks; unless given, that is what the binding says, and `''` where it says nothing. A function is
+   * asked at every submission and every answer: where it gives another name than before, memory is empty, what is under
+   * way for the former is not filed, and what the store kept for the new one is read.
    */
   readonly principal?: string | (() => string);
   /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
@@ -33,6 +41,12 @@ export interface CacheOptions<L extends Levels = Levels> {
   readonly entriesMax?: number;
   /** Keeps at most about this many bytes, 16 MiB unless given. */
   readonly bytesMax?: number;
+  /**
+   * How long a view may be shown after it was cached, in milliseconds; however long unless given. An older one is a miss,
+   * and leaves memory and the store. Of a view from before a reload, the time that the wall clock says has passed; it
+   * is too old where that is negative.
+   */
+  readonly ttlMs?: number;
   /** Where views outlive the process; nowhere unless given. Closed together with the binding. */
   readonly store?: CacheStore;
   /**
@@ -52,8 +66,10 @@ export interface CacheOptions<L extends Levels = Levels> {
    * The cache goes on in memory. Unless given: `reportError`, in Node a process warning.
    */
   readonly onError?: (error: unknown) => void;
-  /** Milliseconds since the epoch, for `meta.cachedAt`; `Date.now` unless given. */
+  /** Milliseconds since the epoch, for `meta.cachedAt`; those of `clock` unless given. */
   readonly now?: () => number;
+  /** What ages and waits are measured with; the process's clock unless given. */
+  readonly clock?: Clock;
 }
 
 export const ENTRIES_MAX = 1_000;
@@ -81,12 +97,14 @@ const OPTIONS: NamesOf<CacheOptions> = {
   onMiss: true,
   entriesMax: true,
   bytesMax: true,
+  ttlMs: true,
   store: true,
   touches: true,
   writeThrough: true,
   cacheable: true,
   onError: true,
   now: true,
+  clock: true,
 };
 
 /** Refuses options that do not fit the binding. */
@@ -94,13 +112,15 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   check(isBinding(binding), 'binding', `give the one to put a cache in front of, as ${CALL}`);
   checkNamed(options, { call: CALL }, OPTIONS);
   const levels = binding.consistencyLevels();
-  const { principal = '', committed = [], store } = options;
+  const { principal = '', committed = [], store, ttlMs = Infinity, clock } = options;
   const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
   check(Array.isArray(committed), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');
   checkKinds(options, 'function', 'touches', 'writeThrough', 'cacheable', 'onError', 'now');
+  check(ttlMs > 0, 'ttlMs', 'must be a number of milliseconds above 0, as 86_400_000 for a day');
+  check(clock === undefined || isClock(clock), 'clock', 'must have now() and setTimer(fire, delayMs), or be none');
   const refuse = (field: string, fix: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
   };

@@ -1,60 +1,331 @@
-/** Writes the changes of a cache behind its back: in order, one batch at a time, the last change of an entry only. */
-import type { CacheEntry, CacheStore } from './store.ts';
+/**
+ * Writes the changes of a cache behind its back: in order, one batch at a time, the last change of an entry only. What
+ * the store refuses is tried again.
+ */
+import { exponentialBackoff } from '../../correctable/backoff.ts';
+import type { Clock, Timer } from '../../correctable/clock.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/given.ts';
+import { isViewId } from './identity.ts';
+import type { FencesData } from './fences.ts';
+import type { Scope } from './scope.ts';
+import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
+import { Ledger, LEDGER_ID, settle, type Batch, type Change, type Judge } from './transaction.ts';
+import type { CachedView } from './view-cache.ts';
+
+/** For how long anybody waits for a store, in milliseconds. */
+export const STORE_WAIT_MS = 1_000;
+
+/** More changes than this that the store does not take are given up: it is told that all may have changed. */
+const PENDING_MAX = 10_000;
+
+const backoff = exponentialBackoff({ firstMs: 1_000, maxMs: 30_000 });
+
+/** What a cache's store is used with. */
+export interface PersistenceOptions {
+  readonly store: CacheStore;
+  readonly clock: Clock;
+  readonly judge: Judge;
+  readonly marksMax: number;
+  readonly onError: (error: unknown) => void;
+  /** Another cache on the store has changed what is in `scope`. */
+  readonly onNotice: (scope: Scope) => void;
+}
+
+/** What a cache tells the others on its store after each transaction. */
+interface Notice {
+  readonly seq: number;
+  readonly scopes: readonly Scope[];
+}
+
+/** What a store may hang at. */
+type Call = 'load' | 'ready' | 'write';
+
+/** A batch that can still grow. */
+interface Changes extends Batch {
+  readonly views: Map<string, CachedView | undefined>;
+  changes: Change[];
+}
+
+/** What a store kept. */
+export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
 
 export class Persistence {
-  readonly #store: CacheStore;
-  readonly #onError: (error: unknown) => void;
-  #pending = new Map<string, CacheEntry | undefined>();
-  #writing: Promise<void> | undefined;
+  readonly #options: PersistenceOptions;
+  /** Nobody else's: decides whose views are whose in the store. */
+  #page = newPage();
+  readonly #hanging = new Set<Call>();
+  #connection: CacheConnection | undefined;
+  #ledger: Ledger;
+  #pending = noChanges();
+  /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
+  #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
+  #isCollecting = false;
+  #loading: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  /** Of who clears or closes. */
+  #turn: Promise<void> = Promise.resolve();
+  #failures = 0;
+  #retry: Timer | undefined;
 
-  constructor(store: CacheStore, onError: (error: unknown) => void) {
-    this.#store = store;
-    this.#onError = onError;
+  constructor(options: PersistenceOptions) {
+    this.#options = options;
+    this.#ledger = Ledger.of(undefined, options.marksMax);
+    this.#connect();
   }
 
-  /** What the store kept; nothing where it cannot be read, which is reported. */
-  async load(): Promise<Iterable<readonly [string, CacheEntry]>> {
+  /** The last transaction of the store that is known to have ended. */
+  get seen(): number {
+    return this.#ledger.seq;
+  }
+
+  /** What the pages on the store have changed, as far as this one knows. */
+  get fences(): FencesData {
+    return this.#ledger.fences.data;
+  }
+
+  /** The views that the store kept and that nothing has changed since; none where it cannot be read, which is reported. */
+  async load(): Promise<Loaded> {
+    const loading = this.#load();
+    this.#loading = loading.catch(() => {});
     try {
-      return await this.#store.load();
+      return await loading;
     } catch (error) {
-      this.#onError(error);
+      this.#options.onError(error);
       return [];
     }
   }
 
-  /** One entry costs that one alone: somebody else may have written it, or another version. */
-  dropDamaged(id: string): void {
-    this.#onError(new Error('cache: dropped an entry of its store that is no view'));
-    this.change(id, undefined);
+  /** The memory knows no more of what this page has written than of what others have. */
+  forget(): void {
+    this.#page = newPage();
   }
 
-  change(id: string, entry: CacheEntry | undefined): void {
-    this.#pending.set(id, entry);
-    this.#writing ??= this.#writeAll();
+  /** Files a view in the store, or removes it. */
+  change(id: string, view: CachedView | undefined): void {
+    this.#pending.views.set(id, view);
+    if (this.#pending.views.size > PENDING_MAX) this.#pending = { views: new Map(), changes: [ALL] };
+    this.#collect();
   }
 
-  /** Resolves when what changed until now is in the store, or has failed to get there. */
-  async flush(): Promise<void> {
-    await this.#writing;
+  /** What was read before of what has changed is not to be found any more, whoever wrote it. */
+  fence(change: Change): void {
+    const { changes } = this.#pending;
+    if (changes.length > PENDING_MAX) this.#pending.changes = [ALL];
+    else changes.push(change);
+    this.#collect();
   }
 
-  async close(): Promise<void> {
-    await this.flush();
-    await this.#store.close();
+  /**
+   * Resolves when what changed until now is in the store.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where it is not within `limitMs`, or at once where the store is known to hang
+   */
+  async landed(limitMs: number = STORE_WAIT_MS): Promise<void> {
+    if (isPending(this.#pending)) this.#collect();
+    const refusal = await this.within('write', this.#last, limitMs);
+    if (refusal !== undefined) throw refusal;
   }
 
-  async #writeAll(): Promise<void> {
-    // Changes made in one tick travel together.
-    await Promise.resolve();
-    while (this.#pending.size > 0) {
-      const changes = [...this.#pending];
-      this.#pending = new Map();
-      try {
-        await this.#store.write(changes);
-      } catch (error) {
-        this.#onError(error);
-      }
+  /**
+   * Fences `scope` and, where ids are chosen, removes those from the store, also what others have written.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where the store could not
+   */
+  drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
+    return this.#inTurn(() => this.#drop(scope, isChosen));
+  }
+
+  /** Writes what is left, once more where the store has refused it, and closes the store. */
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#close());
+  }
+
+  async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
+    const wasClosed = this.#isClosed;
+    this.#isClosed = false;
+    this.#connect();
+    try {
+      this.fence({ kind: 'drop', scope });
+      await this.landed();
+      if (isChosen === undefined) return;
+      for (const id of await this.#storedIds()) if (id !== LEDGER_ID && isChosen(id)) this.change(id, undefined);
+      await this.landed();
+    } finally {
+      if (wasClosed) await this.#close();
     }
-    this.#writing = undefined;
   }
+
+  async #close(): Promise<void> {
+    // What is lost by that has been reported, or is a cache's to lose.
+    await this.landed().catch(() => {});
+    this.#isClosed = true;
+    this.#retry?.cancel();
+    this.#connection?.close();
+    this.#connection = undefined;
+    await this.within(
+      'write',
+      attempt(() => this.#options.store.close()),
+    );
+  }
+
+  /**
+   * Waits for the store.
+   *
+   * @throws CorrectableError `UNAVAILABLE` after `limitMs`; at once where such a call is known to hang
+   */
+  within<T>(call: Call, work: Promise<T>, limitMs: number = STORE_WAIT_MS): Promise<T> {
+    if (this.#hanging.has(call)) return Promise.reject(late());
+    return new Promise((resolve, reject) => {
+      const onTime = (): void => {
+        if (limitMs >= STORE_WAIT_MS) this.#hanging.add(call);
+        reject(late());
+      };
+      const timer = this.#options.clock.setTimer(onTime, limitMs);
+      const end = (): void => {
+        timer.cancel();
+        this.#hanging.delete(call);
+      };
+      work.finally(end).then(resolve, reject);
+    });
+  }
+
+  /** One after the other: nobody closes what another is clearing. */
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(act);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  #connect(): void {
+    this.#connection ??= this.#options.store.connect?.((notice) => this.#hear(notice));
+  }
+
+  async #storedIds(): Promise<string[]> {
+    const loading = attempt(() => this.#options.store.load());
+    try {
+      return Array.from(await this.within('load', loading), ([id]) => id);
+    } catch (cause) {
+      throw refused(cause);
+    }
+  }
+
+  async #load(): Promise<Loaded> {
+    const { store, marksMax, onError } = this.#options;
+    const stored = new Map(await store.load());
+    const ledger = Ledger.of(stored.get(LEDGER_ID), marksMax);
+    stored.delete(LEDGER_ID);
+    const views: (readonly [string, CacheEntry])[] = [];
+    for (const [id, entry] of stored) {
+      const isView = isViewId(id);
+      // What has another id was written by a version before.
+      if (isView && !isEntry(entry)) onError(new Error('cache: dropped an entry of its store that is no view'));
+      if (isView && isEntry(entry) && !ledger.isOutdated(id, entry)) views.push([id, entry]);
+      else this.change(id, undefined);
+      if (isView && isEntry(entry)) ledger.seq = Math.max(ledger.seq, entry.stamp?.seq ?? 0);
+    }
+    this.#learn(ledger);
+    return views;
+  }
+
+  #learn(ledger: Ledger): void {
+    if (ledger.seq >= this.#ledger.seq) this.#ledger = ledger;
+  }
+
+  #collect(): void {
+    if (this.#isCollecting || this.#isClosed) return;
+    this.#isCollecting = true;
+    this.#retry?.cancel();
+    this.#last = this.#writeAfter(this.#last);
+  }
+
+  async #writeAfter(last: Promise<unknown>): Promise<CorrectableError | undefined> {
+    await last;
+    // What is there has to be known where a store does not compare.
+    await this.#loading;
+    const batch = this.#pending;
+    this.#pending = noChanges();
+    this.#isCollecting = false;
+    try {
+      await this.#write(batch);
+      this.#failures = 0;
+      return undefined;
+    } catch (cause) {
+      this.#options.onError(cause);
+      this.#putBack(batch, isNotCloneable(cause));
+      return refused(cause);
+    }
+  }
+
+  async #write(batch: Changes): Promise<void> {
+    const { store, judge, marksMax } = this.#options;
+    const writer = { page: this.#page, seen: this.seen, marksMax, judge };
+    let ledger = this.#ledger;
+    const settleFound: Settle = (found) => {
+      const settled = settle(batch, writer, found);
+      ledger = settled.ledger;
+      return settled.written;
+    };
+    await store.write(settleFound(new Map([[LEDGER_ID, ledger.toEntry()]])), settleFound);
+    this.#learn(ledger);
+    const notice: Notice = { seq: ledger.seq, scopes: batch.changes.map(({ scope }) => scope) };
+    this.#connection?.tell(notice);
+  }
+
+  /** What has changed since counts. */
+  #putBack({ views, changes }: Changes, isPoisoned: boolean): void {
+    // One view that cannot be stored would keep all others from it.
+    const again = isPoisoned ? Array.from(views.keys(), (id) => [id, undefined] as const) : views;
+    const since = this.#pending;
+    this.#pending = { views: new Map([...again, ...since.views]), changes: [...changes, ...since.changes] };
+    this.#failures += 1;
+    this.#retry?.cancel();
+    this.#retry = this.#options.clock.setTimer(
+      () => this.#collect(),
+      backoff.delayMs(this.#failures, Math.random) as number,
+    );
+    this.#retry.hold?.(false);
+  }
+
+  #hear(notice: unknown): void {
+    if (!isNotice(notice)) return;
+    this.#ledger.seq = Math.max(this.#ledger.seq, notice.seq);
+    for (const scope of notice.scopes) this.#options.onNotice(scope);
+  }
+}
+
+const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
+
+/** Nothing tells any more what has changed. */
+const ALL: Change = { kind: 'update', scope: undefined };
+
+const noChanges = (): Changes => ({ views: new Map(), changes: [] });
+
+function isPending({ views, changes }: Changes): boolean {
+  return views.size > 0 || changes.length > 0;
+}
+
+function late(): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory');
+}
+
+function refused(cause?: unknown): CorrectableError {
+  const message = 'cache: its store has not taken what was changed: try again, or delete the store';
+  return new CorrectableError('UNAVAILABLE', message, { cause });
+}
+
+/** What a store throws is what its promise is rejected with. */
+async function attempt<T>(work: () => Promise<T>): Promise<T> {
+  return await work();
+}
+
+function isNotCloneable(error: unknown): boolean {
+  return isRecord(error) && error['name'] === 'DataCloneError';
+}
+
+function isNotice(notice: unknown): notice is Notice {
+  if (!isRecord(notice)) return false;
+  const { seq, scopes } = notice;
+  const isScope = (scope: unknown): boolean => scope === undefined || Array.isArray(scope);
+  return typeof seq === 'number' && Array.isArray(scopes) && scopes.every(isScope);
 }

@@ -27,8 +27,10 @@ function primitiveBytes(value: unknown): number {
 
 /** Queues the parts of `value` and gives the bytes of its own frame. */
 function visit(value: object, pending: unknown[]): number {
-  if (ArrayBuffer.isView(value)) return value.byteLength;
+  // A view of few bytes holds all that its buffer has.
+  if (ArrayBuffer.isView(value)) return pending.push(value.buffer) && 0;
   if (value instanceof ArrayBuffer) return value.byteLength;
+  if (value instanceof Blob) return value.size;
   if (Array.isArray(value) || value instanceof Set) {
     for (const part of value) pending.push(part);
     return 0;

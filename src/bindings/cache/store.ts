@@ -1,9 +1,17 @@
 /** Where cached views outlive the process: a small interface with one implementation a platform. */
 
+/** Which of the caches on a store wrote something, and in which of the store's transactions. */
+export interface Stamp {
+  /** The cache: another one after each reload. */
+  readonly page: string;
+  /** The number of the transaction, from 1. */
+  readonly seq: number;
+}
+
 /** One cached view, as it is stored. Plain data that `structuredClone` accepts. */
 export interface CacheEntry {
   readonly value: unknown;
-  /** The level at which the store gave the view. */
+  /** The level at which the store behind gave the view. */
   readonly level: string;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
@@ -11,6 +19,7 @@ export interface CacheEntry {
   readonly cachedAt: number;
   /** The objects that the view depends on; `undefined` if it may depend on any. */
   readonly touches: readonly string[] | undefined;
+  readonly stamp?: Stamp;
 }
 
 /** Whether what a store gives is an entry. */
@@ -27,14 +36,49 @@ export function isEntry(found: unknown): found is CacheEntry {
 export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
 
 /**
- * Durable home of a cache. It is read once, at opening, and written behind: the cache itself answers from memory, within
- * its bounds, and never waits for the store.
+ * Says what to write instead of some changes, from what is stored under their ids. It changes nothing itself, so that a
+ * transaction may be tried again.
+ */
+export type Settle = (found: ReadonlyMap<string, CacheEntry>) => readonly CacheChange[];
+
+/** One cache's way to the others on its store. */
+export interface CacheConnection {
+  /** Hands plain data to all others. */
+  tell(notice: unknown): void;
+  close(): void;
+}
+
+/**
+ * Durable home of a cache. It is read at opening and written behind: the cache itself answers from memory, within its
+ * bounds, and waits for the store no longer than it says in its options.
+ *
+ * Where one cache at a time uses a store, three methods are all there is to write:
+ *
+ * @example
+ * const rows = new Map<string, CacheEntry>(await readAll());
+ * const store: CacheStore = {
+ *   load: async () => rows,
+ *   write: async (changes) => {
+ *     for (const [id, entry] of changes) entry === undefined ? rows.delete(id) : rows.set(id, entry);
+ *     await saveAll(rows);
+ *   },
+ *   close: async () => {},
+ * };
  */
 export interface CacheStore {
-  /** Every entry, those used longest ago first where the store knows. Called once, before `write`. */
+  /** Every entry as of one moment, those used longest ago first where the store knows. Called before `write`. */
   load(): Promise<Iterable<readonly [id: string, entry: CacheEntry]>>;
-  /** Applies all changes or none. Called again only when the call before has ended. */
-  write(changes: readonly CacheChange[]): Promise<void>;
+  /**
+   * Applies all changes or none. Called again only when the call before has ended. A store that several caches use at a
+   * time, as pages of one site do, reads what is there under the ids of `changes`, and writes what `settle` makes of it
+   * instead of them, all in one transaction: else one page would write what is older over what is newer.
+   */
+  write(changes: readonly CacheChange[], settle?: Settle): Promise<void>;
+  /**
+   * Where several caches use the store at a time: `hear` is to be called with whatever another one of them tells.
+   */
+  connect?(hear: (notice: unknown) => void): CacheConnection;
+  /** Releases what it holds. A later call of `load` or `write` opens it again: somebody signs out after closing. */
   close(): Promise<void>;
 }
 
@@ -49,13 +93,23 @@ export interface CacheStore {
  */
 export function mapStore(): CacheStore {
   const entries = new Map<string, CacheEntry>();
+  const listeners = new Set<(notice: unknown) => void>();
   return {
     load: async () => [...entries],
-    write: async (changes) => {
-      for (const [id, entry] of changes) {
+    write: async (changes, settle) => {
+      for (const [id, entry] of settle?.(entries) ?? changes) {
         entries.delete(id);
         if (entry !== undefined) entries.set(id, entry);
       }
+    },
+    connect: (hear) => {
+      listeners.add(hear);
+      return {
+        tell: (notice) => {
+          for (const other of listeners) if (other !== hear) queueMicrotask(() => other(notice));
+        },
+        close: () => void listeners.delete(hear),
+      };
     },
     close: async () => {},
   };

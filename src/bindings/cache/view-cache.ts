@@ -1,6 +1,7 @@
 /** The cached views in memory: bounded by number and by bytes, the least recently used leaving first. */
-import type { CacheEntry } from './store.ts';
+import { marksOf, type Scope } from './scope.ts';
 import { approximateBytes } from './size.ts';
+import type { CacheEntry } from './store.ts';
 
 /** The bounds of a cache. */
 export interface CacheBounds {
@@ -11,26 +12,37 @@ export interface CacheBounds {
 /** A cached view with what orders it against others. */
 export interface CachedView {
   readonly entry: CacheEntry;
-  /** When, in this cache's own counting, the operation that gave the view began; 0 for one that a store kept. */
-  readonly order: number;
+  /**
+   * When, in this cache's own counting, the operation that gave the view began. One that a store kept has a number of its
+   * own not above `ELSEWHERE`.
+   */
+  readonly began: number;
+  /** When it was learnt, in the same counting. */
+  readonly knownAt: number;
+  /** The last of the store's transactions that was known when the operation began. */
+  readonly seen: number;
+  /** Whether the store behind has nothing stronger to say of it. */
+  readonly isStrongest: boolean;
+  /** Whether a store gives its like back. */
+  readonly isDurable: boolean;
+  /** When it is too old to be shown, by the monotonic clock. */
+  readonly expiresAtMs: number;
 }
 
 interface Slot extends CachedView {
   readonly bytes: number;
+  readonly marks: readonly string[];
 }
 
-/** Called for each change: with the entry that is now filed under `id`, or `undefined` when there is none any more. */
-export type OnChange = (id: string, entry: CacheEntry | undefined) => void;
-
-/** Files under no object: views that may depend on any. */
-const ANY = undefined;
+/** Called for each change: with the view that is now filed under `id`, or `undefined` when there is none any more. */
+export type OnChange = (id: string, view: CachedView | undefined) => void;
 
 export class ViewCache {
   readonly #bounds: CacheBounds;
   readonly #onChange: OnChange;
   /** In the order of use, the least recently used first. */
   readonly #slots = new Map<string, Slot>();
-  readonly #idsByKey = new Map<string | typeof ANY, Set<string>>();
+  readonly #idsByMark = new Map<string, Set<string>>();
   #bytes = 0;
 
   constructor(bounds: CacheBounds, onChange: OnChange) {
@@ -40,10 +52,6 @@ export class ViewCache {
 
   get size(): { readonly entries: number; readonly bytes: number } {
     return { entries: this.#slots.size, bytes: this.#bytes };
-  }
-
-  ids(): string[] {
-    return [...this.#slots.keys()];
   }
 
   /** The view filed under `id`, without counting as a use. */
@@ -68,10 +76,11 @@ export class ViewCache {
       return;
     }
     this.#unfile(id);
-    this.#slots.set(id, { ...view, bytes });
+    const marks = marksOf(id, view.entry.touches);
+    this.#slots.set(id, { ...view, bytes, marks });
     this.#bytes += bytes;
-    for (const key of view.entry.touches ?? [ANY]) this.#idsFor(key).add(id);
-    this.#onChange(id, view.entry);
+    for (const mark of marks) this.#idsOf(mark).add(id);
+    this.#onChange(id, view);
     this.#evict();
   }
 
@@ -79,11 +88,33 @@ export class ViewCache {
     if (this.#unfile(id)) this.#onChange(id, undefined);
   }
 
-  /** Removes every view that depends on one of these objects, or may; with `undefined`, all of them. */
-  deleteTouched(touches: readonly string[] | undefined): void {
+  /** Removes every view that a change of `scope` reaches. */
+  deleteIn(scope: Scope): void {
     const ids =
-      touches === undefined ? this.ids() : [...touches, ANY].flatMap((key) => [...(this.#idsByKey.get(key) ?? [])]);
+      scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByMark.get(mark) ?? [])]);
     for (const id of ids) this.delete(id);
+  }
+
+  /** Removes those that are chosen, by what they are and by their marks. */
+  deleteWhere(isChosen: (view: CachedView, marks: readonly string[]) => boolean): void {
+    for (const [id, slot] of this.#slots) if (isChosen(slot, slot.marks)) this.delete(id);
+  }
+
+  /** Removes every view that is too old at `nowMs`; says when the next one will be. */
+  deleteExpired(nowMs: number): number {
+    let nextMs = Infinity;
+    for (const [id, { expiresAtMs }] of this.#slots) {
+      if (expiresAtMs <= nowMs) this.delete(id);
+      else nextMs = Math.min(nextMs, expiresAtMs);
+    }
+    return nextMs;
+  }
+
+  /** Empties the memory, and says nothing: what a store has of it stays there. */
+  forget(): void {
+    this.#slots.clear();
+    this.#idsByMark.clear();
+    this.#bytes = 0;
   }
 
   #evict(): void {
@@ -93,9 +124,9 @@ export class ViewCache {
     }
   }
 
-  #idsFor(key: string | typeof ANY): Set<string> {
-    let ids = this.#idsByKey.get(key);
-    if (ids === undefined) this.#idsByKey.set(key, (ids = new Set()));
+  #idsOf(mark: string): Set<string> {
+    let ids = this.#idsByMark.get(mark);
+    if (ids === undefined) this.#idsByMark.set(mark, (ids = new Set()));
     return ids;
   }
 
@@ -104,10 +135,10 @@ export class ViewCache {
     if (slot === undefined) return false;
     this.#slots.delete(id);
     this.#bytes -= slot.bytes;
-    for (const key of slot.entry.touches ?? [ANY]) {
-      const ids = this.#idsByKey.get(key);
+    for (const mark of slot.marks) {
+      const ids = this.#idsByMark.get(mark);
       ids?.delete(id);
-      if (ids?.size === 0) this.#idsByKey.delete(key);
+      if (ids?.size === 0) this.#idsByMark.delete(mark);
     }
     return true;
   }

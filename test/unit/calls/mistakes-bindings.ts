@@ -221,6 +221,8 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a level that the binding does not have', 'committed', (f) => f(binding(), { committed: ['causal'] })],
         ['a store that is a map', 'store', (f) => f(binding(), { store: new Map() })],
         ['half an entry', 'entriesMax', (f) => f(binding(), { entriesMax: 0.5 })],
+        ['an age below zero', 'ttlMs', (f) => f(binding(), { ttlMs: -1 })],
+        ['a clock that is a function', 'clock', (f) => f(binding(), { clock: Date.now })],
         ['a miss that nobody knows', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
         ['a list of what is cacheable', 'cacheable', (f) => f(binding(), { cacheable: ['get'] })],
       ],

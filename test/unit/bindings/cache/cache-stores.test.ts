@@ -8,6 +8,7 @@ import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../.
 import { directoryStore } from '../../../../src/bindings/cache/node.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
+import { keepsStoreContract } from './store-contract.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
 const directories: string[] = [];
@@ -45,6 +46,10 @@ const stores: Record<string, () => Promise<() => CacheStore>> = {
     return () => directoryStore({ directory: path });
   },
 };
+
+for (const [name, make] of Object.entries(stores)) {
+  keepsStoreContract(name, async () => ({ open: await make(), isShared: name === 'mapStore' }));
+}
 
 describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
   test('closed and opened again → the views are there, with versions, dates, bytes and bigints', async () => {
@@ -116,7 +121,7 @@ describe('cache: while the store is read', () => {
   }
 
   const old = { value: 'kept', level: 'strong', cachedAt: 1, touches: ['x'] };
-  const id = JSON.stringify(['', 'get', '{"key":"x"}']);
+  const id = JSON.stringify(['', 'get', '"x"', '{"key":"x"}']);
 
   test('a read of the cache alone → waits for it', async () => {
     const { store, loaded, written } = slowStore();
@@ -173,7 +178,7 @@ describe('cache: a store that fails', () => {
     expect(onError).toHaveBeenCalledWith(broken);
   });
 
-  test('write fails → reported, later writes go on', async () => {
+  test('write fails → reported, and made good with the next', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const kept = mapStore();
     const full = new Error('quota exceeded');
@@ -185,7 +190,10 @@ describe('cache: a store that fails', () => {
     isFull = false;
     await shop.fill('y', 2);
     await shop.client.close();
-    expect([...(await kept.load())].map(([, { value }]) => value)).toEqual([2]);
+    const after = open({ store: kept });
+    onTestFinished(() => after.client.close());
+    expect(await after.client.invokeWeak(get('x'))).toBe(1);
+    expect(await after.client.invokeWeak(get('y'))).toBe(2);
   });
 
   test('writes: one batch at a time, changes of one entry in the meantime collapse', async () => {
@@ -194,7 +202,8 @@ describe('cache: a store that fails', () => {
     const store: CacheStore = {
       ...mapStore(),
       write: (changes) => {
-        batches.push(changes.length);
+        // Beside the ledger.
+        batches.push(changes.length - 1);
         return new Promise((resolve) => (release = resolve));
       },
     };
@@ -262,6 +271,7 @@ test('cache: an entry of its store is no view → dropped and told, the others a
   expect(await read).toBe('from the store');
   await after.binding.clear({ principal: '' });
   await after.client.close();
-  expect(errors).toHaveLength(damaged.length + 1);
+  // What has no id of a view was written by a version before.
+  expect(errors).toHaveLength(damaged.length);
   expect(written.filter(([, change]) => change === undefined).length).toBeGreaterThan(damaged.length);
 });

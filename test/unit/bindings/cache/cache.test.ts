@@ -1,6 +1,6 @@
 /** The cache in front of a store: what is shown, what is kept, whose it is (Correctables, OSDI 2016, §5.2). */
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
-import { cached } from '../../../../src/bindings/cache/index.ts';
+import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
 import type { Binding } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
@@ -160,27 +160,61 @@ describe('cache: what enters', () => {
     await expect(read).rejects.toMatchObject({ code: 'PROTOCOL' });
   });
 
-  test('an older version never replaces a newer one, whatever its level', async () => {
+  test('an older version never replaces a newer one, a newer one always does, whatever its level', async () => {
     const shop = setUp();
+    const early = shop.client.invoke(get('x'));
+    const slow = shop.store.last;
     await fill(shop, get('x'), 'new', 5);
-    await fill(shop, get('x'), 'old', 4);
+    slow.sink.update('outrun', 'strong', { version: 4 });
+    await early;
     expect(await cachedValue(shop.client, get('x'))).toBe('new');
     shop.client.invoke(get('x'));
+    shop.store.last.sink.update('lagging', 'weak', { version: 4 });
+    expect(await cachedValue(shop.client, get('x'))).toBe('new');
     shop.store.last.sink.update('newer', 'weak', { version: 6 });
     expect(await cachedValue(shop.client, get('x'))).toBe('newer');
   });
 
-  test('without versions: a weaker view never replaces a stronger one, a read begun earlier never a later one', async () => {
+  test('the store behind goes on from a backup, with lower versions → what it says now replaces what is cached', async () => {
+    const shop = setUp();
+    await fill(shop, get('x'), 'before', 5);
+    await fill(shop, get('x'), 'from the backup', 2);
+    expect(await cachedValue(shop.client, get('x'))).toBe('from the backup');
+    const write = shop.client.invokeStrong(put('x', 'mine'));
+    shop.store.last.sink.update(undefined, 'strong', { version: 1 });
+    await write;
+    expect(await cachedValue(shop.client, get('x'))).toBe('mine');
+  });
+
+  test.each([
+    ['a read that began earlier', 'strong'],
+    ['a weaker view', 'weak'],
+  ] as const)('without versions: %s differs → neither is kept until the store says', async (_, level) => {
     const shop = setUp();
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
     await fill(shop, get('x'), 'strong');
-    slow.sink.update('outrun', 'strong');
-    await early;
-    expect(await cachedValue(shop.client, get('x'))).toBe('strong');
+    slow.sink.update('newer or older', level);
+    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     shop.client.invoke(get('x'));
     shop.store.last.sink.update('lagging', 'weak');
-    expect(await cachedValue(shop.client, get('x'))).toBe('strong');
+    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+    // The views of one operation come in order.
+    shop.store.last.sink.update('now', 'strong');
+    expect(await cachedValue(shop.client, get('x'))).toBe('now');
+    early.cancel();
+    await early.catch(() => {});
+  });
+
+  test('without versions: the final of an operation differs from its preliminary view → the final is kept', async () => {
+    const shop = setUp();
+    for (const cachedBefore of ['nothing', 'first', 'weak']) {
+      if (cachedBefore !== 'nothing') await fill(shop, get('x'), cachedBefore);
+      shop.client.invoke(get('x'));
+      shop.store.last.sink.update('weak', 'weak');
+      shop.store.last.sink.update(`strong after ${cachedBefore}`, 'strong');
+      expect(await cachedValue(shop.client, get('x'))).toBe(`strong after ${cachedBefore}`);
+    }
   });
 
   test("a binding's own order of versions decides", async () => {
@@ -191,8 +225,8 @@ describe('cache: what enters', () => {
       ['new', 'zzz'],
       ['old', 'zz'],
     ] as const) {
-      const read = client.invoke(get('x'));
-      store.last.sink.update(value, 'strong', { version });
+      const read = client.invoke(get('x'), { levels: ['weak'] });
+      store.last.sink.update(value, 'weak', { version });
       await read;
     }
     expect(await cachedValue(client, get('x'))).toBe('new');
@@ -238,7 +272,8 @@ describe('cache: what enters', () => {
     await fill(shop, get('x'), { run: () => {} });
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     // The report names the operation, neither its arguments nor its principal.
-    const message = "cache: a value of 'get' is no plain data: exclude the operation by 'cacheable'";
+    const message =
+      "cache: of 'get', value.run is a function, thus not kept: give plain data, or exclude the operation by 'cacheable'";
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'INVALID_VALUE', message }));
   });
 });
@@ -246,21 +281,38 @@ describe('cache: what enters', () => {
 describe('cache: principals', () => {
   test('nobody is shown what was cached for another; signing out and in takes effect at once', async () => {
     let user = 'ada';
-    const shop = setUp({ principal: () => user });
+    const store = mapStore();
+    const shop = setUp({ principal: () => user, store });
     await fill(shop, get('inbox'), 'for ada');
     user = 'bob';
     expect(await cachedValue(shop.client, get('inbox'))).toBe('miss');
+    expect(shop.binding.size).toEqual({ entries: 0, bytes: 0 });
     user = 'ada';
+    // From the store: nothing of hers was left in memory.
     expect(await cachedValue(shop.client, get('inbox'))).toBe('for ada');
   });
 
-  test('the principal changes while a read is under way → filed under who asked', async () => {
+  test('the binding behind says who it asks as → filed under that', async () => {
+    let user = 'ada';
+    const store = Object.assign(new StoreBehind(), { principal: () => user });
+    const binding = cached(store);
+    const client = createClient(binding);
+    expect(binding.principal?.()).toBe('ada');
+    await fill({ store, client }, get('inbox'), 'for ada');
+    expect(await cachedValue(client, get('inbox'))).toBe('for ada');
+    user = 'bob';
+    expect(await cachedValue(client, get('inbox'))).toBe('miss');
+  });
+
+  test('the principal changes while a read is under way → filed under nobody', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });
     const read = client.invoke(get('inbox'));
     user = 'bob';
     store.last.sink.update('for ada', 'strong');
     await read;
+    expect(await cachedValue(client, get('inbox'))).toBe('miss');
+    user = 'ada';
     expect(await cachedValue(client, get('inbox'))).toBe('miss');
   });
 

@@ -1,0 +1,233 @@
+/** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { approximateBytes } from '../../../../src/bindings/cache/size.ts';
+import { createClient } from '../../../../src/correctable/client.ts';
+import type { Operation } from '../../../../src/correctable/operation.ts';
+import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { virtualClock } from '../../../../src/testing/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
+import { StoreBehind, type StoreLevels } from './store-behind.ts';
+
+function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
+  const opened = setUp(options);
+  onTestFinished(() => opened.client.close());
+  return opened;
+}
+
+async function write(
+  { store, client }: ReturnType<typeof setUp>,
+  operation: Operation,
+  version?: number,
+): Promise<void> {
+  const update = client.invokeStrong(operation);
+  store.last.sink.update(undefined, 'strong', { version });
+  await update;
+}
+
+const views = async (store: CacheStore): Promise<unknown[]> =>
+  Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
+
+describe('cache: what outlives a page', () => {
+  test('an own update was told → the next page does not show what was before, though another page wrote it since', async () => {
+    const store = mapStore();
+    const [mine, theirs] = [page({ store }), page({ store })];
+    await fill(mine, get('x'), 'old');
+    const slow = theirs.client.invoke(get('x'));
+    const { sink } = theirs.store.last;
+    await write(mine, { name: 'change', args: {}, key: 'x', effect: 'update' });
+    sink.update('old', 'strong');
+    await slow;
+    // Weaker levels lag behind, whenever they were asked.
+    theirs.client.invoke(getMany(['x']));
+    theirs.store.last.sink.update(['old'], 'weak');
+    await theirs.client.close();
+    await mine.client.close();
+    const next = page({ store });
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+    expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
+    next.client.invoke(getMany(['x']));
+    next.store.last.sink.update(['old'], 'weak');
+    expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
+  });
+
+  test('the store refuses a write once → it is there after a reload all the same', async () => {
+    const kept = mapStore();
+    let isFull = false;
+    const onError = vi.fn<(error: unknown) => void>();
+    const store: CacheStore = {
+      ...kept,
+      write: (...given) => (isFull ? Promise.reject(new Error('full')) : kept.write(...given)),
+    };
+    const mine = page({ store, onError });
+    await write(mine, put('x', 'old'));
+    isFull = true;
+    await write(mine, put('x', 'new'));
+    expect(onError).toHaveBeenCalled();
+    await expect(mine.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'full' } });
+    isFull = false;
+    await write(mine, put('x', 'newest'));
+    await mine.client.close();
+    expect(await views(kept)).toEqual(['newest']);
+  });
+
+  test('a page that lags → its older version does not replace the newer one of another page', async () => {
+    const store = mapStore();
+    const [mine, theirs] = [page({ store }), page({ store })];
+    await write(mine, put('x', 'new'), 2);
+    theirs.client.invoke(get('x'), { levels: ['weak'] });
+    theirs.store.last.sink.update('old', 'weak', { version: 1 });
+    await theirs.client.close();
+    expect(await views(store)).toEqual(['new']);
+  });
+
+  test('clear → also what another page wrote; other pages forget; after close too', async () => {
+    const store = mapStore();
+    const [mine, theirs] = [page({ store, principal: 'ada' }), page({ store, principal: 'ada' })];
+    await mine.binding.ready();
+    await write(theirs, put('x', 'secret'));
+    await mine.binding.clear({ principal: 'ada' });
+    expect(await views(store)).toEqual([]);
+    await expect.poll(() => theirs.binding.size.entries).toBe(0);
+    await write(theirs, put('x', 'secret'));
+    await mine.client.close();
+    await mine.binding.clear();
+    expect(await views(store)).toEqual([]);
+  });
+
+  test('another page updates → what it touches is forgotten here', async () => {
+    const store = mapStore();
+    const [mine, theirs] = [page({ store }), page({ store })];
+    await fill(theirs, get('x'), 'old');
+    await write(mine, put('x', 'new'));
+    await expect.poll(() => cachedValue(theirs.client, get('x'))).toBe('miss');
+  });
+
+  test('a store that does not end its writes → finals come, bounded, and then at once', async () => {
+    const clock = virtualClock();
+    const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
+    const mine = setUp({ store, clock, onError: () => {} });
+    await mine.binding.ready();
+    const told = vi.fn<() => void>();
+    mine.client.invokeStrong(put('x', 1)).onFinal(told);
+    mine.store.last.sink.update(undefined, 'strong');
+    expect(await cachedValue(mine.client, get('x'))).toBe(1);
+    expect(told).not.toHaveBeenCalled();
+    await clock.advance(1_000);
+    await expect.poll(() => told.mock.calls.length).toBe(1);
+    await write(mine, put('x', 2));
+    expect(await cachedValue(mine.client, get('x'))).toBe(2);
+  });
+});
+
+describe('cache: sessions that go on', () => {
+  test('opened with tokens → only what began since, at the strongest level', async () => {
+    const shop = setUp();
+    await fill(shop, get('x'), 'from before');
+    const session = shop.client.session({ tokens: [] });
+    const inSession = (): Promise<unknown> => shop.client.invokeWeak(get('x'), { session }).then(String, () => 'miss');
+    expect(await inSession()).toBe('miss');
+    await fill(shop, get('x'), 'since');
+    expect(await inSession()).toBe('since');
+  });
+});
+
+describe('cache: age', () => {
+  test('ttlMs: older → a miss that leaves memory and store; by the wall clock over a reload, also one set back', async () => {
+    const clock = virtualClock();
+    const store = mapStore();
+    let now = 1_000_000;
+    const mine = page({ store, clock, ttlMs: 1_000, now: () => now });
+    await fill(mine, get('x'), 1);
+    await mine.binding.invalidate('other');
+    expect(await views(store)).toEqual([1]);
+    await clock.advance(1_000);
+    expect(await cachedValue(mine.client, get('x'))).toBe('miss');
+    await mine.binding.invalidate('other');
+    expect(await views(store)).toEqual([]);
+    await fill(mine, get('x'), 2);
+    await mine.binding.invalidate('other');
+    for (const later of [1_000, -1]) {
+      now += later;
+      const next = page({ store, ttlMs: 1_000, now: () => now });
+      expect(await cachedValue(next.client, get('x'))).toBe('miss');
+    }
+  });
+});
+
+describe('cache: what is filed', () => {
+  const count = (key: string): Operation<number> => ({ name: 'count', args: {}, effect: 'read', key });
+
+  test('operations that differ in their key alone → two views', async () => {
+    const shop = setUp();
+    await fill(shop, count('visits'), 11);
+    expect(await cachedValue(shop.client, count('likes'))).toBe('miss');
+  });
+
+  test('write-through: a read that is not cacheable → not filed; else under what the read depends on', async () => {
+    const secret = setUp({ cacheable: ({ key }) => key !== 'card' });
+    await write(secret, put('card', '4111'));
+    expect(secret.binding.size.entries).toBe(0);
+    const profile: Operation = { name: 'profile', args: {}, effect: 'read' };
+    const set = (key: string): Operation => ({ name: 'set', args: {}, key, effect: 'update' });
+    const shop = setUp({
+      touches: ({ name, key = '' }) => (name === 'profile' ? ['name', 'mail'] : [key]),
+      writeThrough: ({ key }) => (key === 'name' ? { operation: profile, value: 'Ada, old mail' } : undefined),
+    });
+    await write(shop, set('name'));
+    expect(await cachedValue(shop.client, profile)).toBe('Ada, old mail');
+    await write(shop, set('mail'));
+    expect(await cachedValue(shop.client, profile)).toBe('miss');
+  });
+
+  test('instances of classes → not kept, told once with the path; a version that is one → in memory alone', async () => {
+    class Money {}
+    const onError = vi.fn<(error: unknown) => void>();
+    const store = mapStore();
+    const shop = page({ onError, store });
+    for (const key of ['a', 'b']) await fill(shop, get(key), { items: [{ price: new Money() }] });
+    expect(shop.binding.size.entries).toBe(0);
+    expect(onError).toHaveBeenCalledOnce();
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ field: 'value.items.0.price' }));
+    const read = shop.client.invoke(getMany(['c']));
+    shop.store.last.sink.update([1], 'strong', { version: new Money() });
+    await read;
+    expect(await cachedValue(shop.client, getMany(['c']))).toEqual([1]);
+    await shop.binding.invalidate('other');
+    expect(await views(store)).toEqual([]);
+  });
+
+  test("a binding's order of versions throws → told, the read is answered", async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const isOlder = (): never => {
+      throw new Error('no such version');
+    };
+    const store = Object.assign(new StoreBehind(), { isOlder });
+    const client = createClient(cached(store, { onError }), { onUncaught: () => {} });
+    for (const version of [1, 2]) await fill({ store, client }, get('x'), version, version);
+    expect(onError).toHaveBeenCalled();
+  });
+
+  test('a view of few bytes on a large buffer → those alone are kept and counted; a Blob counts by its size', async () => {
+    const shop = setUp();
+    await fill(shop, get('x'), new Uint8Array(100_000).subarray(0, 16).fill(7));
+    expect(shop.binding.size.bytes).toBeLessThan(1_000);
+    const { buffer } = (await cachedValue(shop.client, get('x'))) as Uint8Array;
+    expect(buffer.byteLength).toBe(16);
+    expect(approximateBytes(new Blob([new Uint8Array(5_000)]))).toBeGreaterThan(5_000);
+  });
+});
+
+test('cache: offline, while the store is still read → the cached view first, then the failure', async () => {
+  const kept = mapStore();
+  const before = page({ store: kept });
+  await fill(before, get('x'), 'kept');
+  await before.client.close();
+  let loaded: () => void = () => {};
+  const gate = new Promise<void>((resolve) => (loaded = resolve));
+  const offline = page({ store: { ...kept, load: () => gate.then(() => kept.load()) } });
+  const view = offline.client.invoke(get('x')).settle({ orLatest: true });
+  offline.store.last.sink.fail(new Error('no route'));
+  loaded();
+  expect(await view).toMatchObject({ value: 'kept', level: 'cache' });
+});

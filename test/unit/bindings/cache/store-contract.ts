@@ -1,0 +1,119 @@
+/** What every store of a cache keeps, whatever it is made of. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CacheChange, CacheEntry, CacheStore } from '../../../../src/bindings/cache/index.ts';
+
+/** One place to store at, and how often it is opened at a time. */
+export interface Place {
+  /** Opens it, as a page does: again after a reload. */
+  readonly open: () => CacheStore;
+  /** Whether several may have it open at a time. */
+  readonly isShared: boolean;
+}
+
+const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
+
+async function all(store: CacheStore): Promise<Record<string, unknown>> {
+  return Object.fromEntries(Array.from(await store.load(), ([id, { value }]) => [id, value]));
+}
+
+/** Runs the contract. */
+export function keepsStoreContract(name: string, make: () => Promise<Place>): void {
+  const open = async (): Promise<{ store: CacheStore; place: Place }> => {
+    const place = await make();
+    const store = place.open();
+    onTestFinished(() => store.close());
+    return { store, place };
+  };
+
+  describe(`store: ${name}`, () => {
+    test('written → read back, also after it was closed and opened by another', async () => {
+      const { store, place } = await open();
+      const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n, map: new Map([[1, new Set(['a'])]]) };
+      const whole: CacheEntry = {
+        ...entry(value),
+        version: 4n,
+        meta: { left: 1 },
+        touches: undefined,
+        stamp: { page: 'p', seq: 3 },
+      };
+      await store.write([['a', whole]]);
+      expect([...(await store.load())]).toEqual([['a', whole]]);
+      await store.close();
+      const again = place.open();
+      onTestFinished(() => again.close());
+      expect([...(await again.load())]).toEqual([['a', whole]]);
+    });
+
+    test('replaced and removed → so', async () => {
+      const { store } = await open();
+      await store.write([
+        ['a', entry(1)],
+        ['b', entry(2)],
+      ]);
+      await store.write([
+        ['a', undefined],
+        ['b', entry(3)],
+        ['never there', undefined],
+      ]);
+      expect(await all(store)).toEqual({ b: 3 });
+    });
+
+    test('closed, then called again → opens again', async () => {
+      const { store } = await open();
+      await store.write([['a', entry(1)]]);
+      await store.close();
+      await store.write([['b', entry(2)]]);
+      expect(await all(store)).toEqual({ a: 1, b: 2 });
+      await store.close();
+      await store.close();
+      expect(await all(store)).toEqual({ a: 1, b: 2 });
+    });
+
+    test('shared: settle → gets what is there of the ids, and what it says is written instead', async () => {
+      const { store, place } = await open();
+      if (!place.isShared) return;
+      const other = place.open();
+      onTestFinished(() => other.close());
+      await other.write([
+        ['a', entry('theirs')],
+        ['b', entry('left alone')],
+      ]);
+      const found: unknown[] = [];
+      await store.write([['a', entry('ours')]], (there) => {
+        found.push(there.get('a')?.value, there.get('c'));
+        return [['c', entry('settled')]] satisfies CacheChange[];
+      });
+      expect(found).toEqual(['theirs', undefined]);
+      expect(await all(store)).toEqual({ a: 'theirs', b: 'left alone', c: 'settled' });
+    });
+
+    test('shared: two write at once → one after the other, nothing is lost', async () => {
+      const { store, place } = await open();
+      if (!place.isShared) return;
+      const other = place.open();
+      onTestFinished(() => other.close());
+      const add = (to: CacheStore): Promise<void> =>
+        to.write([['n', entry(0)]], (there) => [['n', entry(Number(there.get('n')?.value ?? 0) + 1)]]);
+      for (let i = 0; i < 20; i++) await Promise.all([add(store), add(other)]);
+      expect(await all(store)).toEqual({ n: 40 });
+    });
+
+    test('shared: told → heard by the others, not by whoever told, nor by one that has left', async () => {
+      const { store, place } = await open();
+      if (!place.isShared) return;
+      const other = place.open();
+      onTestFinished(() => other.close());
+      const heard: unknown[] = [];
+      const own: unknown[] = [];
+      const reader = other.connect?.((notice) => heard.push(notice));
+      const teller = store.connect?.((notice) => own.push(notice));
+      teller?.tell({ seq: 1 });
+      await expect.poll(() => heard).toEqual([{ seq: 1 }]);
+      reader?.close();
+      teller?.tell({ seq: 2 });
+      await other.load();
+      teller?.close();
+      expect([heard, own]).toEqual([[{ seq: 1 }], []]);
+    });
+  });
+}
