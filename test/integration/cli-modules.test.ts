@@ -65,11 +65,14 @@ test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the proce
 });
 
 test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {
-  const stuck = `${served}process.on('SIGUSR2', () => {\n  console.error('stuck');\n  for (;;);\n});\n`;
+  // At once: what a thread prints otherwise waits for it.
+  const says = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
+  const stuck = `${served}${says}\n  for (;;);\n});\n`;
   await using folder = await modules({ 'service.ts': stuck });
   using server = serveModule(folder.path);
   await server.line();
   server.signal('SIGUSR2');
+  await server.toldOnStderr(1);
   server.signal('SIGINT');
   // The first of them may still be on its way.
   const again = setInterval(() => server.signal('SIGTERM'), 100);

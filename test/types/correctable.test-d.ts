@@ -306,10 +306,10 @@ test('all: a part that may be missing → a value that may', async () => {
   const page = (parts: Page) => all(parts);
   type Joined = ReturnType<typeof page>;
   expectTypeOf<Awaited<Joined>>().toEqualTypeOf<{ user?: string; cart: number }>();
-  expectTypeOf<Joined>().toEqualTypeOf<Correctable<{ user?: string; cart: number }, Three | JoinedLevels>>();
+  expectTypeOf<Joined>().toEqualTypeOf<Correctable<{ user?: string; cart: number }, Three>>();
   const list = (parts: readonly [Correctable<string, Three>, Correctable<number, Three>?]) => all(parts);
   expectTypeOf<Awaited<ReturnType<typeof list>>>().toEqualTypeOf<[string, number?]>();
-  expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Correctable<[string, number?], Three | JoinedLevels>>();
+  expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Correctable<[string, number?], Three>>();
 });
 
 test('boxed: keeps the whole type', () => {
