@@ -2,6 +2,7 @@
  * Lines that must not be broken unseen: each names the rule that it stands for (of docs/spec), and the command that fails
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
+import { CACHE_MUTANTS } from './cache.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
@@ -21,4 +22,5 @@ export const MUTANTS = [
   ...RED_REQUEST_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
+  ...CACHE_MUTANTS,
 ];
