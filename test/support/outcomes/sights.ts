@@ -7,6 +7,10 @@ export class Sights {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
+  times(what: string): number {
+    return this.#counts.get(what) ?? 0;
+  }
+
   /** Which of these were never seen. */
   missing(wanted: readonly string[]): string[] {
     return wanted.filter((what) => !this.#counts.has(what));

@@ -25,6 +25,7 @@ const pages = [
   'docs/spec/redblue.md',
   'docs/spec/exactly-once.md',
   'docs/spec/storage.md',
+  'docs/spec/cache.md',
 ];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 

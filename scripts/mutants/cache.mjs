@@ -1,0 +1,166 @@
+/**
+ * Of the cache (docs/spec/cache.md). Those of the model are faults that the cache once had, or nearly: its test finds each
+ * (`npm run faults:cache` says in how many of its schedules).
+ */
+
+const CACHE = 'src/bindings/cache';
+
+/** A fixed seed: what is found is found again. */
+const model = (runs = 1_000) => [
+  'env',
+  'CACHE_MODEL_SEED=1',
+  `CACHE_MODEL_RUNS=${runs}`,
+  'vitest',
+  'run',
+  '--project',
+  'property',
+  'test/property/cache-model.test.ts',
+];
+
+/** @type {readonly import('./listed.mjs').Mutant[]} */
+export const CACHE_MUTANTS = [
+  {
+    name: 'operations that differ in their key share a view',
+    rule: 'cache',
+    file: `${CACHE}/identity.ts`,
+    line: 'const parts = [canonical(key), canonical(args)];',
+    replacement: 'const parts = [canonical(key && undefined), canonical(args)];',
+    command: model(),
+  },
+  {
+    name: 'what waits for the load is asked for by whoever is signed in then',
+    rule: 'cache P5',
+    file: `${CACHE}/cache-binding.ts`,
+    line: 'if (isFormer) return refuse(',
+    replacement: 'if (isFormer && Math.random() > 1) return refuse(',
+    command: model(3_000),
+  },
+  {
+    name: 'another user finds the views of the one before in memory',
+    rule: 'cache P5',
+    file: `${CACHE}/committed-views.ts`,
+    line: '    this.#cache.forget();\n',
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'clearing leaves what others have stored',
+    rule: 'cache P6',
+    file: `${CACHE}/persistence.ts`,
+    line: 'if (id !== LEDGER_ID && isChosen(id)) this.change(id, undefined);',
+    replacement: 'if (id === LEDGER_ID && isChosen(id)) this.change(id, undefined);',
+    command: model(),
+  },
+  {
+    name: 'clearing does not say that the store refused',
+    rule: 'cache P6',
+    file: `${CACHE}/persistence.ts`,
+    line: 'if (refusal !== undefined) throw refusal;',
+    replacement: '',
+    command: model(3_000),
+  },
+  {
+    name: 'what is excluded is written through',
+    rule: 'cache',
+    file: `${CACHE}/committed-views.ts`,
+    line: 'if (write === undefined || !cacheable(write.operation)) return undefined;',
+    replacement: 'if (write === undefined) return undefined;',
+    command: model(),
+  },
+  {
+    name: 'what the store refused is lost',
+    rule: 'cache P1',
+    file: `${CACHE}/persistence.ts`,
+    line: 'this.#putBack(batch, isNotCloneable(cause));',
+    replacement: 'isNotCloneable(cause);',
+    command: model(),
+  },
+  {
+    name: 'what is written through depends on what the update touches',
+    rule: 'cache P1',
+    file: `${CACHE}/committed-views.ts`,
+    line: 'return { ...write, touches: touches(write.operation) };',
+    replacement: 'return { ...write, touches: touches(operation) };',
+    command: model(),
+  },
+  {
+    name: 'all that was kept began at the same time',
+    rule: 'cache P3',
+    file: `${CACHE}/committed-views.ts`,
+    line: 'began: ELSEWHERE - knownAt,',
+    replacement: 'began: ELSEWHERE,',
+    command: model(),
+  },
+  {
+    name: 'a session that goes on has seen nothing',
+    rule: 'cache P3',
+    file: `${CACHE}/session.ts`,
+    line: 'this.#forgottenAt = goesOnAt;',
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'lower versions than before are older for ever',
+    rule: 'cache P2',
+    file: `${CACHE}/supersede.ts`,
+    line: "if (next.isStrongest && isLater) return 'take';",
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'everybody waits for a store that hangs',
+    rule: 'cache P9',
+    file: `${CACHE}/persistence.ts`,
+    line: 'const timer = this.#options.clock.setTimer(onTime, limitMs);',
+    replacement: 'const timer = this.#options.clock.setTimer(onTime, limitMs * 1_000);',
+    command: model(),
+  },
+  {
+    name: 'a page writes over what another has stored',
+    rule: 'cache P4',
+    file: `${CACHE}/transaction.ts`,
+    line: 'const current = there && !ledger.isOutdated(id, there) ? there : undefined;',
+    replacement: 'const current = there && ledger.isOutdated(id, there) ? there : undefined;',
+    command: model(3_000),
+  },
+  {
+    name: 'an update leaves what lags behind it in',
+    rule: 'cache P1',
+    file: `${CACHE}/fences.ts`,
+    line: "return updatedAt > 0 && !(isStrongest && began >= updatedAt) ? 'update' : 'none';",
+    replacement: "return updatedAt > began ? 'update' : 'none';",
+    command: model(),
+  },
+  {
+    name: 'an update does not keep out what was read before',
+    rule: 'cache P1',
+    file: `${CACHE}/committed-views.ts`,
+    line: "this.#fences.raise('update', scope, this.tick());",
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'an update is told before the store has heard of it',
+    rule: 'cache P1',
+    file: `${CACHE}/cache-binding.ts`,
+    line: "this.#persistence.fence({ kind: 'update', scope });",
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'of two that nothing tells apart, the one that was there stays',
+    rule: 'cache P2',
+    file: `${CACHE}/committed-views.ts`,
+    line: "if (verdict === 'neither') this.#contest(id, next);",
+    replacement: "if (verdict === 'neither') return;",
+    command: model(),
+  },
+  {
+    name: 'a weaker view takes the place of a stronger one',
+    rule: 'cache P2',
+    file: `${CACHE}/supersede.ts`,
+    line: "if (next.rank >= current.rank && isLater) return 'take';",
+    replacement: "if (isLater) return 'take';",
+    command: model(),
+  },
+];

@@ -1,0 +1,56 @@
+/**
+ * What a cache shows is never older than it may be, of nobody else, and nothing once it was cleared, whatever happens to the
+ * store behind, to the store of the cache, to the other tabs and to the page: judged by the truth alone, which is one line of
+ * writes (docs/spec/cache.md, P1–P6, P9; test/support/cache-model).
+ *
+ * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer; `npm run faults:cache` puts faults back that
+ * it has to find.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { play, shortest } from '../support/cache-model/play.ts';
+import { schedules } from '../support/cache-model/schedule.ts';
+import { settings } from '../support/cache-model/setting.ts';
+import { Sights } from '../support/outcomes/sights.ts';
+
+const SEED = Number(process.env['CACHE_MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const RUNS = Number(process.env['CACHE_MODEL_RUNS'] ?? 1_000);
+
+/** What so many schedules must have led to, and how often in a thousand of them: a cache that keeps nothing is never wrong. */
+const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
+  hit: 2_000,
+  'hit of what was kept': 600,
+  'hit from another tab': 150,
+  'hit after own update': 800,
+  'hit after a clearing': 60,
+  'hit after a restored backup': 50,
+  'hit in a session': 300,
+  'hit of row': 150,
+  'hit of feed': 25,
+  'hit of count b': 60,
+  'hit of getMany a b': 25,
+  'own update': 600,
+  'own update while the store is ill': 200,
+  'an update failed': 10,
+  'another user': 150,
+  'the store refused': 800,
+  'clear, done': 50,
+  'clear, refused': 20,
+  'invalidate, done': 40,
+  'invalidate, refused': 10,
+};
+
+test(`cache: any schedule, seed ${SEED} → nothing is shown that may not be`, async () => {
+  const sights = new Sights();
+  const property = fc.asyncProperty(settings, schedules, async (setting, steps) => {
+    const problems = await play(setting, steps, sights);
+    if (problems.length > 0) throw new Error(await shortest(setting, steps));
+  });
+  // Steps that do not matter are left out by `shortest`, which knows what they are.
+  await fc.assert(property, { seed: SEED, numRuns: RUNS, endOnFailure: true });
+  const seldom = Object.entries(SEEN_PER_THOUSAND).filter(
+    ([what, times]) => sights.times(what) < (times * RUNS) / 1_000,
+  );
+  // With so many runs, what is rare has been seen.
+  if (RUNS >= 1_000) expect(seldom, String(sights)).toEqual([]);
+}, 3_600_000);

@@ -1,0 +1,241 @@
+/** The store behind the cache, played by hand: what was submitted is executed, answered and failed when the schedule says so. */
+import type { Binding, BindingSession, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
+import { isOlder } from '../../../src/correctable/binding.ts';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
+import { Count, type History } from './history.ts';
+import {
+  READS,
+  UPDATES,
+  updateKind,
+  type ObjectName,
+  type ReadKind,
+  type Shown,
+  type UpdateKind,
+} from './operations.ts';
+import type { Setting } from './setting.ts';
+
+export const LEVELS = ['tentative', 'weak', 'strong'] as const;
+type StoreLevels = typeof LEVELS;
+type Level = StoreLevels[number];
+type Todo = readonly ['execute' | 'answer', Level];
+
+/** Nothing that was ever written: what a guess shows. */
+export const GUESSED = -1;
+
+/** Who submits, and is to know what the store does with it. */
+export interface Submitter {
+  readonly principal: string;
+  /** Its page is gone: nobody hears an answer. */
+  readonly isGone: boolean;
+  began(submission: Submission): void;
+  /** Called before the answer is given. `shown` is what it says of a read, its own or the one that it decides. */
+  answers(submission: Submission, level: string, shown: Shown | undefined): void;
+  /** The one who was given an answer must not throw. */
+  threw(error: unknown): void;
+}
+
+/** One operation that reached the store. */
+export class Submission {
+  readonly what: ReadKind | UpdateKind;
+  readonly by: Submitter;
+  readonly principal: string;
+  readonly operation: Operation;
+  readonly session: OriginSession | undefined;
+  readonly sink: Sink;
+  /** What is still to be done, in order. */
+  readonly todo: Todo[];
+  /** The state that a level shows, once it was executed at that level. */
+  readonly executedAt = new Map<Level, number>();
+  /** When it began, in the judge's counting. */
+  began = 0;
+  /** When its final view was given, in milliseconds; `undefined` before. */
+  finalAtMs: number | undefined;
+  /** The number of the first view with what it shows, for confirmations. */
+  given: { readonly seq: number; readonly text: string } | undefined;
+
+  constructor(by: Submitter, operation: Operation, levels: readonly Level[], sink: Sink, context: InvocationContext) {
+    this.by = by;
+    this.principal = by.principal;
+    this.operation = operation;
+    this.what = kindOf(operation);
+    this.session = context.session as OriginSession | undefined;
+    this.sink = sink;
+    this.todo = this.isUpdate ? updateTodo(levels) : readTodo(levels);
+  }
+
+  get isUpdate(): boolean {
+    return this.operation.effect === 'update';
+  }
+
+  /** The read that its answer says something of. */
+  get read(): ReadKind | undefined {
+    return 'decides' in this.what ? this.what.decides : this.what;
+  }
+}
+
+/** What the store keeps of a session: how much of the history it has seen. */
+class OriginSession implements BindingSession {
+  seen: number;
+
+  constructor(seen: number) {
+    this.seen = seen;
+  }
+
+  get tokens(): readonly string[] {
+    return [String(this.seen)];
+  }
+}
+
+export class Origin {
+  readonly underWay: Submission[] = [];
+  readonly #history: History;
+  readonly #setting: Setting;
+  /** The state of the replica that gives weak views. */
+  #replica: number;
+
+  constructor(history: History, setting: Setting) {
+    this.#history = history;
+    this.#setting = setting;
+    this.#replica = history.now;
+  }
+
+  /** The binding of one page. */
+  bindingOf(by: Submitter): Binding<StoreLevels> {
+    return {
+      name: 'origin',
+      consistencyLevels: () => LEVELS,
+      supports: () => true,
+      isOlder: (version, than) => isBefore(version, than),
+      submitOperation: (operation, levels, sink, context) => {
+        const submission = new Submission(by, operation, levels, sink as Sink, context);
+        this.underWay.push(submission);
+        by.began(submission);
+      },
+      openSession: (tokens) => new OriginSession(Number(tokens?.[0] ?? 0)),
+      close: async () => {
+        const closed = (isUpdate: boolean): CorrectableError =>
+          new CorrectableError(isUpdate ? 'UNKNOWN' : 'UNAVAILABLE', 'the page closed the store');
+        for (const submission of this.underWay.filter((each) => each.by === by)) this.#fail(submission, closed);
+      },
+    };
+  }
+
+  /** The replica learns of the next write, or of all. */
+  replicate(all: boolean): void {
+    this.#replica = all ? this.#history.now : Math.min(this.#history.now, this.#replica + 1);
+  }
+
+  /** Does the next thing that is to be done for an operation, or all of it. */
+  go(submission: Submission, all: boolean, lag: number): void {
+    for (let step = submission.todo.shift(); step !== undefined; step = submission.todo.shift()) {
+      const [what, level] = step;
+      if (what === 'execute') this.#execute(submission, level, lag);
+      else this.#answer(submission, level);
+      if (!all) break;
+    }
+    if (submission.todo.length === 0) this.#over(submission);
+  }
+
+  /** An operation fails; an update may have been executed all the same. */
+  fail(submission: Submission, hasEffect: boolean): void {
+    if (hasEffect && submission.isUpdate && !submission.executedAt.has('strong'))
+      this.#execute(submission, 'strong', 0);
+    const wasDone = submission.executedAt.has('strong');
+    this.#fail(submission, (isUpdate) => {
+      const code = isUpdate && wasDone ? 'UNKNOWN' : 'UNAVAILABLE';
+      return new CorrectableError(code, 'the store lost the connection');
+    });
+  }
+
+  /** The store is lost with all that is under way, and restored from a backup. */
+  restoreBackup(): void {
+    for (const submission of this.underWay.slice()) this.fail(submission, false);
+    this.#history.restoreBackup();
+    this.replicate(true);
+  }
+
+  #fail(submission: Submission, errorOf: (isUpdate: boolean) => CorrectableError): void {
+    this.#over(submission);
+    if (!submission.by.isGone) submission.sink.fail(errorOf(submission.isUpdate));
+  }
+
+  #over(submission: Submission): void {
+    const index = this.underWay.indexOf(submission);
+    if (index >= 0) this.underWay.splice(index, 1);
+  }
+
+  #execute(submission: Submission, level: Level, lag: number): void {
+    const { what, operation, session } = submission;
+    if ('decides' in what) this.#history.write(this.#numbersOf(what, operation));
+    // Where there is one replica, it catches up with a session that asks it: what it gives never goes back.
+    if (level !== 'strong') this.#replica = Math.max(this.#replica, session?.seen ?? 0);
+    const at = level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
+    submission.executedAt.set(level, at);
+    if (session !== undefined) session.seen = Math.max(session.seen, at);
+  }
+
+  /** The state that a replica is in. */
+  #weakAt(lag: number): number {
+    const { now, restoredAt } = this.#history;
+    return this.#setting.replica === 'one' ? this.#replica : Math.max(now - lag, restoredAt, 1);
+  }
+
+  #numbersOf({ objects }: UpdateKind, { name, args, key }: Operation): (readonly [ObjectName, number])[] {
+    const given = args as { readonly value?: Shown } & Partial<Record<ObjectName, number>>;
+    if (name === 'put') return [[key as ObjectName, given.value!.seen[key as ObjectName]!]];
+    return objects.map((object) => [object, given[object] ?? this.#history.number()]);
+  }
+
+  #answer(submission: Submission, level: Level): void {
+    const { what, operation, principal, sink, executedAt, isUpdate, read, given } = submission;
+    const isGuess = level === 'tentative';
+    const at = executedAt.get(isUpdate ? 'strong' : level) ?? this.#replica;
+    const seen = read && this.#history.shown(read, at, principal);
+    const guess = read && { ...seen!, seen: Object.fromEntries(read.objects.map((object) => [object, GUESSED])) };
+    const shown = isGuess ? guess : seen;
+    const version = this.#history.version(this.#setting.versioning, read ?? READS[4]!, at, level);
+    const details = isGuess || version === undefined ? {} : { version };
+    if (submission.by.isGone) return;
+    if (!isGuess && (!isUpdate || level === 'strong')) {
+      const isPut = 'decides' in what && operation.name === 'put';
+      submission.by.answers(submission, level, isPut ? (operation.args as { readonly value: Shown }).value : shown);
+    }
+    const value = isUpdate && operation.name !== 'set' ? undefined : shown;
+    const text = JSON.stringify(value);
+    try {
+      if (given !== undefined && given.text === text) sink.confirm(level, given.seq, details);
+      else submission.given = { seq: sink.update(value, level, details), text };
+    } catch (error) {
+      submission.by.threw(error);
+    }
+  }
+}
+
+/** Throws where only one of two is a version of this class, as such classes do. */
+function isBefore(version: unknown, than: unknown): boolean {
+  const isCount = version instanceof Count || than instanceof Count;
+  return isCount ? (version as Count).isBefore(than as Count) : isOlder(version, than);
+}
+
+function readTodo(levels: readonly Level[]): Todo[] {
+  // A guess is made of nothing.
+  return levels.flatMap((level): Todo[] => {
+    const answer: Todo = ['answer', level];
+    return level === 'tentative' ? [answer] : [['execute', level], answer];
+  });
+}
+
+/** Executed once; its weak views come before or after. */
+function updateTodo(levels: readonly Level[]): Todo[] {
+  const early = levels.filter((level) => level !== 'strong').map((level) => ['answer', level] as const);
+  return [...early, ['execute', 'strong'], ['answer', 'strong']];
+}
+
+function kindOf({ name, args, key }: Operation): ReadKind | UpdateKind {
+  const { keys } = args as { readonly keys?: readonly string[] };
+  const objects = name === 'set' ? Object.keys(args as object) : (keys ?? (key === undefined ? [] : [key]));
+  const full = name === 'swap' ? name : [name, ...objects].join(' ');
+  const update = UPDATES.find((each) => each === full);
+  return update === undefined ? READS.find((each) => each.name === full)! : updateKind(update);
+}

@@ -1,0 +1,285 @@
+/** One page of a tab: a client of the store behind, with a cache in front, and what it was told. */
+import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
+import { createClient, type Client, type Session } from '../../../src/correctable/client.ts';
+import type { View } from '../../../src/correctable/view.ts';
+import type { Levels } from '../../../src/correctable/level.ts';
+import type { Disk, DiskUser } from './disk.ts';
+import type { CacheEntry } from '../../../src/bindings/cache/store.ts';
+import { SessionRecord, type Clearing, type Judge, type PageRecord } from './judge.ts';
+import { HINTS, READS, updateKind, updateOf, type ReadKind, type Shown, type UpdateName } from './operations.ts';
+import type { LEVELS, Origin, Submission, Submitter } from './origin.ts';
+import type { ReadStep, UpdateStep, Wanted } from './schedule.ts';
+import type { Setting } from './setting.ts';
+
+type StoreLevels = typeof LEVELS;
+type ShopLevels = readonly ['cache', ...StoreLevels];
+
+/** How long the cache may wait for its store before a caller is told; with what a timer is late. */
+const STORE_WAIT_MS = 1_000;
+
+const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[number][]]> = {
+  all: ['cache', 'tentative', 'weak', 'strong'],
+  strong: ['strong'],
+  weak: ['weak'],
+  'cache and weak': ['cache', 'weak'],
+  look: ['cache'],
+};
+
+/** What a page lives in. */
+export interface Surroundings {
+  readonly setting: Setting;
+  readonly origin: Origin;
+  readonly disk: Disk;
+  readonly judge: Judge;
+  nowMs(): number;
+  /** The machine's clock. */
+  wallMs(): number;
+  newNumber(): number;
+  /** Of the pages that there are. */
+  records(): readonly PageRecord[];
+  saw(what: string): void;
+}
+
+/** Something that the page waits for. */
+export interface Waiting {
+  readonly what: string;
+  readonly sinceMs: number;
+  isOver: boolean;
+}
+
+export class Page implements Submitter, DiskUser {
+  readonly tab: number;
+  readonly record: PageRecord;
+  readonly binding: CachedBinding<StoreLevels>;
+  readonly waiting: Waiting[] = [];
+  principal: string;
+  isGone = false;
+  /** The last submission that reached the store behind. */
+  submitted: Submission | undefined;
+  session: { readonly key: Session; readonly record: SessionRecord } | undefined;
+  isClosed = false;
+  readonly #client: Client<ShopLevels>;
+  /** Who asked last. */
+  #asked: string | undefined;
+  #unheard: { readonly clearing: Clearing; notices: number }[] = [];
+  readonly #around: Surroundings;
+
+  constructor(tab: number, principal: string, record: PageRecord, around: Surroundings) {
+    this.tab = tab;
+    this.principal = principal;
+    this.record = record;
+    this.#around = around;
+    const { setting, disk, origin } = around;
+    record.openedAt = around.judge.tick();
+    this.binding = cached(origin.bindingOf(this), {
+      ...HINTS,
+      principal: () => this.principal,
+      committed: setting.isWeakCommitted ? ['weak', 'strong'] : ['strong'],
+      onMiss: setting.onMiss,
+      entriesMax: setting.entriesMax,
+      now: () => around.wallMs(),
+      onError: () => this.#storeFailed(),
+      ...(setting.ttlMs !== undefined && { ttlMs: setting.ttlMs }),
+      ...(setting.store !== 'none' && { store: disk.storeOf(this, setting.store === 'simple') }),
+    });
+    this.#client = createClient(this.binding, { onUncaught: () => {} });
+    if (setting.hasSessions) this.openSession(undefined, new SessionRecord());
+    void this.binding.ready().then(() => (record.loadedAt = around.judge.tick()));
+  }
+
+  /** Reads; what the store behind does is decided by the schedule. */
+  read({ read: index, wants, inSession }: Pick<ReadStep, 'read' | 'wants' | 'inSession'>): Submission | undefined {
+    const read = READS[index]!;
+    const began = this.#around.judge.tick();
+    const { principal } = this;
+    const session = inSession ? this.session : undefined;
+    const [result, submission] = this.#submit(() =>
+      this.#client.invoke(read.operation, {
+        levels: LEVELS_OF[wants],
+        session: session?.key,
+        timeoutMs: Infinity,
+      }),
+    );
+    const judge = (view: View<Shown, Levels, string>): void => {
+      const { level, value, meta } = view;
+      if (this.isGone) return;
+      this.#around.judge.shown({
+        page: this.record,
+        principal,
+        read,
+        session: session?.record,
+        level,
+        value,
+        meta,
+        began,
+      });
+    };
+    // What is there at once is judged at once, and not again when it is told.
+    const first = result.latest;
+    if (first !== undefined) judge(first);
+    const waiting = this.#wait(`read of ${read.name}`, submission);
+    result.subscribe({
+      next: (view) => {
+        if (view !== first) judge(view);
+        if (view.final) this.#told(waiting, submission, 0);
+      },
+      error: () => this.#failed(waiting, submission),
+    });
+    return submission;
+  }
+
+  update({ update, wants, inSession }: Pick<UpdateStep, 'update' | 'wants' | 'inSession'>): Submission | undefined {
+    const kind = updateKind(update);
+    const numbers = kind.objects.map(() => this.#around.newNumber());
+    const session = inSession ? this.session : undefined;
+    const [result, submission] = this.#submit(() =>
+      this.#client.invoke(updateOf(kind, numbers, this.principal), {
+        levels: LEVELS_OF[wants],
+        session: session?.key,
+        timeoutMs: Infinity,
+      }),
+    );
+    const waiting = this.#wait(update, submission);
+    result.subscribe({
+      next: ({ final, level }) => {
+        if (!final) return;
+        this.#told(waiting, submission, STORE_WAIT_MS);
+        if (this.isGone || level !== 'strong' || submission === undefined) return;
+        this.#around.judge.toldUpdate(this.record, submission, session?.record);
+        // Whoever is told finds the cache coherent with it, on the spot.
+        if (submission.principal === this.principal) this.#lookAfter(update);
+      },
+      error: () => this.#failed(waiting, submission),
+    });
+    return submission;
+  }
+
+  /** Waits for one of the calls of the binding; `done` is called where it resolves. */
+  await(what: string, promise: Promise<void>, done: () => void): void {
+    const waiting = this.#wait(what, undefined);
+    promise.then(
+      () => {
+        waiting.isOver = true;
+        this.#around.saw(`${what}, done`);
+        if (!this.isGone) done();
+      },
+      () => {
+        waiting.isOver = true;
+        this.#around.saw(`${what}, refused`);
+      },
+    );
+  }
+
+  began(submission: Submission): void {
+    submission.began = this.#around.judge.tick();
+    this.submitted = submission;
+  }
+
+  answers(submission: Submission, level: string, shown: Shown | undefined): void {
+    const { nowMs, judge } = this.#around;
+    if (level === 'strong') submission.finalAtMs = nowMs();
+    judge.gives(this.record, submission, shown);
+  }
+
+  threw(error: unknown): void {
+    this.#around.judge.wrong('P9', `threw back into the store behind: ${String(error)}`);
+  }
+
+  loaded(): void {
+    this.#around.judge.loads(this.record);
+  }
+
+  committed(before: ReadonlyMap<string, CacheEntry>, after: ReadonlyMap<string, CacheEntry>): void {
+    const { judge, records } = this.#around;
+    judge.committed(this.record, before, after, records());
+  }
+
+  /** What was changed until now is in that transaction; what it refused before, too. */
+  asks(what: 'load' | 'write'): () => void {
+    const own = this.record.own.copy();
+    if (what === 'write' && !this.record.hasRead) this.record.hasWrittenUnread = true;
+    return () => {
+      if (what === 'load') this.record.hasRead = true;
+      else this.#around.judge.wrote(this.record, own);
+    };
+  }
+
+  heard(): void {
+    for (const each of this.#unheard) each.notices -= 1;
+    for (const { clearing } of this.#unheard.filter(({ notices }) => notices <= 0)) {
+      this.#around.judge.hasCleared(this.record, clearing);
+    }
+    this.#unheard = this.#unheard.filter(({ notices }) => notices > 0);
+  }
+
+  /** Somewhere a clearing has been promised: it holds here once the page has heard what was told until now. */
+  cleared(clearing: Clearing): void {
+    const { setting, disk } = this.#around;
+    if (setting.store === 'none') return;
+    const notices = disk.noticesFor(this);
+    if (notices === 0) this.#around.judge.hasCleared(this.record, clearing);
+    else this.#unheard.push({ clearing, notices });
+  }
+
+  openSession(tokens: readonly string[] | undefined, record: SessionRecord): void {
+    if (!this.isClosed) this.session = { key: this.#client.session({ tokens }), record };
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true;
+    this.session = undefined;
+    return this.#client.close();
+  }
+
+  #lookAfter(update: UpdateName): void {
+    const { objects, decides } = updateKind(update);
+    const isTouched = (read: ReadKind): boolean => read.objects.some((object) => objects.includes(object));
+    const looked = decides ?? READS.find(isTouched)!;
+    this.read({ read: READS.indexOf(looked), wants: 'look', inSession: false });
+  }
+
+  #submit<T>(invoke: () => T): [T, Submission | undefined] {
+    this.submitted = undefined;
+    const result = invoke();
+    const { submitted } = this;
+    this.#checkEmptied();
+    return [result, submitted];
+  }
+
+  /** Another user finds nothing in memory (P5). */
+  #checkEmptied(): void {
+    const { setting, judge } = this.#around;
+    const { entries } = this.binding.size;
+    const isAnother = this.#asked !== undefined && this.#asked !== this.principal;
+    this.#asked = this.principal;
+    if (isAnother && setting.store === 'none' && entries > 0)
+      judge.wrong('P5', `${entries} views are left in memory of who was here before`);
+  }
+
+  #wait(what: string, submission: Submission | undefined): Waiting {
+    const waiting = { what, sinceMs: this.#around.nowMs(), isOver: false, submission };
+    this.waiting.push(waiting);
+    return waiting;
+  }
+
+  /** The store of the cache costs entries, never an answer (P9). */
+  #told(waiting: Waiting, submission: Submission | undefined, mostMs: number): void {
+    waiting.isOver = true;
+    const { nowMs, judge } = this.#around;
+    const lateMs = submission?.finalAtMs === undefined ? 0 : nowMs() - submission.finalAtMs;
+    if (!this.isGone && lateMs > mostMs) judge.wrong('P9', `${waiting.what} was told ${lateMs} ms after its answer`);
+  }
+
+  #failed(waiting: Waiting, submission: Submission | undefined): void {
+    waiting.isOver = true;
+    this.#around.saw(submission?.isUpdate ? 'an update failed' : 'a read failed');
+    const isAnswered = submission?.finalAtMs !== undefined;
+    if (isAnswered) this.#around.judge.wrong('P9', `${waiting.what} failed though it was answered`);
+  }
+
+  #storeFailed(): void {
+    this.#around.saw('the store refused');
+    this.record.isSuspect = true;
+    this.record.failedAt = this.#around.judge.tick();
+  }
+}

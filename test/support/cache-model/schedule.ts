@@ -1,0 +1,253 @@
+/** What happens to pages with a cache, step by step: drawn by fast-check, so that it can be made smaller. */
+import fc from 'fast-check';
+import type { DiskMode, Landing } from './disk.ts';
+import { READS, UPDATES, type ObjectName, type UpdateName } from './operations.ts';
+
+/** Which levels are asked for. `look`: the cache alone. */
+export type Wanted = 'all' | 'strong' | 'weak' | 'cache and weak' | 'look';
+
+export interface ReadStep {
+  readonly do: 'read';
+  readonly tab: number;
+  readonly read: number;
+  readonly wants: Wanted;
+  readonly inSession: boolean;
+  /** Whether the store executes and answers it on the spot. */
+  readonly isInstant: boolean;
+  /** How many writes a replica is behind, where it is asked and may be any. */
+  readonly lag: number;
+}
+
+export interface UpdateStep {
+  readonly do: 'update';
+  readonly tab: number;
+  readonly update: UpdateName;
+  readonly wants: 'all' | 'strong' | 'weak';
+  readonly inSession: boolean;
+  readonly isInstant: boolean;
+}
+
+export type Step =
+  | ReadStep
+  | UpdateStep
+  /** The next thing, or all, that is to be done for one of the operations under way. */
+  | { readonly do: 'go'; readonly which: number; readonly all: boolean; readonly lag: number }
+  | { readonly do: 'fail'; readonly which: number; readonly hasEffect: boolean }
+  /** What follows comes in the same tick. */
+  | { readonly do: 'hurry' }
+  /** Somebody else writes to the store. */
+  | { readonly do: 'foreign'; readonly objects: readonly ObjectName[] }
+  | { readonly do: 'replicate'; readonly all: boolean }
+  /** The store behind is lost, and restored from a backup with lower versions. */
+  | { readonly do: 'restore backup' }
+  | { readonly do: 'disk'; readonly tab: number; readonly mode: DiskMode }
+  | { readonly do: 'land'; readonly which: number; readonly landing: Landing }
+  | { readonly do: 'hold notices'; readonly hold: boolean }
+  | { readonly do: 'deliver'; readonly tab: number; readonly all: boolean }
+  /** The page is gone, and comes anew; `landed` writes of those under way happen. */
+  | { readonly do: 'reload'; readonly tab: number; readonly landed: number }
+  /** The page closes its client, and comes anew. */
+  | { readonly do: 'close'; readonly tab: number; readonly clears: boolean }
+  | { readonly do: 'clear'; readonly tab: number; readonly whose: 'own' | 'all' }
+  | { readonly do: 'invalidate'; readonly tab: number; readonly object: ObjectName }
+  | { readonly do: 'sign in'; readonly tab: number; readonly name: string }
+  /** Opens a session, or goes on with the one whose tokens were taken last. */
+  | { readonly do: 'session'; readonly tab: number; readonly goesOn: boolean }
+  | { readonly do: 'take tokens'; readonly tab: number }
+  | { readonly do: 'wait'; readonly ms: number }
+  /** The machine's clock is set. */
+  | { readonly do: 'set clock'; readonly byMs: number };
+
+const tab = fc.nat(2);
+const which = fc.nat(5);
+const lag = fc.nat(3);
+const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
+const exactly = <S extends Step>(step: S): fc.Arbitrary<Step> => fc.constant(step);
+
+function reads(wants: fc.Arbitrary<Wanted>, isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<ReadStep> {
+  // The first read more often than the others: what is interesting happens to one view.
+  const read = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: fc.nat(READS.length - 1) });
+  return fc.record({ do: fc.constant('read' as const), tab, read, wants, inSession: fc.boolean(), isInstant, lag });
+}
+
+const anyWanted = fc.constantFrom<Wanted[]>('all', 'strong', 'weak', 'weak', 'cache and weak');
+const anyRead = reads(anyWanted, fc.boolean());
+const look = reads(fc.constant('look'), fc.constant(true));
+
+function updates(isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<UpdateStep> {
+  return fc.record({
+    do: fc.constant('update' as const),
+    tab,
+    update: fc.oneof(
+      { weight: 3, arbitrary: fc.constant<UpdateName>('put a') },
+      { weight: 5, arbitrary: fc.constantFrom(...UPDATES) },
+    ),
+    wants: fc.constantFrom('all' as const, 'strong' as const, 'strong' as const, 'weak' as const),
+    inSession: fc.boolean(),
+    isInstant,
+  });
+}
+
+const anyUpdate = updates(fc.boolean());
+const foreign = fc.constantFrom<Step[]>(
+  { do: 'foreign', objects: ['a'] },
+  { do: 'foreign', objects: ['a'] },
+  { do: 'foreign', objects: ['b'] },
+  { do: 'foreign', objects: ['a', 'b'] },
+);
+const go: fc.Arbitrary<Step> = fc.record({ do: fc.constant('go' as const), which, all: fc.boolean(), lag });
+const replicate: fc.Arbitrary<Step> = fc.record({ do: fc.constant('replicate' as const), all: fc.boolean() });
+
+const often: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: anyRead },
+  { weight: 5, arbitrary: look },
+  { weight: 3, arbitrary: anyUpdate },
+  { weight: 5, arbitrary: go },
+  { weight: 3, arbitrary: foreign },
+  { weight: 2, arbitrary: replicate },
+);
+
+const clockSteps = fc.constantFrom(-100_000, -3_000, 3_000, 100_000);
+const wait: fc.Arbitrary<Step> = fc.constantFrom(1, 500, 1_000, 4_000, 6_000, 40_000).map((ms) => ({ do: 'wait', ms }));
+const disk: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('disk' as const),
+  tab,
+  mode: fc.constantFrom<DiskMode[]>('prompt', 'by-hand', 'by-hand', 'failing', 'throwing'),
+});
+const land: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('land' as const),
+  which,
+  landing: fc.constantFrom<Landing[]>('apply', 'finish', 'finish', 'finish', 'fail', 'fail after all'),
+});
+const deliver: fc.Arbitrary<Step> = fc.record({ do: fc.constant('deliver' as const), tab, all: fc.boolean() });
+const reload: fc.Arbitrary<Step> = fc.record({ do: fc.constant('reload' as const), tab, landed: fc.nat(2) });
+const session: fc.Arbitrary<Step> = fc.record({ do: fc.constant('session' as const), tab, goesOn: fc.boolean() });
+
+const seldom: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), which, hasEffect: fc.boolean() }) },
+  { weight: 2, arbitrary: exactly({ do: 'hurry' }) },
+  { weight: 1, arbitrary: exactly({ do: 'restore backup' }) },
+  { weight: 3, arbitrary: disk },
+  { weight: 5, arbitrary: land },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('hold notices' as const), hold: fc.boolean() }) },
+  { weight: 2, arbitrary: deliver },
+  { weight: 4, arbitrary: reload },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), tab, clears: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('clear' as const),
+      tab,
+      whose: fc.constantFrom('own' as const, 'all' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('invalidate' as const),
+      tab,
+      object: fc.constantFrom<ObjectName[]>('a', 'b'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('sign in' as const), tab, name: fc.constantFrom('ada', 'bob') }),
+  },
+  { weight: 2, arbitrary: session },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('take tokens' as const), tab }) },
+  { weight: 2, arbitrary: wait },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('set clock' as const), byMs: clockSteps }) },
+);
+
+const asked = reads(anyWanted, fc.constant(true));
+
+/** Something is kept, the world moves on, the page comes anew. */
+const visit: fc.Arbitrary<Step[]> = fc
+  .record({ first: asked, foreign, then: fc.oneof(asked, updates(fc.constant(true))), disk, reload, last: look })
+  .map(({ first, foreign: moved, then, disk: ill, reload: anew, last }) => [first, ill, moved, then, anew, last]);
+
+/** Two operations on their way at the same time, which end in any order. */
+const overlap: fc.Arbitrary<Step[]> = fc
+  .record({
+    first: fc.oneof(reads(anyWanted, fc.constant(false)), updates(fc.constant(false))),
+    second: fc.oneof(reads(anyWanted, fc.constant(false)), updates(fc.constant(false))),
+    foreign,
+    gone: fc.array(go, { minLength: 2, maxLength: 6 }),
+    last: look,
+  })
+  .map(({ first, second, foreign: moved, gone, last }) => [first, ...gone.slice(0, 1), moved, second, ...gone, last]);
+
+/** Two tabs, one of which hears late of what the other does. */
+const tabs: fc.Arbitrary<Step[]> = fc
+  .record({ first: asked, second: fc.oneof(asked, updates(fc.constant(true))), disk, land, seldom, last: look })
+  .map(({ first, second, disk: ill, land: landed, seldom: other, last }) => [
+    { do: 'hold notices', hold: true },
+    ill,
+    first,
+    second,
+    other,
+    landed,
+    last,
+  ]);
+
+/** The store is slow while the page comes anew: what is asked meanwhile is answered first, perhaps to somebody else. */
+const early: fc.Arbitrary<Step[]> = fc
+  .record({
+    first: asked,
+    foreign,
+    whose: tab,
+    then: reads(fc.constantFrom<Wanted[]>('weak', 'all', 'look'), fc.constant(true)),
+    name: fc.constantFrom('ada', 'bob'),
+    last: look,
+  })
+  .map(({ first, foreign: written, whose, then, name, last }) => [
+    written,
+    { ...first, tab: whose },
+    { do: 'disk', tab: whose, mode: 'by-hand' },
+    { do: 'reload', tab: whose, landed: 2 },
+    { ...then, tab: whose, inSession: false },
+    { do: 'sign in', tab: whose, name },
+    { do: 'land', which: 0, landing: 'finish' },
+    { do: 'go', which: 0, all: true, lag: 1 },
+    { ...last, tab: whose },
+  ]);
+
+/** A session goes on in another tab, which had something in its cache. */
+const moved: fc.Arbitrary<Step[]> = fc
+  .record({ before: asked, foreign, from: tab, to: tab, then: fc.oneof(asked, updates(fc.constant(true))), last: look })
+  .map(({ before, foreign: written, from, to, then, last }) => [
+    { do: 'session', tab: from, goesOn: false },
+    { ...before, tab: to },
+    written,
+    { ...then, tab: from, inSession: true },
+    { do: 'take tokens', tab: from },
+    { do: 'session', tab: to, goesOn: true },
+    { ...last, tab: to, read: before.read, inSession: true },
+  ]);
+
+/** The store behind is lost between two reads of one view, and counts from lower versions again. */
+const backup: fc.Arbitrary<Step[]> = fc
+  .record({ first: asked, last: look, whose: tab })
+  .map(({ first, last, whose }) => [
+    { ...first, wants: 'strong', tab: whose },
+    { do: 'restore backup' },
+    { ...first, wants: 'strong', tab: whose },
+    { ...last, tab: whose, read: first.read },
+  ]);
+
+/** Any schedule. */
+export const schedules: fc.Arbitrary<Step[]> = fc
+  .array(
+    fc.oneof(
+      { weight: 8, arbitrary: one(often) },
+      { weight: 4, arbitrary: one(seldom) },
+      { weight: 1, arbitrary: visit },
+      { weight: 2, arbitrary: overlap },
+      { weight: 1, arbitrary: tabs },
+      { weight: 1, arbitrary: early },
+      { weight: 1, arbitrary: moved },
+      { weight: 1, arbitrary: backup },
+    ),
+    { minLength: 1, maxLength: 24, size: 'max' },
+  )
+  .map((steps) => steps.flat());
