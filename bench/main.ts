@@ -68,7 +68,6 @@ async function main(name: string | undefined): Promise<number> {
     return 2;
   }
   const quick = options['quick'] === true;
-  process.stderr.write(`${bench.name}: npm run bench -- ${process.argv.slice(2).join(' ')}\n`);
   const outcome = await bench.run({
     quick,
     binding: options['binding'] as string | undefined,
@@ -77,6 +76,7 @@ async function main(name: string | undefined): Promise<number> {
     progress: (text) => process.stderr.write(`${bench.name}: ${text}\n`),
   });
   const report = reportOf(bench.name, outcome);
+  process.stderr.write(`${bench.name}: got again by ${report.command}, at ${report.commit}\n`);
   if (!quick) save(outcome.name ?? bench.name, report, outcome);
   if (options['json'] === true) console.log(JSON.stringify(report, null, 2));
   else print(report);

@@ -32,15 +32,15 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'the next user repeats what the one before has tried',
     RETRIES,
-    'if (!isAskedBy(asker, source)) return end();',
-    '',
+    'isOver() || !isAskedBy(asker, source)',
+    'isOver()',
     retries,
   ),
   of15(
     'the next user shares a read of the one before',
     SHARED,
-    'other.asker === asker && isEqual(other, operation, source)',
-    'isEqual(other, operation, source)',
+    '[askerOf(source), operation.name',
+    '[operation.name',
     shared,
   ),
   of15(
@@ -113,8 +113,8 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'an update that waits is tried again after its undo',
     RETRIES,
-    '      if (isOver()) return end();\n',
-    '',
+    'isOver() || !isAskedBy(asker, source)',
+    '!isAskedBy(asker, source)',
     undone,
   ),
   of15('an update that fails as busy after its undo is tried again', RETRIES, 'isOver() ? undefined : ', '', undone),
@@ -148,7 +148,7 @@ export const CORE_POLICY_MUTANTS = [
     shared,
   ),
   of15('other arguments are equal', SHARED, 'source.ladder.requested, args]', 'source.ladder.requested]', shared),
-  of15('another key is equal', SHARED, '[operation.name, operation.key,', '[operation.name,', shared),
+  of15('another key is equal', SHARED, 'operation.name, operation.key, source', 'operation.name, source', shared),
   of15('other levels are equal', SHARED, 'source.ladder.requested, args]', 'args]', shared),
   of15(
     'what is not plain data has equal arguments',

@@ -50,7 +50,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   #loading: Promise<unknown> | undefined;
   #reading: Promise<unknown> = Promise.resolve();
   /** What the store has already, or has lost already, is not told to it. */
-  #isTold: (view: CachedView | undefined) => boolean = always;
+  #tell: Telling = change;
   #closing: Promise<void> | undefined;
 
   constructor(given: Binding<L>, options: CacheOptions<L>) {
@@ -89,7 +89,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
         judge: (view, current, fence) => this.#views.judge(view, current, fence),
         marksMax: bounds.entriesMax,
         onError: this.#onError,
-        onNotice: (scope) => this.#telling(never, () => this.#views.drop(scope)),
+        onNotice: ({ kind, scope }) => this.#telling(silence, () => this.#views.drop(scope, kind)),
       });
     if (this.#persistence === undefined) return;
     this.#views.isUnread = true;
@@ -298,13 +298,14 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async #load(persistence: Persistence, readAt: number): Promise<void> {
-    const stored = await persistence.load();
-    try {
-      this.#restore(stored, readAt, persistence);
-    } finally {
-      // What of it may lag, the store judges by itself.
-      this.#telling(never, () => this.#views.inherit(persistence.fences));
-    }
+    await persistence.load((stored) => {
+      try {
+        this.#restore(stored, readAt, persistence);
+      } finally {
+        // What of it may lag, the store judges by itself.
+        this.#telling(retract, () => this.#views.inherit(persistence.fences));
+      }
+    });
   }
 
   #restore(stored: Loaded, readAt: number, persistence: Persistence): void {
@@ -317,7 +318,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
     this.#telling(
       // What did not fit any more has to leave the store.
-      (view) => view === undefined,
+      (view) => (view === undefined ? 'change' : 'retract'),
       () => {
         for (const [id, entry] of oldestFirst) this.#views.restore(id, entry, readAt);
       },
@@ -325,14 +326,16 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   #persist(id: string, view: CachedView | undefined): void {
-    if (this.#isTold(view)) this.#persistence?.change(id, view?.isDurable === true ? view : undefined);
+    const what = this.#tell(view);
+    if (what === 'retract') this.#persistence?.retract(id);
+    else if (what === 'change') this.#persistence?.change(id, view?.isDurable === true ? view : undefined);
   }
 
-  /** Acts, telling the store of those changes alone for which `isTold` holds. */
-  #telling(isTold: (view: CachedView | undefined) => boolean, act: () => void): void {
-    this.#isTold = isTold;
+  /** Acts, telling the store of changes as `tell` says. */
+  #telling(tell: Telling, act: () => void): void {
+    this.#tell = tell;
     act();
-    this.#isTold = always;
+    this.#tell = change;
   }
 
   async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
@@ -364,6 +367,13 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     }
   }
 }
+
+/** What the store is told when a view is filed, or removed: that; not to write what it was about to; nothing. */
+type Telling = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
+
+const change: Telling = () => 'change';
+const retract: Telling = () => 'retract';
+const silence: Telling = () => 'nothing';
 
 /** How the store behind is asked. */
 interface Asking {

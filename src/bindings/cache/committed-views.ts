@@ -176,10 +176,10 @@ export class CommittedViews {
     this.#fences.raise('drop', scopeOf(touches), this.tick());
   }
 
-  /** What is in `scope` may have changed, or is not to be shown any more. */
-  drop(scope: Scope): void {
+  /** What is in `scope` is not to be shown any more; or another page has updated it. */
+  drop(scope: Scope, kind: 'drop' | 'update' = 'drop'): void {
     this.#cache.deleteIn(scope);
-    this.#fences.raise('drop', scope, this.tick());
+    this.#fences.raise(kind, scope, this.tick());
   }
 
   /** What the pages before have updated: here too, only what is executed since is let in. */

@@ -28,14 +28,14 @@ export interface PersistenceOptions {
   readonly judge: Judge;
   readonly marksMax: number;
   readonly onError: (error: unknown) => void;
-  /** Another cache on the store has changed what is in `scope`. */
-  readonly onNotice: (scope: Scope) => void;
+  /** Another cache on the store has changed something. */
+  readonly onNotice: (change: Change) => void;
 }
 
 /** What a cache tells the others on its store after each transaction. */
 interface Notice {
   readonly seq: number;
-  readonly scopes: readonly Scope[];
+  readonly changes: readonly Change[];
 }
 
 /** What a store may hang at. */
@@ -84,16 +84,22 @@ export class Persistence {
     return this.#ledger.fences.data;
   }
 
-  /** The views that the store kept and that nothing has changed since; none where it cannot be read, which is reported. */
-  async load(): Promise<Loaded> {
-    const loading = this.#load();
-    this.#loading = loading.catch(() => {});
-    try {
-      return await loading;
-    } catch (error) {
+  /**
+   * Gives the views that the store kept and that nothing has changed since, before anything is written to it. Where it
+   * cannot be read, which is reported, there is nothing to take.
+   */
+  async load(take: (stored: Loaded) => void): Promise<void> {
+    const taken = this.#load().then(take, (error: unknown) => {
       this.#options.onError(error);
-      return [];
-    }
+      take([]);
+    });
+    this.#loading = taken.catch(() => {});
+    await taken;
+  }
+
+  /** What was to be filed under `id` is not, after all. */
+  retract(id: string): void {
+    this.#pending.views.delete(id);
   }
 
   /** The memory knows no more of what this page has written than of what others have. */
@@ -268,7 +274,7 @@ export class Persistence {
     };
     await store.write(settleFound(new Map([[LEDGER_ID, ledger.toEntry()]])), settleFound);
     this.#learn(ledger);
-    const notice: Notice = { seq: ledger.seq, scopes: batch.changes.map(({ scope }) => scope) };
+    const notice: Notice = { seq: ledger.seq, changes: batch.changes };
     this.#connection?.tell(notice);
   }
 
@@ -290,7 +296,7 @@ export class Persistence {
   #hear(notice: unknown): void {
     if (!isNotice(notice)) return;
     this.#ledger.seq = Math.max(this.#ledger.seq, notice.seq);
-    for (const scope of notice.scopes) this.#options.onNotice(scope);
+    for (const change of notice.changes) this.#options.onNotice(change);
   }
 }
 
@@ -325,7 +331,12 @@ function isNotCloneable(error: unknown): boolean {
 
 function isNotice(notice: unknown): notice is Notice {
   if (!isRecord(notice)) return false;
-  const { seq, scopes } = notice;
-  const isScope = (scope: unknown): boolean => scope === undefined || Array.isArray(scope);
-  return typeof seq === 'number' && Array.isArray(scopes) && scopes.every(isScope);
+  const { seq, changes } = notice;
+  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isChange);
+}
+
+function isChange(change: unknown): change is Change {
+  if (!isRecord(change)) return false;
+  const { kind, scope } = change;
+  return (kind === 'update' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
 }
