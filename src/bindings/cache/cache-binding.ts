@@ -87,6 +87,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
         store: options.store,
         clock: this.#clock,
         judge: (view, current, fence) => this.#views.judge(view, current, fence),
+        isKnown: (id) => this.#views.has(id),
         marksMax: bounds.entriesMax,
         onError: this.#onError,
         onNotice: ({ kind, scope }) => this.#telling(silence, () => this.#views.drop(scope, kind)),

@@ -112,6 +112,11 @@ export class CommittedViews {
     return this.#reign;
   }
 
+  /** Whether a view is filed under `id`. */
+  has(id: string): boolean {
+    return this.#cache.peek(id) !== undefined;
+  }
+
   /** The next moment in the cache's own counting. */
   tick(): number {
     return ++this.#time;
@@ -136,8 +141,10 @@ export class CommittedViews {
   /** A read gave a view. */
   recordRead(subject: Subject, view: GivenView): void {
     const { id, touches, began, session, reign } = subject;
-    if (id === undefined || reign !== this.#reign || !this.#options.committed.has(view.level)) return;
+    if (reign !== this.#reign || !this.#options.committed.has(view.level)) return;
+    // The session has seen it, whether it is filed or not.
     session?.learnRead(touches, this.#floor(id, view.details.version, began));
+    if (id === undefined) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);
     const next = this.#viewOf(subject, view, { touches, isStrongest });
@@ -185,8 +192,9 @@ export class CommittedViews {
   /** What the pages before have updated: here too, only what is executed since is let in. */
   inherit(fences: FencesData): void {
     this.#fences.inherit(fences, START);
-    // What the store kept has been judged by them there.
-    this.#cache.deleteWhere((view, marks) => view.began > ELSEWHERE && this.#fences.against(marks, view) !== 'none');
+    // What the store kept has been judged by them there; the strongest views of this page are later than any page before.
+    const mayLag = ({ began, isStrongest }: CachedView): boolean => began > ELSEWHERE && !isStrongest;
+    this.#cache.deleteWhere((view, marks) => mayLag(view) && this.#fences.against(marks, view) !== 'none');
     this.isUnread = false;
   }
 

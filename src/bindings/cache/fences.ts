@@ -33,6 +33,7 @@ export class Fences {
   /** What is in `scope` changed at `time`, which is later than any before. */
   raise(kind: ChangeKind, scope: Scope, time: number): void {
     (kind === 'update' ? this.#updates : this.#drops).raise(scope, time);
+    if (kind === 'drop' && scope === undefined) this.#updates.collapse();
   }
 
   /** Takes over the updates of an earlier counting, as of `time`, unless there is a later one. */
@@ -86,6 +87,12 @@ class Times {
       this.#byMark.set(mark, time);
     }
     this.#forgetOldest();
+  }
+
+  /** Names nothing any more: all may have changed when the last of them did. */
+  collapse(): void {
+    this.#floor = Math.max(this.#floor, ...this.#byMark.values());
+    this.#byMark.clear();
   }
 
   inherit({ floor, byMark }: TimesData, time: number): void {

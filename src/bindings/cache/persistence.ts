@@ -8,7 +8,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
 import type { FencesData } from './fences.ts';
-import type { Scope } from './scope.ts';
+import { marksOf, type Scope } from './scope.ts';
 import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
 import { Ledger, LEDGER_ID, settle, type Batch, type Change, type Judge } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
@@ -27,6 +27,8 @@ export interface PersistenceOptions {
   readonly clock: Clock;
   readonly judge: Judge;
   readonly marksMax: number;
+  /** Whether memory has a view under `id`. */
+  readonly isKnown: (id: string) => boolean;
   readonly onError: (error: unknown) => void;
   /** Another cache on the store has changed something. */
   readonly onNotice: (change: Change) => void;
@@ -116,7 +118,14 @@ export class Persistence {
 
   /** What was read before of what has changed is not to be found any more, whoever wrote it. */
   fence(change: Change): void {
-    const { changes } = this.#pending;
+    const { changes, views } = this.#pending;
+    const { scope } = change;
+    for (const [id, view] of views) {
+      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
+      if (view === undefined || this.#options.isKnown(id)) continue;
+      const isReached = scope === undefined || marksOf(id, view.entry.touches).some((mark) => scope.includes(mark));
+      if (isReached) views.set(id, undefined);
+    }
     if (changes.length > PENDING_MAX) this.#pending.changes = [ALL];
     else changes.push(change);
     this.#collect();

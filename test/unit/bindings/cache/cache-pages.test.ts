@@ -71,6 +71,43 @@ describe('cache: what outlives a page', () => {
     expect(await views(kept)).toEqual(['newest']);
   });
 
+  test.each(['own update', 'invalidate'])(
+    '%s while views of a former user wait for the store → not stored',
+    async (how) => {
+      const kept = mapStore();
+      let land = (): void => {};
+      const landing = new Promise<void>((resolve) => (land = resolve));
+      const store: CacheStore = { ...kept, write: (...given) => landing.then(() => kept.write(...given)) };
+      const user = { id: 'ann' };
+      const shop = page({ store, principal: () => user.id });
+      await shop.binding.ready();
+      await fill(shop, get('other'), 1);
+      // A write is on its way: what comes now waits for the next one.
+      await Promise.resolve();
+      await fill(shop, get('x'), 'old');
+      user.id = 'bob';
+      await fill(shop, get('bobs'), 1);
+      user.id = 'ann';
+      const changed =
+        how === 'invalidate'
+          ? shop.binding.invalidate('x')
+          : write(shop, { name: 'change', args: {}, key: 'x', effect: 'update' });
+      land();
+      await changed;
+      await shop.client.close();
+      const next = page({ store: kept, principal: 'ann' });
+      expect(await cachedValue(next.client, get('x'))).toBe('miss');
+    },
+  );
+
+  test('clear of everything → no name of what was updated is left in the store', async () => {
+    const store = mapStore();
+    const shop = page({ store });
+    await write(shop, put('letter to the lawyer', 'dear'));
+    await shop.binding.clear();
+    expect(JSON.stringify([...(await store.load())])).not.toContain('lawyer');
+  });
+
   test('a page that lags → its older version does not replace the newer one of another page', async () => {
     const store = mapStore();
     const [mine, theirs] = [page({ store }), page({ store })];

@@ -4,6 +4,7 @@ import { cached } from '../../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../../src/correctable/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
+import { setUp as setUpWith } from './set-up.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
 interface Shop {
@@ -171,4 +172,12 @@ describe('cache: sessions', () => {
     expect(await cachedIn(shop, session, get('x'))).toBe('miss');
     expect(await cachedIn(shop, shop.client.session(), get('x'))).toBe('mine');
   });
+});
+
+test('session: what it read with an operation that is not cached counts', async () => {
+  const shop = setUpWith({ cacheable: ({ name }) => name !== 'live' });
+  await ask(shop, get('x'), { value: 'old', version: 1 });
+  const session = shop.client.session();
+  await ask(shop, { name: 'live', args: {}, key: 'x', effect: 'read' }, { value: 'new', version: 2 }, session);
+  expect(await cachedIn(shop, session, get('x'))).toBe('miss');
 });
