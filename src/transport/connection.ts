@@ -161,8 +161,9 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   /** What is under way is another's. */
   #disown(): void {
-    this.#sender.abandonAll(otherPrincipal());
+    // First, so that whoever is told and goes on at once goes on as the new client, and in no session of the former.
     this.#greeting.rename();
+    this.#sender.abandonAll(otherPrincipal());
   }
 
   wake(): void {

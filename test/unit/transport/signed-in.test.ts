@@ -1,5 +1,6 @@
 /** The application says who is signed in: what one has submitted goes over no connection of another. */
 import { describe, expect, test } from 'vitest';
+import type { Connection } from '../../../src/transport/connection.ts';
 import type { ConnectionOptions } from '../../../src/transport/options.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
@@ -231,6 +232,47 @@ describe('sessions', () => {
     const ended = { code: 'INVALID_ARGUMENT', field: 'session' };
     expect([others.calls, late.calls]).toMatchObject([[{ error: ended }], [{ error: ended }]]);
     expect(bosses.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
+  });
+});
+
+describe('who is told of the change goes on at once', () => {
+  /** A read of ada's that is under way, and what the page does when it fails, since another has come. */
+  async function whenTold(
+    act: (connection: Connection, former: ReturnType<Connection['openSession']>) => void,
+  ): Promise<FakePlatform> {
+    const started = await startPageOpen();
+    const former = started.connection.openSession(['0.seen.signature']);
+    const told = submit(started.connection, readX);
+    started.platform.tick();
+    const { fail } = told;
+    told.fail = (error, level) => {
+      fail.call(told, error, level);
+      act(started.connection, former);
+    };
+    started.page.user = 'boss';
+    submit(started.connection, readX);
+    await settled();
+    started.platform.advance(0);
+    await welcome(started.platform, { principal: 'tag of boss' });
+    return started.platform;
+  }
+
+  test('in a session of the former → it has ended, and its tokens go over no connection of the other', async () => {
+    let late: ReturnType<typeof submit> | undefined;
+    const platform = await whenTold((connection, former) => {
+      late = submit(connection, readX, quietContext({ session: former }));
+    });
+    expect(late?.calls).toMatchObject([{ error: { code: 'INVALID_ARGUMENT', field: 'session' } }]);
+    expect(JSON.stringify(platform.socket.rows('submit'))).not.toContain('seen');
+  });
+
+  test('in a session of his own → it counts', async () => {
+    let own: ReturnType<typeof submit> | undefined;
+    const platform = await whenTold((connection) => {
+      own = submit(connection, readX, quietContext({ session: connection.openSession() }));
+    });
+    expect(own?.calls).toEqual([]);
+    expect(platform.socket.rows('submit')).toHaveLength(2);
   });
 });
 
