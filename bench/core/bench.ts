@@ -31,6 +31,8 @@ const GOALS: Readonly<Record<string, Goals>> = {
   'awaited, objects': { floor: 3, aim: 2 },
   'invoke, objects': { floor: 2.6, aim: 2 },
 };
+/** How often it is asked whether the rounds decide. */
+const LOOKS = 3;
 /** Held by one pending result that callbacks wait for, or a Promise's `then`. */
 const PENDING_BYTES = 450;
 
@@ -73,7 +75,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const samples = await interleave(contenders, {
     rounds,
     warmUps: 2,
-    roundsMax: quick ? rounds : 3 * rounds,
+    roundsMax: quick ? rounds : LOOKS * rounds,
     isDecided: (soFar) => !barsOf(soFar).some(isUndecided),
     progress,
   });
@@ -126,7 +128,8 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 function barOf(contender: string, ratios: readonly number[]): Bar {
   const name = `${contender.replace(', ', '-')}-vs-promise`;
   const goals = GOALS[contender];
-  return goals === undefined ? reported(name, estimate(ratios)) : atMost(name, estimate(ratios), goals);
+  const figure = estimate(ratios, LOOKS);
+  return goals === undefined ? reported(name, figure) : atMost(name, figure, goals);
 }
 
 /** Bytes held by one pending result of each way, the median of `times` processes. */

@@ -43,20 +43,31 @@ export interface Goals {
   readonly aim?: number;
 }
 
-/** The median of the rounds, four digits of it. */
-export function estimate(samples: readonly number[]): Estimate {
-  const { low, high } = medianInterval(samples);
+/** The median of the rounds, four digits of it. `looks`: how often it may be asked whether that is enough. */
+export function estimate(samples: readonly number[], looks = 1): Estimate {
+  const { low, high } = medianInterval(samples, looks);
   return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), samples: samples.length };
 }
 
-/** The one with the smallest median: of the worst setting, where all have to reach a goal. */
+/** The smallest of several, where all have to reach a goal: as low as any of them may be. */
 export function least(estimates: readonly Estimate[]): Estimate {
-  return estimates.reduce((worst, each) => (each.value < worst.value ? each : worst));
+  return extreme(estimates, Math.min);
 }
 
-/** The one with the largest median: of the worst setting, where none must exceed a goal. */
+/** The largest of several, where none must exceed a goal: as high as any of them may be. */
 export function largest(estimates: readonly Estimate[]): Estimate {
-  return estimates.reduce((worst, each) => (each.value > worst.value ? each : worst));
+  return extreme(estimates, Math.max);
+}
+
+function extreme(estimates: readonly Estimate[], choose: (...values: number[]) => number): Estimate {
+  const of = (each: (estimate: Estimate) => number): number => choose(...estimates.map(each));
+  const samples = Math.min(...estimates.map((each) => each.samples ?? Infinity));
+  return {
+    value: of(({ value }) => value),
+    low: of(({ low }) => low),
+    high: of(({ high }) => high),
+    samples: samples === Infinity ? null : samples,
+  };
 }
 
 /** A figure, measured or counted, that must not exceed its goals. */

@@ -13,7 +13,7 @@ export interface InterleaveOptions {
   readonly rounds: number;
   /** Rounds that are run and thrown away first. */
   readonly warmUps: number;
-  /** Goes on after these rounds, up to this many, until `isDecided` says that more would tell nothing. */
+  /** Goes on by as many rounds again, up to this many, until `isDecided` says that more would tell nothing. */
   readonly roundsMax?: number;
   readonly isDecided?: (samples: ReadonlyMap<string, readonly number[]>) => boolean;
   readonly progress: (text: string) => void;
@@ -26,7 +26,7 @@ export async function interleave(
 ): Promise<ReadonlyMap<string, number[]>> {
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = -warmUps; round < roundsMax; round += 1) {
-    if (round >= rounds && isDecided(samples)) break;
+    if (round > 0 && round % rounds === 0 && isDecided(samples)) break;
     const of = round < rounds ? `of ${rounds}` : `of at most ${roundsMax}, until it is decided`;
     progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} ${of}`);
     const first = (round + warmUps) % contenders.length;

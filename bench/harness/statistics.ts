@@ -26,16 +26,17 @@ const OUTSIDE = 0.05;
 
 /**
  * Between which of the values the true median is, with at least 95 % confidence, whatever their distribution: how many of
- * them are below it is binomial. With fewer than six values, their whole range, which is less sure.
+ * them are below it is binomial. With fewer than six values, their whole range, which is less sure. Who may look several
+ * times, until an interval tells what he hoped for, says how often: each look may be wrong so much less often.
  */
-export function medianInterval(values: readonly number[]): { readonly low: number; readonly high: number } {
+export function medianInterval(values: readonly number[], looks = 1): { readonly low: number; readonly high: number } {
   const sorted = [...values].sort((a, b) => a - b);
   const { length } = sorted;
   let [left, tail, ways] = [0, 0, 1];
   // `tail`: that at most `left` of all values are below the median.
   for (; ; left += 1) {
     tail += ways / 2 ** length;
-    if (tail > OUTSIDE / 2 || left > length) break;
+    if (tail > OUTSIDE / 2 / looks || left > length) break;
     ways = (ways * (length - left)) / (left + 1);
   }
   const low = Math.max(0, left - 1);

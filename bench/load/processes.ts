@@ -17,6 +17,8 @@ export interface Measured {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
+  /** Which start of the processes it was, from 1. */
+  readonly start?: number;
 }
 
 /** What the clients of a contender are to do. */

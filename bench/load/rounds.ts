@@ -1,6 +1,6 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
+import { median, pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
 import { estimate, type Estimate } from '../harness/bars.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
 
@@ -36,7 +36,33 @@ export async function measureRounds<N extends string>(
 
 /** Operations a second of `of`, as a multiple of those of `to` in the same round: where it surely is. */
 export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Estimate {
-  return estimate(ratiosOf(samples, of, to));
+  return figureRatioOf(samples, { of, to }, 'opsPerSecond');
+}
+
+/** One figure of `of` as a multiple of that of `to` in the same round. */
+export function figureRatioOf<N extends string>(
+  samples: Samples<N>,
+  { of, to }: { readonly of: N; readonly to: N },
+  figure: keyof Measured,
+): Estimate {
+  const baseline = samples.get(to) ?? [];
+  const ratio = (one: Measured, round: number): number => (one[figure] ?? NaN) / (baseline[round]?.[figure] ?? NaN);
+  return estimateOf(samples.get(of) ?? [], ratio);
+}
+
+/** One figure of one contender. */
+export function figureOf(list: readonly Measured[], figure: keyof Measured): Estimate {
+  return estimateOf(list, (one) => one[figure] ?? NaN);
+}
+
+/** Rounds of one start are alike in what distinguishes the start: it counts once, by its median. */
+function estimateOf(list: readonly Measured[], valueOf: (one: Measured, round: number) => number): Estimate {
+  const byStart = new Map<number, number[]>();
+  for (const [round, one] of list.entries()) {
+    const values = byStart.get(one.start ?? round) ?? [];
+    byStart.set(one.start ?? round, [...values, valueOf(one, round)]);
+  }
+  return estimate([...byStart.values()].map(median));
 }
 
 /** The same over the rounds, for a plot. */

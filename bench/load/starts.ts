@@ -25,12 +25,9 @@ export interface Extent {
 export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
 
 /** How everybody is measured. */
-export interface Starts<N extends string> extends Extent {
+export interface Starts extends Extent {
   /** What each contestant runs first. */
   readonly warmUp: Order;
-  /** Starts again after these, up to this often, until `isDecided` says that more would tell nothing. */
-  readonly startsMax?: number;
-  readonly isDecided?: (soFar: Samples<N>[]) => boolean;
   readonly progress: (text: string) => void;
 }
 
@@ -38,16 +35,14 @@ export interface Starts<N extends string> extends Extent {
 export async function measureStarts<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { starts, startsMax = starts, isDecided = () => true, progress, ...each }: Starts<N>,
+  { starts, progress, ...each }: Starts,
 ): Promise<Samples<N>[]> {
   const all = plans.map(({ names }) => new Map(names.map((name) => [name, [] as Measured[]])));
-  for (let start = 1; start <= startsMax; start += 1) {
-    if (start > starts && isDecided(all)) break;
-    const of = start <= starts ? `of ${starts}` : `of at most ${startsMax}, until it is decided`;
-    const told = (text: string): void => progress(`start ${start} ${of}, ${text}`);
+  for (let start = 1; start <= starts; start += 1) {
+    const told = (text: string): void => progress(`start ${start} of ${starts}, ${text}`);
     const measured = await measureOnce(targets, plans, { ...each, progress: told });
     for (const [index, samples] of measured.entries()) {
-      for (const [name, list] of samples) all[index]?.get(name)?.push(...list);
+      for (const [name, list] of samples) all[index]?.get(name)?.push(...list.map((one) => ({ ...one, start })));
     }
   }
   return all;
@@ -56,7 +51,7 @@ export async function measureStarts<N extends string>(
 async function measureOnce<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { rounds, warmUp, warmUps, progress }: Omit<Starts<N>, 'starts'>,
+  { rounds, warmUp, warmUps, progress }: Omit<Starts, 'starts'>,
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {

@@ -22,7 +22,7 @@ const WORKLOADS: readonly Workload[] = ['mix', 'read', 'deposit', 'withdraw'];
 const AIMED: Workload = 'mix';
 const WINDOW = 64;
 const AIM = 0.94;
-const FULL: Extent = { starts: 3, rounds: 4, warmUps: 4 };
+const FULL: Extent = { starts: 6, rounds: 2, warmUps: 4 };
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',

@@ -1,14 +1,14 @@
 /** What the server is held to. */
 import { atLeast, reported, type Bar, type Estimate } from '../harness/bars.ts';
-import { ratioOf, type Samples } from '../load/rounds.ts';
-import { figureOf, figureRatioOf, samplesOf, type Measurement } from './measurement.ts';
+import { figureOf, figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
+import { samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, PAIRS, SHARES, WINDOWS, type Name, type Window } from './targets.ts';
 
 /** `closed`: of loops that wait for each answer; `open`: by pair, one for each share of its rate. */
 export function barsOf(closed: readonly Measurement[], open: readonly (readonly Measurement[])[]): Bar[] {
   const set = (window: Window, clients = 1): Samples<Name> => samplesOf(closed, { workload: 'set', window, clients });
   const red = samplesOf(closed, { workload: 'withdraw' });
-  const rate = (name: Name): Estimate => figureOf(red, name, 'opsPerSecond');
+  const rate = (name: Name): Estimate => figureOf(red.get(name) ?? [], 'opsPerSecond');
   return [
     ...PAIRS.flatMap(({ bar, of, tuned, to, aims, floors }) =>
       WINDOWS.flatMap((window) => {
@@ -38,7 +38,7 @@ export function barsOf(closed: readonly Measurement[], open: readonly (readonly 
     reported('red-rate-three-sites', rate('three sites'), 'operations/s'),
     reported('red-rate-durable', rate('durable'), 'operations/s'),
     reported('red-rate-durable-tuned', rate('durable, tuned'), 'operations/s'),
-    reported('cpu-per-blue-us', figureOf(set(NAMED), 'ephemeral', 'serverUsPerOp'), 'us'),
+    reported('cpu-per-blue-us', figureOf(set(NAMED).get('ephemeral') ?? [], 'serverUsPerOp'), 'us'),
     reported('three-sites-vs-one', ratioOf(set(NAMED), 'three sites', 'ephemeral')),
   ];
 }

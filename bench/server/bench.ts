@@ -5,7 +5,6 @@
  * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
  * docs/operating.md recommends where there are processors to spare.
  */
-import { isUndecided } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -19,8 +18,7 @@ import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
 /** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
-const FULL: Extent = { starts: 3, rounds: 3, warmUps: 6 };
-const STARTS_MAX = 5;
+const FULL: Extent = { starts: 6, rounds: 2, warmUps: 6 };
 /** In an open loop more than this are never under way. */
 const OPEN_WINDOW = 20_000;
 
@@ -35,24 +33,16 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const durationMs = quick ? 250 : 600;
   const names = Object.keys(TARGETS) as Name[];
   const warmUp = { workload: 'set', window: Math.max(...WINDOWS), durationMs } as const;
-  const measure = async (
-    plans: readonly Plan<Name>[],
-    until?: (soFar: Measurement[]) => boolean,
-  ): Promise<Measurement[]> => {
-    const paired = (samples: readonly Samples<Name>[]): Measurement[] =>
-      plans.map((plan, index) => ({ plan, samples: samples[index] as Samples<Name> }));
-    const more = until && { startsMax: STARTS_MAX, isDecided: (soFar: Samples<Name>[]) => until(paired(soFar)) };
-    return paired(await measureStarts(TARGETS, plans, { ...extent, ...more, warmUp, progress }));
+  const measure = async (plans: readonly Plan<Name>[]): Promise<Measurement[]> => {
+    const samples = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
+    return plans.map((plan, index) => ({ plan, samples: samples[index] as Samples<Name> }));
   };
   const set = { workload: 'set', durationMs } as const;
-  const closed = await measure(
-    [
-      ...WINDOWS.map((window) => ({ ...set, window, names })),
-      ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
-      { workload: 'withdraw', window: NAMED, durationMs, names: RED },
-    ],
-    quick ? undefined : (soFar) => !barsOf(soFar, []).some(isUndecided),
-  );
+  const closed = await measure([
+    ...WINDOWS.map((window) => ({ ...set, window, names })),
+    ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
+    { workload: 'withdraw', window: NAMED, durationMs, names: RED },
+  ]);
   const peaks = samplesOf(closed, { workload: 'set', window: Math.max(...WINDOWS) });
   const open: Measurement[][] = [];
   for (const pair of PAIRS) {

@@ -1,7 +1,4 @@
 /** What was measured in which way. */
-import { estimate, type Estimate } from '../harness/bars.ts';
-import { pairedRatios } from '../harness/statistics.ts';
-import type { Measured } from '../load/processes.ts';
 import { middleOf, type Samples } from '../load/rounds.ts';
 import type { Plan } from '../load/starts.ts';
 import { SHARES, type Name, type Pair } from './targets.ts';
@@ -20,21 +17,6 @@ export function samplesOf(measured: readonly Measurement[], like: Partial<Plan<N
   const found = measured.find(isLike);
   if (found === undefined) throw new Error(`not measured: ${JSON.stringify(like)}`);
   return found.samples;
-}
-
-/** One figure of one contender. */
-export function figureOf(samples: Samples<Name>, name: Name, of: keyof Measured): Estimate {
-  return estimate((samples.get(name) ?? []).flatMap((one) => one[of] ?? []));
-}
-
-/** One figure of `of` as a multiple of that of `to` in the same round. */
-export function figureRatioOf(
-  samples: Samples<Name>,
-  { of, to }: Pick<Pair, 'of' | 'to'>,
-  figure: keyof Measured,
-): Estimate {
-  const values = (name: Name): number[] => (samples.get(name) ?? []).flatMap((one) => one[figure] ?? []);
-  return estimate(pairedRatios(values(of), values(to)));
 }
 
 /** The open loops of a pair: at shares of what the slower of both reaches in a closed loop, so that both can follow. */

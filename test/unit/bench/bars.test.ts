@@ -62,8 +62,20 @@ test('estimate: half of what a true value on its goal gives is not called met', 
   expect(verdicts.filter((verdict) => verdict === 'missed').length).toBeLessThan(40);
 });
 
-test('least, largest: the worst setting, with its own interval', () => {
-  const [low, high] = [estimate(around(1, 0.1)), estimate(around(2, 0.3))];
-  expect(least([high, low])).toEqual(low);
-  expect(largest([low, high])).toEqual(high);
+test('estimate: looked at three times, of a true value on its goal → hardly ever decided', () => {
+  const random = seeded(9);
+  const decided = Array.from({ length: 1000 }, () => {
+    const samples = Array.from({ length: 33 }, () => 1 + (random() - 0.5) / 10);
+    return [11, 22, 33].some(
+      (rounds) => !isUndecided(atMost('bar', estimate(samples.slice(0, rounds), 3), { aim: 1 })),
+    );
+  }).filter(Boolean).length;
+  expect(decided).toBeLessThan(50);
+});
+
+test('least, largest: as low, or as high, as any of the settings may be', () => {
+  const [sure, unsure] = [estimate(around(1, 0.01)), estimate(around(1.2, 0.4))];
+  expect(least([unsure, sure])).toMatchObject({ value: 1, low: unsure.low, high: sure.high, samples: 6 });
+  expect(largest([unsure, sure])).toMatchObject({ value: 1.2, low: sure.low, high: unsure.high });
+  expect(atLeast('bar', least([sure, unsure]), { floor: 0.9 }).verdict).toBe('undecided');
 });

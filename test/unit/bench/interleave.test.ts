@@ -17,18 +17,18 @@ test('rounds: each begins with another contender, warm-ups are thrown away', asy
 
 test.each([
   { is: 'decided at once', decidedAt: 0, rounds: 3 },
-  { is: 'decided in the fifth round', decidedAt: 5, rounds: 5 },
-  { is: 'never decided', decidedAt: Infinity, rounds: 7 },
-])('rounds: $is → $rounds of 3 to 7', async ({ decidedAt, rounds }) => {
+  { is: 'decided in the fifth round', decidedAt: 5, rounds: 6 },
+  { is: 'never decided', decidedAt: Infinity, rounds: 9 },
+])('rounds: $is → $rounds of 3 to 9', async ({ decidedAt, rounds }) => {
   const told: string[] = [];
   const samples = await interleave(contenders([]), {
     rounds: 3,
     warmUps: 0,
-    roundsMax: 7,
+    roundsMax: 9,
     isDecided: (soFar) => (soFar.get('a')?.length ?? 0) >= decidedAt,
     progress: (text) => told.push(text),
   });
   expect(samples.get('a')).toHaveLength(rounds);
   expect(told.at(2)).toBe('round 3 of 3');
-  expect(told.at(3)).toBe(rounds > 3 ? 'round 4 of at most 7, until it is decided' : undefined);
+  expect(told.at(3)).toBe(rounds > 3 ? 'round 4 of at most 9, until it is decided' : undefined);
 });

@@ -35,6 +35,20 @@ test('bars: tuned sites are held to the floors, those with defaults to the aims 
   expect(verdict('durable-blue-vs-ioredis-aof-1024-tuned')).toBe('missed');
 });
 
+test('bars: rounds of one start count once, for they are alike', () => {
+  const [first, ...others] = measured();
+  const runsOf = (ops: readonly number[]): Measured[] =>
+    ops.flatMap((each, at) => runs(each).map((one) => ({ ...one, start: at + 1 })));
+  const samples = new Map([
+    ...(first as Measurement).samples,
+    ['ephemeral, tuned', runsOf([990, 1010, 1050])],
+  ] as const);
+  const redis = new Map([...samples, ['redis', runsOf([1000, 1000, 1000])]] as const);
+  const bars = barsOf([{ ...(first as Measurement), samples: redis }, ...others], []);
+  const bar = bars.find(({ name }) => name === 'ephemeral-blue-vs-ioredis-1-tuned');
+  expect(bar).toMatchObject({ value: 1.01, low: 0.99, high: 1.05, samples: 3, verdict: 'undecided' });
+});
+
 test('bars: processor time and latency are ratios of the same rounds, less is better', () => {
   const open = [[0.25, 0.5, 0.75].map(() => measured({ ephemeral: 2000 })[0] as Measurement)];
   const bars = barsOf(measured({ ephemeral: 2000 }), open);
