@@ -111,8 +111,8 @@ export const CACHE_MUTANTS = [
     name: 'everybody waits for a store that hangs',
     rule: 'cache P9',
     file: `${CACHE}/persistence.ts`,
-    line: 'const timer = this.#options.clock.setTimer(onTime, limitMs);',
-    replacement: 'const timer = this.#options.clock.setTimer(onTime, limitMs * 1_000);',
+    line: 'const timer = clock.setTimer(onTime, limitMs);',
+    replacement: 'const timer = clock.setTimer(onTime, limitMs * 1_000);',
     command: model(),
   },
   {

@@ -41,7 +41,7 @@ interface Notice {
 }
 
 /** What a store may hang at. */
-type Call = 'load' | 'ready' | 'write';
+type Call = 'load' | 'ready' | 'write' | 'close';
 
 /** A batch that can still grow. */
 interface Changes extends Batch {
@@ -57,6 +57,8 @@ export class Persistence {
   /** Nobody else's: decides whose views are whose in the store. */
   #page = newPage();
   readonly #hanging = new Set<Call>();
+  /** Since when somebody waits for a call that has not ended. */
+  readonly #waitedSinceMs = new Map<Call, number>();
   #connection: CacheConnection | undefined;
   #ledger: Ledger;
   #pending = noChanges();
@@ -176,12 +178,15 @@ export class Persistence {
     await this.landed().catch(() => {});
     this.#isClosed = true;
     this.#retry?.cancel();
-    this.#connection?.close();
+    const { store, onError } = this.#options;
+    const connection = this.#connection;
     this.#connection = undefined;
+    // Whoever signs out goes on to clear: that the store cannot be closed is no reason not to.
+    this.#guarded(() => connection?.close());
     await this.within(
-      'write',
-      attempt(() => this.#options.store.close()),
-    );
+      'close',
+      attempt(() => store.close()),
+    ).catch(onError);
   }
 
   /**
@@ -192,14 +197,19 @@ export class Persistence {
   within<T>(call: Call, work: Promise<T>, limitMs: number = STORE_WAIT_MS): Promise<T> {
     if (this.#hanging.has(call)) return Promise.reject(late());
     return new Promise((resolve, reject) => {
+      const { clock } = this.#options;
+      const sinceMs = this.#waitedSinceMs.get(call) ?? clock.now();
+      this.#waitedSinceMs.set(call, sinceMs);
       const onTime = (): void => {
-        if (limitMs >= STORE_WAIT_MS) this.#hanging.add(call);
+        // Many may have waited for the same call, each for less.
+        if (clock.now() - sinceMs >= STORE_WAIT_MS) this.#hanging.add(call);
         reject(late());
       };
-      const timer = this.#options.clock.setTimer(onTime, limitMs);
+      const timer = clock.setTimer(onTime, limitMs);
       const end = (): void => {
         timer.cancel();
         this.#hanging.delete(call);
+        this.#waitedSinceMs.delete(call);
       };
       work.finally(end).then(resolve, reject);
     });
@@ -213,7 +223,17 @@ export class Persistence {
   }
 
   #connect(): void {
-    this.#connection ??= this.#options.store.connect?.((notice) => this.#hear(notice));
+    this.#connection ??= this.#guarded(() => this.#options.store.connect?.((notice) => this.#hear(notice)));
+  }
+
+  /** Where pages cannot tell each other, each goes on by itself. */
+  #guarded<T>(act: () => T): T | undefined {
+    try {
+      return act();
+    } catch (error) {
+      this.#options.onError(error);
+      return undefined;
+    }
   }
 
   async #storedIds(): Promise<string[]> {
@@ -284,7 +304,7 @@ export class Persistence {
     await store.write(settleFound(new Map([[LEDGER_ID, ledger.toEntry()]])), settleFound);
     this.#learn(ledger);
     const notice: Notice = { seq: ledger.seq, changes: batch.changes };
-    this.#connection?.tell(notice);
+    this.#guarded(() => this.#connection?.tell(notice));
   }
 
   /** What has changed since counts. */

@@ -140,6 +140,38 @@ describe('cache: what outlives a page', () => {
     await expect.poll(() => cachedValue(theirs.client, get('x'))).toBe('miss');
   });
 
+  test.each([
+    { what: 'close', store: { close: () => Promise.reject(new Error('disk')) } },
+    {
+      what: 'connect',
+      store: {
+        connect: () => {
+          throw new Error('disk');
+        },
+      },
+    },
+    {
+      what: 'tell',
+      store: {
+        connect: () => ({
+          tell: () => {
+            throw new Error('disk');
+          },
+          close: () => {},
+        }),
+      },
+    },
+  ])('a store whose $what fails → reported, and signing out goes on', async ({ store }) => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const kept = mapStore();
+    const shop = setUp({ store: { ...kept, ...store }, onError });
+    await fill(shop, get('x'), 'secret');
+    await shop.client.close();
+    await shop.binding.clear();
+    expect(await views(kept)).toEqual([]);
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'disk' }));
+  });
+
   test('a store that does not end its writes → finals come, bounded, and then at once', async () => {
     const clock = virtualClock();
     const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
@@ -154,6 +186,27 @@ describe('cache: what outlives a page', () => {
     await expect.poll(() => told.mock.calls.length).toBe(1);
     await write(mine, put('x', 2));
     expect(await cachedValue(mine.client, get('x'))).toBe(2);
+  });
+
+  test('a store that hangs, and callers with little time → known as such once all have waited a second', async () => {
+    const clock = virtualClock();
+    const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
+    const behind = new StoreBehind();
+    const binding = cached(behind, { store, clock, onError: () => {} });
+    const client = createClient(binding, { clock });
+    await binding.ready();
+    const told = vi.fn<() => void>();
+    const update = (): void => {
+      client.invokeStrong(put('x', 1), { timeoutMs: 1_000 }).onFinal(told);
+      behind.last.sink.update(undefined, 'strong');
+    };
+    for (const times of [1, 2]) {
+      update();
+      await clock.advance(500);
+      await expect.poll(() => told.mock.calls.length).toBe(times);
+    }
+    update();
+    await expect.poll(() => told.mock.calls.length).toBe(3);
   });
 });
 
