@@ -15,12 +15,12 @@ const ofTiers = (name, line, replacement) => ({
 export const BINDING_MUTANTS = [
   ofTiers(
     'a read fails before the weaker tiers under way have told',
-    'await Promise.race([this.#bestOfWeaker(), inTime]);',
+    'await hearWeaker(this.#bestOfWeaker());',
     '',
   ),
   ofTiers(
     'a weaker tier that hangs hides the failure',
-    'await Promise.race([this.#bestOfWeaker(), inTime]);',
+    'await hearWeaker(this.#bestOfWeaker());',
     'await this.#bestOfWeaker();',
   ),
   ofTiers(

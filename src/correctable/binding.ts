@@ -2,6 +2,7 @@
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
  * Listing 7). At the end, what bindings and those who put themselves in front of one share.
  */
+import { systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
@@ -203,4 +204,23 @@ export const LOOK_AFTER_MS = 20;
 /** Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. */
 export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
   return performance.now() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
+}
+
+/** In milliseconds. */
+const WEAKER_WAIT_MS = 1_000;
+
+/**
+ * Before a whole read fails: waits for what weaker levels have under way, but not for long (C6), nor once the time limit
+ * of their level has passed. Whoever waits has a deadline, which keeps the process alive; this does not.
+ */
+export async function hearWeaker(underWay: Promise<unknown>, late?: AbortSignal): Promise<void> {
+  let timer: Timer | undefined;
+  const inTime = new Promise<void>((resolve) => {
+    timer = systemClock.setTimer(resolve, WEAKER_WAIT_MS);
+    timer.hold?.(false);
+    if (late?.aborted) resolve();
+    late?.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([underWay, inTime]);
+  timer?.cancel();
 }

@@ -1,7 +1,6 @@
 /** One operation on its way through the tiers. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
-import { isLetGo } from '../../correctable/binding.ts';
-import { systemClock, type Timer } from '../../correctable/clock.ts';
+import { hearWeaker, isLetGo } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -11,9 +10,6 @@ import { TierCall, type Tier } from './tier.ts';
 
 /** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
 export type Mode = 'sequential' | 'parallel';
-
-/** The failure of a read waits for this long, at most, for views of weaker tiers that are still under way. */
-const WEAKER_WAIT_MS = 1_000;
 
 /** What a run works on. */
 export interface RunOptions {
@@ -166,14 +162,7 @@ export class Run {
       ? failure
       : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, { cause: failure });
     context.whereabouts = { mayHaveLeft: true, obstacle };
-    let timer: Timer | undefined;
-    const inTime = new Promise<void>((resolve) => {
-      timer = systemClock.setTimer(resolve, WEAKER_WAIT_MS);
-      // Whoever waits has a deadline, which keeps the process alive.
-      timer.hold?.(false);
-    });
-    await Promise.race([this.#bestOfWeaker(), inTime]);
-    timer?.cancel();
+    await hearWeaker(this.#bestOfWeaker());
     if (context.signal.aborted) this.#stopped = true;
   }
 

@@ -1,7 +1,6 @@
 /** A read at both levels: from the follower as it is, and after it has caught up (`sync`). */
 import type { ViewDetails } from '../../correctable/binding.ts';
-import { isLetGo } from '../../correctable/binding.ts';
-import { systemClock, type Timer } from '../../correctable/clock.ts';
+import { hearWeaker, isLetGo } from '../../correctable/binding.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { correctableError } from './failures.ts';
 import { wants, type Call } from './run.ts';
@@ -16,23 +15,6 @@ export interface Reading extends ViewDetails {
 
 /** How to read: from a session's server as it is, or after a `sync`. */
 export type Read = (zk: ZooKeeper, isSynced: boolean) => Promise<Reading>;
-
-/** For how long the failure of a read waits for its weak view, in milliseconds (C6). */
-const WEAK_WAIT_MS = 1_000;
-
-/** Waits for what is under way, but not for long, nor past the limit of its level. */
-async function forAMoment(work: Promise<unknown>, late: AbortSignal | undefined): Promise<void> {
-  let timer: Timer | undefined;
-  const inTime = new Promise<void>((resolve) => {
-    timer = systemClock.setTimer(resolve, WEAK_WAIT_MS);
-    // Whoever waits has a deadline, which keeps the process alive.
-    timer.hold?.(false);
-    if (late?.aborted) resolve();
-    late?.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await Promise.race([work, inTime]);
-  timer?.cancel();
-}
 
 /** A synced read goes with the updates: on the other session, preliminary views would wait behind it. */
 export async function readBoth({ reader, writer }: Sessions, call: Call, read: Read): Promise<void> {
@@ -56,7 +38,7 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   }
   const synced = read(writer, true);
   // What the follower has is worth most where the leader cannot be had: it goes first.
-  await synced.catch(() => weakTold && forAMoment(weakTold, call.context.levelSignals?.['weak']));
+  await synced.catch(() => weakTold && hearWeaker(weakTold, call.context.levelSignals?.['weak']));
   const { value, zxid, ...details } = await synced;
   isOver = true;
   session?.advanceTo(zxid);
