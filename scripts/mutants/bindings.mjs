@@ -13,11 +13,7 @@ const ofTiers = (name, line, replacement) => ({
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const BINDING_MUTANTS = [
-  ofTiers(
-    'a read fails before the weaker tiers under way have told',
-    'await hearWeaker(this.#bestOfWeaker());',
-    '',
-  ),
+  ofTiers('a read fails before the weaker tiers under way have told', 'await hearWeaker(this.#bestOfWeaker());', ''),
   ofTiers(
     'a weaker tier that hangs hides the failure',
     'await hearWeaker(this.#bestOfWeaker());',
@@ -28,7 +24,10 @@ export const BINDING_MUTANTS = [
     "if ((await asked) === 'answered') return;",
     'await asked;',
   ),
-  ofTiers('the wait for weaker tiers keeps the process alive', 'timer.hold?.(false);', ''),
+  {
+    ...ofTiers('the wait for weaker tiers keeps the process alive', 'timer.hold?.(false);', ''),
+    file: 'src/correctable/binding.ts',
+  },
   ofTiers(
     'a failure waits for a tier whose limit has passed',
     "follow(late, () => resolve('failed'))",
