@@ -1,0 +1,113 @@
+/** `npm run mutate -- [PATH…]`: generated mutants of the type-checked source, and which of them the tests notice. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { root as rootSlash, run } from '../run.mjs';
+import { ACCEPTED } from './accepted.mjs';
+import { accepted as acceptedOf, summary, told } from './report.mjs';
+import { checkedMutants } from './checked.mjs';
+import { copyTree } from './copy-tree.mjs';
+import { instrument } from './instrument.mjs';
+import { judge } from './judge.mjs';
+import { testFilesFor } from './test-files.mjs';
+
+const root = rootSlash.replace(/\/$/, '');
+
+/** What is mutated where no path is named. */
+export const DEFAULT_PATHS = [
+  'src/correctable',
+  'src/transport',
+  'src/protocol',
+  'src/server',
+  'src/bindings/cache',
+  'src/bindings/cassandra',
+  'src/bindings/zookeeper',
+];
+/** The projects whose tests are asked: those that are quick enough to be run some hundred times. */
+const DEFAULT_PROJECTS = ['unit', 'contract', 'property'];
+
+/**
+ * @param {object} options
+ * @param {readonly string[]} options.paths
+ * @param {number | undefined} options.sample
+ * @param {number} options.seed
+ * @param {string | undefined} options.since
+ * @param {readonly string[]} options.projects
+ * @param {string} options.tests a part of the paths of the test files to ask
+ * @param {number} options.askAtMost test files about one mutant, the nearest first
+ * @param {boolean} options.json
+ * @returns {Promise<number>} the exit code
+ */
+export async function runGenerated({ paths, sample, seed, since, projects, tests: within, askAtMost, json }) {
+  const from = performance.now();
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => stop.abort());
+  const say = progressOf(json);
+
+  const files = await filesOf(paths.length > 0 ? paths : DEFAULT_PATHS, since);
+  if (files.length === 0) throw new Error(`no source file is under ${paths.join(', ')}${since ? ` and changed since ${since}` : ''}`);
+  const mutants = await checkedMutants(root, files, { sample, seed, signal: stop.signal, onProgress: say.checking });
+  if (stop.signal.aborted) return 130;
+
+  const copy = await copyTree();
+  for (const file of files) {
+    const path = join(copy, file);
+    const to = relative(dirname(path), join(copy, 'scripts/mutation/switch.mjs'));
+    const own = mutants.filter((mutant) => mutant.file === file);
+    writeFileSync(path, instrument(readFileSync(path, 'utf8'), own, to));
+  }
+  const wanted = (projects.length > 0 ? projects : DEFAULT_PROJECTS).map((name) => `test/${name}`);
+  const listed = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...wanted]);
+  const tests = listed.output.split('\n').filter((file) => file.endsWith('.test.ts') && file.includes(within));
+  const asked = testFilesFor(copy, tests, new Set(mutants.map(({ file }) => file)));
+
+  const ids = mutants.map(({ id }) => id);
+  const judged = await judge({ copy, ids, tests: asked, askAtMost, signal: stop.signal, onProgress: (at) => say.judging(at, ids.length) });
+  say.end();
+  const seconds = Math.round((performance.now() - from) / 1000);
+  const isCut = stop.signal.aborted;
+  const report = {
+    commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+    paths: paths.length > 0 ? paths : DEFAULT_PATHS,
+    ...(sample && { sample, seed }),
+    ...(since && { since }),
+    ...(isCut && { isCut }),
+    seconds,
+    askAtMost,
+    testFiles: asked.length,
+    ...summary(mutants, judged, acceptedOf(ACCEPTED)),
+  };
+  console.log(json ? JSON.stringify(report) : told(report));
+  if (isCut) return 130;
+  return report.folders.every(({ met }) => met) ? 0 : 1;
+}
+
+/** Sources under the paths, without those that only say types to others. */
+async function filesOf(paths, since) {
+  const known = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...paths]);
+  const files = known.output.split('\n').filter((file) => file.startsWith('src/') && file.endsWith('.ts'));
+  if (since === undefined) return files;
+  const { code, output } = await run('git', ['diff', '--name-only', since]);
+  if (code !== 0) throw new Error(output.trim());
+  const changed = new Set(output.split('\n'));
+  return files.filter((file) => changed.has(file));
+}
+
+/** Where it stands, on standard error: one line that is written over on a terminal, one every ten seconds elsewhere. */
+function progressOf(json) {
+  let last = 0;
+  const isTerminal = process.stderr.isTTY;
+  const show = (text) => {
+    const now = performance.now();
+    if (json && !isTerminal && now - last < 60_000) return;
+    if (now - last < (isTerminal ? 100 : 10_000)) return;
+    last = now;
+    process.stderr.write(isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+  };
+  return {
+    checking: (done, total) => show(`type checks: ${done} of ${total}`),
+    judging: ({ file, filesLeft, noticed }, total) =>
+      show(`${noticed} of ${total} noticed; ${filesLeft} test files left; ${file}`),
+    end: () => isTerminal && process.stderr.write('\r\x1b[K'),
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * Runs the tests of an instrumented copy against its mutants, in test processes that may hang, crash or eat memory: then the
+ * mutant that was on counts as noticed, and another process goes on with the rest.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Without a step of the journal for so long, a test process hangs. */
+const STALL_MS = 45_000;
+/** More than any test file needs here; a mutant that wants more is noticed. */
+const HEAP_MB = 1536;
+
+/**
+ * @param {object} given
+ * @param {string} given.copy
+ * @param {readonly number[]} given.ids of the mutants
+ * @param {readonly string[]} given.tests files, in order
+ * @param {number} given.askAtMost test files about one mutant
+ * @param {AbortSignal} given.signal ends the test process
+ * @param {(progress: { file: string, filesLeft: number, noticed: number, asked: number }) => void} given.onProgress
+ * @returns {Promise<{ noticed: Map<number, { how: string, by: string }>, met: Set<number>, failing: Map<string, string[]> }>}
+ */
+export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, stallMs = STALL_MS }) {
+  const journal = join(copy, 'mutation-journal.jsonl');
+  const list = join(copy, 'mutation-ids.json');
+  writeFileSync(journal, '');
+  writeFileSync(list, JSON.stringify(ids));
+  const noticed = new Map();
+  const met = new Set();
+  const asked = new Set();
+  const failing = new Map();
+  const spoilt = new Map();
+  let left = [...tests];
+  let on;
+
+  const read = (entry) => {
+    on = entry.start === undefined && entry.control === undefined ? undefined : entry;
+    if (entry.met) for (const id of entry.met) met.add(id);
+    if (entry.failing?.length > 0) failing.set(entry.file, entry.failing);
+    if (entry.start !== undefined) asked.add(entry.start);
+    if (entry.noticed !== undefined) noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? entry.file });
+    if (entry.spoilt !== undefined) spoilt.set(entry.spoilt, (spoilt.get(entry.spoilt) ?? 0) + 1);
+    if (entry.done) left = left.filter((file) => file !== entry.file);
+    onProgress({ file: entry.file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
+  };
+  const follow = followed(journal, read);
+  const note = (entry) => {
+    writeFileSync(journal, `${JSON.stringify(entry)}\n`, { flag: 'a' });
+    follow();
+  };
+
+  while (left.length > 0 && noticed.size < ids.length && !signal.aborted) {
+    const before = readFileSync(journal, 'utf8').length;
+    const { end, said } = await oneProcess({ copy, journal, list, tests: left, askAtMost, signal, follow, stallMs });
+    if (signal.aborted) break;
+    if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
+    if (on?.start !== undefined) note({ file: on.file, noticed: on.start, how: end === 'stalled' ? 'hangs' : 'crashes' });
+    else if (on?.control !== undefined) note({ file: on.file, noticed: on.control, how: 'spoils the process' });
+    // A second time in a process of its own, and still nothing passes afterwards: it is the mutant.
+    for (const [id, times] of spoilt)
+      if (times > 1 && !noticed.has(id)) note({ file: left[0], noticed: id, how: 'spoils the process' });
+    if (readFileSync(journal, 'utf8').length === before) left = left.slice(1);
+    on = undefined;
+  }
+  return { noticed, met, failing };
+}
+
+/** @returns {Promise<{ end: 'ended' | 'stalled', said: string }>} */
+async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follow, stallMs }) {
+  const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
+  const env = {
+    ...process.env,
+    MUTATION_ROOT: `${copy}/`,
+    MUTATION_JOURNAL: journal,
+    MUTATION_IDS: list,
+    MUTATION_ASKED: String(askAtMost),
+    MUTATION_FILES: JSON.stringify(tests),
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${HEAP_MB}`,
+    CORRECTABLES_MUTANT: '0',
+    CI: '1',
+  };
+  const args = [vitest, 'run', '--config', 'scripts/mutation/vitest.config.mjs', ...tests];
+  // A group of its own, so that what tests have started ends with it.
+  const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-2000)));
+  const kill = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  };
+  process.once('exit', kill);
+  signal.addEventListener('abort', kill, { once: true });
+  let isOver = false;
+  const over = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  }).finally(() => (isOver = true));
+  let last = performance.now();
+  let end = 'ended';
+  while (!isOver) {
+    await Promise.race([over, pause(250)]);
+    if (follow()) last = performance.now();
+    if (performance.now() - last < stallMs) continue;
+    end = 'stalled';
+    kill();
+    await over;
+  }
+  kill();
+  follow();
+  process.off('exit', kill);
+  signal.removeEventListener('abort', kill);
+  return { end, said };
+}
+
+/** @returns {() => boolean} reads what has been added since, line by line; whether there was any */
+function followed(path, read) {
+  let at = 0;
+  let rest = '';
+  return () => {
+    const handle = openSync(path, 'r');
+    const buffer = Buffer.alloc(1 << 20);
+    let any = false;
+    for (let n; (n = readSync(handle, buffer, 0, buffer.length, at)) > 0; at += n) {
+      rest += buffer.toString('utf8', 0, n);
+      const lines = rest.split('\n');
+      rest = lines.pop();
+      for (const line of lines) read(JSON.parse(line));
+      any = true;
+    }
+    closeSync(handle);
+    return any;
+  };
+}

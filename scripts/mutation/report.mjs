@@ -1,0 +1,73 @@
+/** What a run of generated mutants comes to: a score by folder, and every survivor. */
+
+/** What the tests should notice at least: more in the core, on which everything stands. */
+const CORE_AIM = 0.9;
+const OTHER_AIM = 0.85;
+
+const keyOf = ({ file, text, from, to }) => JSON.stringify([file, text, from, to]);
+
+/** @returns {Map<string, string>} reasons, by what they are about */
+export function accepted(entries) {
+  return new Map(entries.map((entry) => [keyOf(entry), entry.reason]));
+}
+
+/**
+ * @param {readonly import('./generate.mjs').Mutant[]} mutants
+ * @param {Awaited<ReturnType<typeof import('./judge.mjs').judge>>} judged
+ * @param {Map<string, string>} reasons
+ */
+export function summary(mutants, { noticed, met, failing }, reasons) {
+  const rows = mutants.map((mutant) => {
+    const { id, file, line, text, from, to } = mutant;
+    return { file, line, text, from, to, noticed: noticed.get(id), isMet: met.has(id), reason: reasons.get(keyOf(mutant)) };
+  });
+  const folders = [...grouped(rows)]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([folder, of]) => scored(folder, of));
+  const survivors = rows
+    .filter((row) => row.noticed === undefined)
+    .map(({ noticed: _, ...row }) => row);
+  const how = {};
+  for (const row of rows) if (row.noticed) how[row.noticed.how] = (how[row.noticed.how] ?? 0) + 1;
+  return { ...scored('all', rows), how, folders, survivors, failing: Object.fromEntries(failing) };
+}
+
+function scored(folder, rows) {
+  const noticed = rows.filter((row) => row.noticed !== undefined).length;
+  const withReason = rows.filter((row) => row.noticed === undefined && row.reason !== undefined).length;
+  const aim = folder === 'src/correctable' ? CORE_AIM : OTHER_AIM;
+  const score = rounded(noticed / rows.length);
+  return { folder, mutants: rows.length, noticed, withReason, score, aim, met: score >= aim };
+}
+
+const rounded = (value) => Math.round(value * 1000) / 1000;
+
+function grouped(rows) {
+  const groups = new Map();
+  for (const row of rows) groups.set(folderOf(row.file), [...(groups.get(folderOf(row.file)) ?? []), row]);
+  return groups;
+}
+
+/** `src/NAME`, or `src/bindings/NAME`. */
+function folderOf(file) {
+  const parts = file.split('/').slice(0, -1);
+  return parts.slice(0, parts[1] === 'bindings' ? 3 : 2).join('/');
+}
+
+/** The same, for people. */
+export function told({ folders, survivors, seconds, testFiles, failing, isCut, ...all }) {
+  const lines = survivors.flatMap(({ file, line, from, to, isMet, reason }) => [
+    `${reason === undefined ? 'MISSED' : 'stays '}  ${file}:${line}  ${short(from)} → ${short(to)}${isMet ? '' : '  (no test comes there)'}`,
+    ...(reason === undefined ? [] : [`        ${reason}`]),
+  ]);
+  for (const [file, names] of Object.entries(failing)) lines.push(`not asked, for it fails in the copy: ${file}: ${names.join('; ')}`);
+  for (const { folder, mutants, noticed, withReason, score, aim, met } of folders)
+    lines.push(`${folder}: ${noticed} of ${mutants} noticed, ${score} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`);
+  lines.push(`${all.noticed} of ${all.mutants} in ${seconds} s, by ${testFiles} test files${isCut ? '; cut short' : ''}`);
+  return lines.join('\n');
+}
+
+function short(code) {
+  const line = code.replaceAll(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+}

@@ -1,0 +1,215 @@
+/**
+ * What runs inside a test process, in an instrumented copy: a test file once as it is, to see which test meets which
+ * mutant, and then once for each mutant that it meets, with the tests that meet it alone. Modules of the source are loaded
+ * anew where the mutant is met while they load.
+ * Each step is appended to a journal, from which whoever started the process also sees where it hangs.
+ */
+import { appendFileSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { TestRunner } from 'vitest';
+import { getFn, startTests } from '@vitest/runner';
+import { state } from './switch.mjs';
+
+/** Taken before a test puts its own in their place. */
+const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+
+/** More often than this no mutant is reached in one test file but by going round for ever. */
+const ROUNDS = 200_000;
+
+const root = process.env.MUTATION_ROOT;
+const journal = process.env.MUTATION_JOURNAL;
+const write = (entry) => appendFileSync(journal, `${JSON.stringify(entry)}\n`);
+
+export default class MutationRunner extends TestRunner {
+  #byTest = new Map();
+  #slowestMs = 0;
+  #isMixed = false;
+  /** The modules were loaded with a mutant in them. */
+  #mustLoad = false;
+
+  onBeforeCollect() {
+    state.hits = new Set();
+    this.#byTest.set('', state.hits);
+  }
+
+  onBeforeTryTask(test) {
+    super.onBeforeTryTask(test);
+    // Tests at the same time meet what they meet together.
+    if (test.concurrent) this.#isMixed = true;
+    const name = nameOf(test);
+    if (!this.#byTest.has(name)) this.#byTest.set(name, new Set());
+    state.hits = this.#byTest.get(name);
+  }
+
+  async onAfterRunFiles(files) {
+    const [file] = files;
+    const tests = testsOf(file);
+    const path = relative(root, file.filepath);
+    state.hits = undefined;
+    const passing = tests.filter(({ result }) => result?.state === 'pass');
+    this.#slowestMs = Math.max(0, ...passing.map(({ result }) => result.duration ?? 0));
+    const failing = tests.filter(({ result }) => result?.state === 'fail').map(nameOf);
+    const always = this.#byTest.get('');
+    const met = new Set(always);
+    for (const test of passing) for (const id of this.#byTest.get(nameOf(test)) ?? []) met.add(id);
+    write({ file: path, met: [...met], failing: hasFailed(file) && failing.length === 0 ? ['the file'] : failing });
+    super.onAfterRunFiles(files);
+
+    const open = openMutants(path).filter((id) => met.has(id));
+    for (const id of open) {
+      const isLoading = always.has(id) || this.#isMixed;
+      const names = passing.map(nameOf).filter((name) => isLoading || this.#byTest.get(name)?.has(id));
+      if (names.length === 0) continue;
+      write({ file: path, start: id });
+      const chosen = new Set(names);
+      let told = await this.#tell(file.filepath, path, id, chosen, isLoading);
+      // What a mutant left in the modules may go with them.
+      if (told === 'spoilt' && !isLoading) told = await this.#tell(file.filepath, path, id, chosen, true);
+      if (told === 'spoilt') {
+        write({ file: path, spoilt: id });
+        process.kill(process.pid, 'SIGKILL');
+      } else if (told === undefined) write({ file: path, missed: id });
+      else write({ file: path, noticed: id, ...told });
+    }
+    write({ file: path, done: true });
+  }
+
+  /**
+   * Runs the tests with the mutant; where one fails, that one without it too: what a mutant leaves behind must not be taken
+   * for what the next one does.
+   *
+   * @returns {Promise<{ test?: string, how: string } | 'spoilt' | undefined>}
+   */
+  async #tell(filepath, path, id, names, isLoading) {
+    const by = await this.#run(filepath, id, names, isLoading);
+    if (by === undefined) {
+      if (isLoading) this.#mustLoad = true;
+      return undefined;
+    }
+    write({ file: path, control: id });
+    const again = await this.#run(filepath, 0, by.test === undefined ? names : new Set([by.test]), isLoading);
+    return again === undefined ? by : 'spoilt';
+  }
+
+  /** @returns {Promise<{ test?: string, how: string } | undefined>} the first that failed */
+  async #run(filepath, id, names, isLoading) {
+    const isSourceToo = isLoading || this.#mustLoad;
+    this.#mustLoad = false;
+    loadAnew(this.workerState.evaluatedModules, isSourceToo ? root : `${root}test/`);
+    state.active = id;
+    state.count = 0;
+    state.limit = ROUNDS;
+    process.env.CORRECTABLES_MUTANT = String(id);
+    const quiet = new QuietRunner(this.config, names, 2000 + 10 * this.#slowestMs);
+    Object.defineProperty(quiet, 'moduleRunner', { value: this.moduleRunner });
+    quiet.__setTraces(this._otel);
+    const stray = [];
+    const listeners = ['unhandledRejection', 'uncaughtException'].map((event) => {
+      const before = process.listeners(event);
+      const listener = (error) => stray.push(error);
+      process.removeAllListeners(event).on(event, listener);
+      return () => {
+        process.removeAllListeners(event);
+        for (const each of before) process.on(event, each);
+      };
+    });
+    try {
+      const [file] = await startTests([filepath], quiet);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (quiet.failed) return quiet.failed;
+      if (hasFailed(file)) return { how: 'the file fails' };
+      if (stray.length > 0) return { how: 'an error that nobody catches' };
+      return undefined;
+    } finally {
+      for (const restore of listeners) restore();
+      state.active = 0;
+      state.limit = Number.POSITIVE_INFINITY;
+      process.env.CORRECTABLES_MUTANT = '0';
+    }
+  }
+}
+
+/** Runs the chosen tests, until the first fails, and reports to nobody. */
+class QuietRunner extends TestRunner {
+  failed;
+  #names;
+  #limitMs;
+
+  constructor(config, names, limitMs) {
+    super({ ...config, hookTimeout: limitMs, retry: 0 });
+    this.#names = names;
+    this.#limitMs = limitMs;
+  }
+
+  onCollected(files) {
+    for (const test of files.flatMap(testsOf)) if (!this.#names.has(nameOf(test))) test.mode = 'skip';
+  }
+
+  async runTask(test) {
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = startTimer(() => {
+        this.failed ??= { test: nameOf(test), how: 'too slow' };
+        reject(new Error('too slow'));
+      }, this.#limitMs);
+    });
+    try {
+      await Promise.race([getFn(test)(), late]);
+    } finally {
+      stopTimer(timer);
+    }
+  }
+
+  onAfterRunTask(test) {
+    super.onAfterRunTask(test);
+    if (test.result?.state !== 'fail') return;
+    this.failed ??= { test: nameOf(test), how: 'a test fails' };
+    this.cancelRun = true;
+  }
+
+  // Nothing about snapshots goes to whoever started this.
+  onAfterRunSuite(suite) {
+    this.workerState.current = suite.suite ?? suite.file;
+  }
+}
+
+/**
+ * The mutants that this test file is to be asked about, as the journal and the list say: no other has noticed them, this one
+ * has not missed them, and not as many others have missed them as are to be asked.
+ */
+function openMutants(path) {
+  const ids = new Set(JSON.parse(readFileSync(process.env.MUTATION_IDS, 'utf8')));
+  const asked = new Map();
+  for (const line of readFileSync(journal, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const { file, noticed, missed } = JSON.parse(line);
+    if (noticed !== undefined) ids.delete(noticed);
+    if (missed === undefined) continue;
+    asked.set(missed, (asked.get(missed) ?? 0) + 1);
+    if (file === path || asked.get(missed) >= Number(process.env.MUTATION_ASKED)) ids.delete(missed);
+  }
+  return [...ids];
+}
+
+/** The modules under a folder are run again when they are next imported; those of node_modules stay. */
+function loadAnew(modules, folder) {
+  for (const [path, node] of modules.idToModuleMap) {
+    if (path.includes('/node_modules/') || path.includes('/scripts/mutation/') || !path.startsWith(folder)) continue;
+    node.promise = undefined;
+    node.exports = undefined;
+    node.evaluated = false;
+    node.importers.clear();
+  }
+}
+
+function testsOf(task) {
+  return task.type === 'test' ? [task] : (task.tasks ?? []).flatMap(testsOf);
+}
+
+function nameOf(test) {
+  return test.suite && test.suite !== test.file ? `${nameOf(test.suite)} > ${test.name}` : test.name;
+}
+
+function hasFailed(task) {
+  return task.result?.state === 'fail' || (task.tasks ?? []).some(hasFailed);
+}

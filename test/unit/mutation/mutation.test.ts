@@ -1,0 +1,60 @@
+/** `npm run mutate -- [PATH…]`: what it asks, what it refuses, what it accepts. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { scripts } from './support.ts';
+
+const run = promisify(execFile);
+
+test('an instrumented file → has its lines where they were, and all its mutants', () => {
+  const text = 'export const f = (a: number) =>\n  a > 1;\n';
+  const mutant = { id: 4, file: 'a', line: 2, text: '', from: 'a > 1', to: 'a >= 1', start: 34, end: 39 } as const;
+  const inner = { id: 5, file: 'a', line: 2, text: '', from: '1', to: '(1 + 1)', start: 38, end: 39 } as const;
+  const mutants = [mutant, inner].map((each) => ({ ...each, kind: 'expression' as const }));
+  expect(scripts.instrument(text, mutants, './switch.mjs')).toBe(
+    'import { isMutant as $m } from "./switch.mjs"; export const f = (a: number) =>\n' +
+      '  ($m(4) ? (a >= 1) : (a > ($m(5) ? ((1 + 1)) : (1))));\n',
+  );
+});
+
+test('test files → those that load what is mutated, the nearest first', () => {
+  const line = 'test/unit/transport/connection.test.ts';
+  const cache = 'test/unit/bindings/cache/cache.test.ts';
+  const levels = 'test/unit/correctable/levels.test.ts';
+  const tests = [line, cache, levels];
+  expect(scripts.testFilesFor('.', tests, new Set(['src/correctable/ladder.ts']))).toEqual([levels, cache]);
+  expect(scripts.testFilesFor('.', tests, new Set(['src/transport/line.ts']))).toEqual([line]);
+});
+
+test('what is shuffled → has each once', () => {
+  const all = Array.from({ length: 50 }, (_, at) => at);
+  expect(scripts.shuffled(all, 3)).not.toEqual(all);
+  expect(scripts.shuffled(all, 3).toSorted((a, b) => a - b)).toEqual(all);
+});
+
+test('wrong options → exit code 2, the reason and the help', async () => {
+  for (const [args, why] of [
+    [['--sample', '0'], "--sample takes a positive whole number, not '0'"],
+    [['--only', 'x'], '--only is for --listed'],
+    [['--listed', 'src'], '--listed takes no path'],
+    [['--bogus'], "Unknown option '--bogus'"],
+  ] as const)
+    await expect(run('node', ['scripts/mutate.mjs', ...args])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`${why}[^]*npm run mutate`)) as string,
+    });
+});
+
+test('accepted survivors → each is a mutant of the source, with a reason', () => {
+  const files = [...new Set(scripts.ACCEPTED.map(({ file }) => file))];
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
+  const found = files.length === 0 ? [] : scripts.allMutants(process.cwd(), files);
+  const keys = new Set(found.map(({ file, text, from, to }) => JSON.stringify([file, text, from, to])));
+  const gone = scripts.ACCEPTED.filter(({ file, text, from, to }) => !keys.has(JSON.stringify([file, text, from, to])));
+  expect(gone).toEqual([]);
+  for (const { reason, file, text } of scripts.ACCEPTED) {
+    expect(reason).toMatch(/\w+ \w+/);
+    expect(readFileSync(file, 'utf8')).toContain(text);
+  }
+});
