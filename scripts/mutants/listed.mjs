@@ -4,6 +4,7 @@
  */
 import { BINDING_MUTANTS } from './bindings.mjs';
 import { CACHE_MUTANTS } from './cache.mjs';
+import { CASSANDRA_MUTANTS } from './cassandra.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
@@ -17,6 +18,7 @@ import { WIRE_MUTANTS } from './wire.mjs';
 /** @type {readonly Mutant[]} */
 export const MUTANTS = [
   ...BINDING_MUTANTS,
+  ...CASSANDRA_MUTANTS,
   ...CORE_MUTANTS,
   ...CORE_MADE_MUTANTS,
   ...CORE_POLICY_MUTANTS,

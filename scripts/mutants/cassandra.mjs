@@ -1,0 +1,26 @@
+/** Of reads of Cassandra by our own client (docs/spec/cassandra-icg.md). */
+import { unit } from './commands.mjs';
+
+/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
+const ofAbandoned = (name, line, replacement) => ({
+  name,
+  rule: 'cassandra-icg G1',
+  file: 'src/bindings/cassandra/icg/pending-read.ts',
+  line,
+  replacement,
+  command: unit('bindings/cassandra/icg/abandoned.test.ts'),
+});
+
+/** @type {readonly import('./listed.mjs').Mutant[]} */
+export const CASSANDRA_MUTANTS = [
+  ofAbandoned(
+    'a read that was given up frees its number at its preliminary view',
+    'return isLast;\n    }\n    switch',
+    'return true;\n    }\n    switch',
+  ),
+  ofAbandoned(
+    'the late answer of a read that was given up counts as none',
+    'if (isLast && this.#isOrphan) this.#connection?.reclaim();',
+    '',
+  ),
+];
