@@ -45,7 +45,8 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
   const say = progressOf(json);
 
   const files = await filesOf(paths.length > 0 ? paths : DEFAULT_PATHS, since);
-  if (files.length === 0) throw new Error(`no source file is under ${paths.join(', ')}${since ? ` and changed since ${since}` : ''}`);
+  if (files.length === 0)
+    throw new Error(`no source file is under ${paths.join(', ')}${since ? ` and changed since ${since}` : ''}`);
   const mutants = await checkedMutants(root, files, { sample, seed, signal: stop.signal, onProgress: say.checking });
   if (stop.signal.aborted) return 130;
 
@@ -62,7 +63,14 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
   const asked = testFilesFor(copy, tests, new Set(mutants.map(({ file }) => file)));
 
   const ids = mutants.map(({ id }) => id);
-  const judged = await judge({ copy, ids, tests: asked, askAtMost, signal: stop.signal, onProgress: (at) => say.judging(at, ids.length) });
+  const judged = await judge({
+    copy,
+    ids,
+    tests: asked,
+    askAtMost,
+    signal: stop.signal,
+    onProgress: (at) => say.judging(at, ids.length),
+  });
   say.end();
   const seconds = Math.round((performance.now() - from) / 1000);
   const isCut = stop.signal.aborted;

@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Without a step of the journal for so long, a test process hangs. */
 const STALL_MS = 45_000;
+/** How often the journal is looked at. */
+const POLL_MS = 250;
 /** More than any test file needs here; a mutant that wants more is noticed. */
 const HEAP_MB = 1536;
 
@@ -56,7 +58,8 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
     const { end, said } = await oneProcess({ copy, journal, list, tests: left, askAtMost, signal, follow, stallMs });
     if (signal.aborted) break;
     if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
-    if (on?.start !== undefined) note({ file: on.file, noticed: on.start, how: end === 'stalled' ? 'hangs' : 'crashes' });
+    if (on?.start !== undefined)
+      note({ file: on.file, noticed: on.start, how: end === 'stalled' ? 'hangs' : 'crashes' });
     else if (on?.control !== undefined) note({ file: on.file, noticed: on.control, how: 'spoils the process' });
     // A second time in a process of its own, and still nothing passes afterwards: it is the mutant.
     for (const [id, times] of spoilt)
@@ -89,27 +92,24 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
     stream.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-2000)));
   const kill = () => {
     try {
-      process.kill(-child.pid, 'SIGKILL');
+      process.kill(-Number(child.pid), 'SIGKILL');
     } catch {
       // It has ended.
     }
   };
   process.once('exit', kill);
   signal.addEventListener('abort', kill, { once: true });
-  let isOver = false;
   const over = new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', resolve);
-  }).finally(() => (isOver = true));
+    child.once('close', () => resolve('over'));
+  });
   let last = performance.now();
   let end = 'ended';
-  while (!isOver) {
-    await Promise.race([over, pause(250)]);
+  while ((await Promise.race([over, pause(POLL_MS)])) !== 'over') {
     if (follow()) last = performance.now();
     if (performance.now() - last < stallMs) continue;
     end = 'stalled';
     kill();
-    await over;
   }
   kill();
   follow();

@@ -19,14 +19,21 @@ export function accepted(entries) {
 export function summary(mutants, { noticed, met, failing }, reasons) {
   const rows = mutants.map((mutant) => {
     const { id, file, line, text, from, to } = mutant;
-    return { file, line, text, from, to, noticed: noticed.get(id), isMet: met.has(id), reason: reasons.get(keyOf(mutant)) };
+    return {
+      file,
+      line,
+      text,
+      from,
+      to,
+      noticed: noticed.get(id),
+      isMet: met.has(id),
+      reason: reasons.get(keyOf(mutant)),
+    };
   });
   const folders = [...grouped(rows)]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([folder, of]) => scored(folder, of));
-  const survivors = rows
-    .filter((row) => row.noticed === undefined)
-    .map(({ noticed: _, ...row }) => row);
+  const survivors = rows.flatMap(({ noticed: by, ...row }) => (by === undefined ? [row] : []));
   const how = {};
   for (const row of rows) if (row.noticed) how[row.noticed.how] = (how[row.noticed.how] ?? 0) + 1;
   return { ...scored('all', rows), how, folders, survivors, failing: Object.fromEntries(failing) };
@@ -60,10 +67,15 @@ export function told({ folders, survivors, seconds, testFiles, failing, isCut, .
     `${reason === undefined ? 'MISSED' : 'stays '}  ${file}:${line}  ${short(from)} → ${short(to)}${isMet ? '' : '  (no test comes there)'}`,
     ...(reason === undefined ? [] : [`        ${reason}`]),
   ]);
-  for (const [file, names] of Object.entries(failing)) lines.push(`not asked, for it fails in the copy: ${file}: ${names.join('; ')}`);
+  for (const [file, names] of Object.entries(failing))
+    lines.push(`not asked, for it fails in the copy: ${file}: ${names.join('; ')}`);
   for (const { folder, mutants, noticed, withReason, score, aim, met } of folders)
-    lines.push(`${folder}: ${noticed} of ${mutants} noticed, ${score} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`);
-  lines.push(`${all.noticed} of ${all.mutants} in ${seconds} s, by ${testFiles} test files${isCut ? '; cut short' : ''}`);
+    lines.push(
+      `${folder}: ${noticed} of ${mutants} noticed, ${score} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`,
+    );
+  lines.push(
+    `${all.noticed} of ${all.mutants} in ${seconds} s, by ${testFiles} test files${isCut ? '; cut short' : ''}`,
+  );
   return lines.join('\n');
 }
 

@@ -16,6 +16,9 @@ const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
 /** More often than this no mutant is reached in one test file but by going round for ever. */
 const ROUNDS = 200_000;
 
+/** A test may take so long at least, however quick it was: the machine may be busy. */
+const SLOW_MS = 5_000;
+
 const root = process.env.MUTATION_ROOT;
 const journal = process.env.MUTATION_JOURNAL;
 const write = (entry) => appendFileSync(journal, `${JSON.stringify(entry)}\n`);
@@ -100,7 +103,7 @@ export default class MutationRunner extends TestRunner {
     state.count = 0;
     state.limit = ROUNDS;
     process.env.CORRECTABLES_MUTANT = String(id);
-    const quiet = new QuietRunner(this.config, names, 2000 + 10 * this.#slowestMs);
+    const quiet = new QuietRunner(this.config, names, SLOW_MS + 10 * this.#slowestMs);
     Object.defineProperty(quiet, 'moduleRunner', { value: this.moduleRunner });
     quiet.__setTraces(this._otel);
     const stray = [];

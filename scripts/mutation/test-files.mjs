@@ -36,7 +36,7 @@ function readImports(root, file, manifest) {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true);
   return importedFiles.flatMap(({ fileName }) => {
     const path = fileName.startsWith('.') ? normalize(join(dirname(file), fileName)) : published(fileName, manifest);
-    return path !== undefined && /\.ts$/.test(path) && existsSync(join(root, path)) ? [path] : [];
+    return path !== undefined && path.endsWith('.ts') && existsSync(join(root, path)) ? [path] : [];
   });
 }
 

@@ -16,6 +16,8 @@ class GivenOrder {
   }
 }
 
+/** @type {{ test: { include: string[] } }[]} */
+const own = config.test.projects;
 const runner = fileURLToPath(new URL('runner.mjs', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -28,7 +30,7 @@ export default {
     pool: 'forks',
     sequence: { sequencer: GivenOrder },
     reporters: [{}],
-    projects: config.test.projects
+    projects: own
       .filter(({ test }) => test.include.length > 0)
       .map((project) => ({
         ...project,

@@ -19,7 +19,13 @@ const SAMPLES: Record<string, readonly [source: string, mutants: readonly string
   ],
   '`&&` is swapped, `??` has one side': [
     'export function f(a: boolean, b?: boolean) { const c = a && (b ?? true); return { c }; }',
-    ['a && (b ?? true) → (a) || ((b ?? true))', 'b ?? true → b', 'b ?? true → true', 'true → false', '{ c } → undefined'],
+    [
+      'a && (b ?? true) → (a) || ((b ?? true))',
+      'b ?? true → b',
+      'b ?? true → true',
+      'true → false',
+      '{ c } → undefined',
+    ],
   ],
   'one side of `??` stays away where the types need it': [
     'export const f = (a?: number): number => a ?? 2;',
@@ -31,7 +37,10 @@ const SAMPLES: Record<string, readonly [source: string, mutants: readonly string
     "export function f(a: number): { b: number } { const b = Math.max(a, 'x'.length - 1); return { b }; }",
     ["Math.max(a, 'x'.length - 1) → Math.min(a, 'x'.length - 1)", "'x'.length - 1 → 'x'.length + 1", '1 → (1 + 1)'],
   ],
-  'types, imports and names have none': ["export type A = 1 | true;\nexport interface B { 1: 2 }\nimport './0.ts';", []],
+  'types, imports and names have none': [
+    "export type A = 1 | true;\nexport interface B { 1: 2 }\nimport './0.ts';",
+    [],
+  ],
   'what does not compile in one function leaves those of another': [
     `export function f(a: { b: number } | undefined): number { return a ? a.b : 0; }
 export function g(a: number): boolean { return a > 4; }`,
@@ -53,9 +62,7 @@ test('mutants → are those of each kind that compile', async () => {
     about,
     found.filter((mutant) => mutant.file === `src/${file}`).map(({ from, to }) => `${from} → ${to}`),
   ]);
-  expect(Object.fromEntries(byAbout)).toEqual(
-    Object.fromEntries(named.map(({ about, mutants }) => [about, mutants])),
-  );
+  expect(Object.fromEntries(byAbout)).toEqual(Object.fromEntries(named.map(({ about, mutants }) => [about, mutants])));
 
   const ten = (seed: number) => scripts.checkedMutants(root, files, { ...quietly, seed, sample: 10 });
   const [one, again, other] = [await ten(1), await ten(1), await ten(2)];
