@@ -1,0 +1,70 @@
+/** C2: what levels a binding or an executor may declare, and that each operation keeps to its own. */
+import { describe, expect, test } from 'vitest';
+import { declareLevels, request, requireLevel, sameNames } from '../../../src/correctable/ladder.ts';
+import { correctable, createClient, type Levels } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/index.ts';
+
+describe('C2: levels that are none', () => {
+  test.each([
+    ['no list', 'strong'],
+    ['an empty list', []],
+    ['a name that is empty, first', ['', 'strong']],
+    ['a name that is empty, later', ['weak', '']],
+    ['a name twice', ['weak', 'strong', 'weak']],
+    ['a name that is no text', ['weak', 3]],
+  ])('%s → INVALID_ARGUMENT', (_, levels) => {
+    const wrong = levels as unknown as Levels;
+    const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error;
+    expect(() => declareLevels(wrong)).toThrow(refused);
+    expect(() => correctable(wrong, () => {})).toThrow(refused);
+  });
+
+  test.each([
+    ['no list', 'weak'],
+    ['an empty list', []],
+  ])('%s is requested → INVALID_ARGUMENT', (_, levels) => {
+    expect(() => request(declareLevels(['weak', 'strong']), levels as unknown as Levels)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error,
+    );
+  });
+});
+
+test('C2: what is requested → in the order of the binding, up to the strongest of them', () => {
+  const ladder = declareLevels(['cache', 'weak', 'strong']);
+  expect(ladder).toEqual({ all: ['cache', 'weak', 'strong'], requested: ['cache', 'weak', 'strong'], strongest: 2 });
+  expect(request(ladder, ['weak', 'cache'])).toEqual({ ...ladder, requested: ['cache', 'weak'], strongest: 1 });
+  expect(ladder.all.map((level) => requireLevel(ladder, level, 'levels'))).toEqual([0, 1, 2]);
+  expect(() => requireLevel(ladder, 'other', 'level')).toThrow('level: use cache, weak, strong, not "other"');
+});
+
+test('C2: levels that a binding changes later → those that it declared', () => {
+  const levels = ['weak', 'strong'];
+  const ladder = declareLevels(levels);
+  levels.push('more');
+  expect(ladder.all).toEqual(['weak', 'strong']);
+});
+
+test('C2: levels are the same → only where all are, in the same order', () => {
+  expect(sameNames(['a', 'b'], ['a', 'b'])).toBe(true);
+  for (const other of [['a'], ['a', 'b', 'c'], ['b', 'a'], ['a', 'c'], ['c', 'b'], []]) {
+    expect(sameNames(['a', 'b'], other)).toBe(false);
+    expect(sameNames(other, ['a', 'b'])).toBe(false);
+  }
+});
+
+test('C2: Correctables of different levels, one after the other → each has its own', async () => {
+  for (const levels of [['weak', 'strong'], ['weak', 'other'], ['weak'], ['other', 'strong'], ['weak', 'strong']]) {
+    const made = correctable<number, Levels>(levels, (sink) => {
+      for (const level of levels) sink.update(levels.length, level);
+    });
+    expect(await made).toBe(levels.length);
+    expect(made.latest).toMatchObject({ level: levels.at(-1), final: true });
+  }
+});
+
+test('C2: a level is requested twice → asked for once', async () => {
+  const binding = scriptedBinding(['weak', 'strong']);
+  void createClient(binding).invoke(get('k'), { levels: ['strong', 'strong'] as unknown as ['strong'] });
+  expect((await binding.next()).levels).toEqual(['strong']);
+});
