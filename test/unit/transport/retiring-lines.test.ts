@@ -22,6 +22,7 @@ test('answers are awaited → kept until the last has come; then what was said i
   const { line: one, done } = line(2);
   lines.add(one, 1_000);
   expect([one.retired, lines.has(one), lines.size]).toEqual([true, true, 1]);
+  expect(lines.has(line(2).line)).toBe(false);
   one.awaited = 1;
   lines.endIfAnswered(one);
   expect(lines.has(one)).toBe(true);
