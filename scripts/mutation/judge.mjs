@@ -34,28 +34,42 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
   const asked = new Set();
   const failing = new Map();
   const spoilt = new Map();
+  const misses = new Map();
   let left = [...tests];
   let on;
 
   const read = (entry) => {
+    if (entry.isBeat) return;
     on = entry.start === undefined && entry.control === undefined ? undefined : entry;
     if (entry.met) for (const id of entry.met) met.add(id);
     if (entry.failing?.length > 0) failing.set(entry.file, entry.failing);
     if (entry.start !== undefined) asked.add(entry.start);
     if (entry.noticed !== undefined) noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? entry.file });
+    if (entry.missed !== undefined) misses.set(entry.missed, (misses.get(entry.missed) ?? 0) + 1);
     if (entry.spoilt !== undefined) spoilt.set(entry.spoilt, (spoilt.get(entry.spoilt) ?? 0) + 1);
     if (entry.done) left = left.filter((file) => file !== entry.file);
     onProgress({ file: entry.file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
   };
+  const isDecided = () => ids.every((id) => noticed.has(id) || (misses.get(id) ?? 0) >= askAtMost);
   const follow = followed(journal, read);
   const note = (entry) => {
     writeFileSync(journal, `${JSON.stringify(entry)}\n`, { flag: 'a' });
     follow();
   };
 
-  while (left.length > 0 && noticed.size < ids.length && !signal.aborted) {
+  while (left.length > 0 && !isDecided() && !signal.aborted) {
     const before = readFileSync(journal, 'utf8').length;
-    const { end, said } = await oneProcess({ copy, journal, list, tests: left, askAtMost, signal, follow, stallMs });
+    const { end, said } = await oneProcess({
+      copy,
+      journal,
+      list,
+      tests: left,
+      askAtMost,
+      signal,
+      follow,
+      isDecided,
+      stallMs,
+    });
     if (signal.aborted) break;
     if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
     if (on?.start !== undefined)
@@ -71,7 +85,7 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
 }
 
 /** @returns {Promise<{ end: 'ended' | 'stalled', said: string }>} */
-async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follow, stallMs }) {
+async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follow, isDecided, stallMs }) {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
   const env = {
     ...process.env,
@@ -107,6 +121,7 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
   let end = 'ended';
   while ((await Promise.race([over, pause(POLL_MS)])) !== 'over') {
     if (follow()) last = performance.now();
+    if (isDecided()) kill();
     if (performance.now() - last < stallMs) continue;
     end = 'stalled';
     kill();

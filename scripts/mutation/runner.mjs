@@ -12,6 +12,7 @@ import { state } from './switch.mjs';
 
 /** Taken before a test puts its own in their place. */
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+const now = performance.now.bind(performance);
 
 /** More often than this no mutant is reached in one test file but by going round for ever. */
 const ROUNDS = 200_000;
@@ -19,9 +20,20 @@ const ROUNDS = 200_000;
 /** A test may take so long at least, however quick it was: the machine may be busy. */
 const SLOW_MS = 5_000;
 
+/** So long at most nothing is said between two tests. */
+const BEAT_MS = 5_000;
+
 const root = process.env.MUTATION_ROOT;
 const journal = process.env.MUTATION_JOURNAL;
-const write = (entry) => appendFileSync(journal, `${JSON.stringify(entry)}\n`);
+let wroteAt = 0;
+const write = (entry) => {
+  wroteAt = now();
+  appendFileSync(journal, `${JSON.stringify(entry)}\n`);
+};
+/** Says that it goes on, where nothing else has been said for a while. */
+const beat = () => {
+  if (now() - wroteAt > BEAT_MS) write({ isBeat: true });
+};
 
 export default class MutationRunner extends TestRunner {
   #byTest = new Map();
@@ -37,6 +49,7 @@ export default class MutationRunner extends TestRunner {
 
   onBeforeTryTask(test) {
     super.onBeforeTryTask(test);
+    beat();
     // Tests at the same time meet what they meet together.
     if (test.concurrent) this.#isMixed = true;
     const name = nameOf(test);
@@ -149,6 +162,7 @@ class QuietRunner extends TestRunner {
   }
 
   async runTask(test) {
+    beat();
     let timer;
     const late = new Promise((_, reject) => {
       timer = startTimer(() => {
