@@ -55,7 +55,7 @@ test('C2: levels are the same → only where all are, in the same order', () => 
 
 test('C2: Correctables of different levels, one after the other → each has its own', async () => {
   for (const levels of [['weak', 'strong'], ['weak', 'other'], ['weak'], ['other', 'strong'], ['weak', 'strong']]) {
-    const made = correctable<number, Levels>(levels, (sink) => {
+    const made = correctable<number, Levels>(levels as unknown as Levels, (sink) => {
       for (const level of levels) sink.update(levels.length, level);
     });
     expect(await made).toBe(levels.length);

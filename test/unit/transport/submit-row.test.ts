@@ -24,7 +24,7 @@ describe('what is not there', () => {
   });
 
   test('before what is there → is null', () => {
-    const session = new WireSession('client');
+    const session = new WireSession(['token']);
     expect(rowOf({ session })).toEqual([...START, null, null, null, session.tokens]);
     expect(rowOf({ session, trace: 't', deadlineAt: NOW_MS + 1 }, 'k')).toEqual([
       ...START,
