@@ -152,9 +152,9 @@ export function isColocatedR3({ client, cassandra }: Place): boolean {
   return client === cassandra?.coordinator && cassandra.readQuorum === 3;
 }
 
-/** As in `frk`, `irl asks frk`, or `irl, R = 2`. */
+/** As in `frk`, `irl, asks frk`, or `irl, R = 2`. */
 export function placeOf({ client, asks, cassandra }: Place): string {
-  if (cassandra === undefined) return asks === undefined ? client : `${client} asks ${asks}`;
+  if (cassandra === undefined) return asks === undefined ? client : `${client}, asks ${asks}`;
   return `${client}, R = ${cassandra.readQuorum}`;
 }
 

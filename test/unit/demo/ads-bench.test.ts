@@ -224,7 +224,7 @@ test('plan: Twissandra → its client in Ireland asks Virginia, whose replicas a
 
 test('plan: Twissandra on RedBlue → from Ireland to Virginia under all loads, and beside it', () => {
   const { settings } = planOf(false, { placement: 'twissandra' });
-  expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(new Set(['irl asks vrg', 'vrg']));
+  expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(new Set(['irl, asks vrg', 'vrg']));
   const close = measured({ ...CLOSE, placement: 'twissandra', client: 'vrg' }, { reduction: 0.4 });
   expect(bar('ads-reduction-colocated', close)).toEqual({ value: 0.4, verdict: 'met' });
 });
