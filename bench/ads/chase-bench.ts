@@ -18,9 +18,9 @@ import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { barsOf } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
 import { offer, type Offered } from './offered.ts';
-import { peakOf, peaksOf, sweepsOf } from './peaks.ts';
+import { peakOf, peaksOf, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
 import { offersOf, rowOf } from './rows.ts';
-import { isSwept, labelOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
+import { isSwept, labelOf, placeOf, planOf, type Measured, type PeakPlan, type Plan } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -106,6 +106,7 @@ async function measureHere(
     about: 'round',
     rounds,
     seconds,
+    heavy: { seconds: peak.seconds, sliceMs: peak.sliceMs },
     warmUpPairs: (round) => (round === 0 ? 2 : 1),
     keep: (setting, comparison) => setting.rounds.push(comparison),
     output,
@@ -177,6 +178,8 @@ interface Rounds {
   /** How long each setting is measured in a round. */
   readonly seconds: number;
   readonly sliceMs?: number | undefined;
+  /** The same of loads under which requests take longer than a slice does. */
+  readonly heavy?: Pick<PeakPlan, 'seconds' | 'sliceMs'>;
   readonly warmUpPairs: (round: number) => number;
   readonly keep: (setting: Measuring, comparison: Comparison) => void;
   readonly output: Output;
@@ -186,7 +189,7 @@ interface Rounds {
 async function runRounds(
   { application }: Deployment,
   settings: readonly Measuring[],
-  { about, rounds, seconds, sliceMs, warmUpPairs, keep, output }: Rounds,
+  { about, rounds, seconds, sliceMs, heavy, warmUpPairs, keep, output }: Rounds,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const first = round % settings.length;
@@ -198,8 +201,7 @@ async function runRounds(
         application,
         workload,
         workers,
-        seconds,
-        sliceMs,
+        ...(heavy !== undefined && workers > WORKERS_BEFORE ? heavy : { seconds, sliceMs }),
         seed: SEED + round,
         warmUpPairs: warmUpPairs(round),
       });
