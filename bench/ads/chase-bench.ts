@@ -1,8 +1,9 @@
 /**
  * What speculation is worth to an application that chases references, and what it costs (Correctables, OSDI 2016,
- * Figure 11): latency beside what perfect speculation would give, and throughput where the machine has no more.
+ * Figure 11): latency beside what perfect speculation would give, throughput where either peaks, and latency at equal rates.
  */
 import { contend } from '../../demo/shared/chase/contend.ts';
+import { WAYS } from '../../demo/shared/chase/application.ts';
 import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
@@ -11,11 +12,15 @@ import type { Placement } from '../../engines/wan.ts';
 import { UsageError } from '../../demo/usage-error.ts';
 import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { median, rounded } from '../harness/statistics.ts';
+import { median } from '../harness/statistics.ts';
+import { loadsUntilFall } from '../harness/until-fall.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import { barsOf, vsPossible } from './bars.ts';
+import { barsOf } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { labelOf, peaksOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
+import { offer, type Offered } from './offered.ts';
+import { peakOf, peaksOf, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
+import { offersOf, rowOf } from './rows.ts';
+import { isSwept, labelOf, placeOf, planOf, type Measured, type PeakPlan, type Plan } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -43,7 +48,7 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
       name: file,
       versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
       rounds: plan.rounds,
-      rows: measured.map(rowOf),
+      rows: [...measured.map(rowOf), ...measured.flatMap(offersOf)],
       bars: barsOf(name, measured),
       samples: measured,
       figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },
@@ -69,13 +74,14 @@ interface Output {
 interface Measuring extends Measured {
   readonly rounds: Comparison[];
   readonly atPeak: Comparison[];
+  readonly offered: Offered[];
 }
 
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
-  const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [] }));
+  const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [], offered: [] }));
   const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
-  for (const [place, { placement, client, cassandra }] of places) {
-    const options = { scale: plan.scale, seed: SEED, client, wan: 'paper', placement, cassandra } as const;
+  for (const [place, { placement, client, asks, cassandra }] of places) {
+    const options = { scale: plan.scale, seed: SEED, client, asks, wan: 'paper', placement, cassandra } as const;
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);
@@ -84,10 +90,10 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
       await deployment.close();
     }
   }
-  return measured;
+  return measured.filter(({ rounds }) => rounds.length > 0);
 }
 
-/** All settings of a place in interleaved rounds, then those where a workload peaks in longer ones. */
+/** All settings of a place in interleaved rounds, those where a workload peaks in longer ones, then at equal rates. */
 async function measureHere(
   deployment: Deployment,
   here: readonly Measuring[],
@@ -95,21 +101,75 @@ async function measureHere(
   output: Output,
 ): Promise<void> {
   const { rounds, secondsPerSetting: seconds, peak } = plan;
-  await runRounds(deployment, here, {
+  const kept = await untilFall(deployment, here, { ...peak, output });
+  await runRounds(deployment, kept, {
     about: 'round',
     rounds,
     seconds,
+    heavy: { seconds: peak.seconds, sliceMs: peak.sliceMs },
     warmUpPairs: (round) => (round === 0 ? 2 : 1),
     keep: (setting, comparison) => setting.rounds.push(comparison),
     output,
   });
-  await runRounds(deployment, peaksOf(here), {
+  await runRounds(deployment, peaksOf(kept), {
     about: 'at the peak, round',
     ...peak,
     warmUpPairs: () => 1,
     keep: (setting, comparison) => setting.atPeak.push(comparison),
     output,
   });
+  for (const swept of sweepsOf(kept)) await runOffers(deployment, swept, plan, output);
+}
+
+/** Without the loads beyond the first one where throughput has fallen with speculation and without. */
+async function untilFall(
+  { application }: Deployment,
+  here: readonly Measuring[],
+  { seconds, sliceMs, output }: Pick<Rounds, 'seconds' | 'sliceMs' | 'output'>,
+): Promise<readonly Measuring[]> {
+  const swept = here.filter(isSwept);
+  const ends = new Map<string, number>();
+  for (const workload of new Set(swept.map((each) => each.workload))) {
+    const loads = swept.filter((each) => each.workload === workload).map(({ workers }) => workers);
+    const tried = await loadsUntilFall(loads, async (workers) => {
+      output.progress(`workload ${workload}: how far to go, ${workers} at a time`);
+      const options = { application, workload, workers, seconds, sliceMs, seed: SEED, warmUpPairs: 1 };
+      const { baseline, correctable } = compare(await contend(options));
+      return [baseline.opsPerSec, correctable.opsPerSec];
+    });
+    ends.set(workload, Math.max(...tried));
+  }
+  return here.filter((each) => !isSwept(each) || each.workers <= (ends.get(each.workload) ?? 0));
+}
+
+/** Both contenders at shares of the rate that the slower one reaches at its peak. */
+async function runOffers(
+  { application }: Deployment,
+  swept: readonly Measuring[],
+  { offers }: Plan,
+  output: Output,
+): Promise<void> {
+  const peaks = WAYS.map((way) => peakOf(swept, way));
+  const reached = WAYS.map((way, n) => median((peaks[n] as Measuring).atPeak.map((round) => round[way].opsPerSec)));
+  const { workload, offered } = peaks[0] as Measuring;
+  for (let round = 0; round < offers.rounds; round += 1) {
+    for (const share of offers.shares) {
+      const perSecond = share * Math.min(...reached);
+      output.progress(`workload ${workload}, round ${round + 1} of ${offers.rounds}: ${perSecond.toFixed(0)} a second`);
+      const where = `${workload}, ${perSecond.toFixed(0)} a second, round ${round + 1}`;
+      const one = await offer({
+        application,
+        workload,
+        share,
+        perSecond,
+        durationMs: 1000 * offers.seconds,
+        seed: SEED + round,
+        first: WAYS[round % WAYS.length] ?? 'baseline',
+        onLine: (line) => output.history.push({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
+      });
+      offered.push(one);
+    }
+  }
 }
 
 interface Rounds {
@@ -118,6 +178,8 @@ interface Rounds {
   /** How long each setting is measured in a round. */
   readonly seconds: number;
   readonly sliceMs?: number | undefined;
+  /** The same of loads under which requests take longer than a slice does. */
+  readonly heavy?: Pick<PeakPlan, 'seconds' | 'sliceMs'>;
   readonly warmUpPairs: (round: number) => number;
   readonly keep: (setting: Measuring, comparison: Comparison) => void;
   readonly output: Output;
@@ -127,7 +189,7 @@ interface Rounds {
 async function runRounds(
   { application }: Deployment,
   settings: readonly Measuring[],
-  { about, rounds, seconds, sliceMs, warmUpPairs, keep, output }: Rounds,
+  { about, rounds, seconds, sliceMs, heavy, warmUpPairs, keep, output }: Rounds,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const first = round % settings.length;
@@ -139,8 +201,7 @@ async function runRounds(
         application,
         workload,
         workers,
-        seconds,
-        sliceMs,
+        ...(heavy !== undefined && workers > WORKERS_BEFORE ? heavy : { seconds, sliceMs }),
         seed: SEED + round,
         warmUpPairs: warmUpPairs(round),
       });
@@ -148,39 +209,4 @@ async function runRounds(
       for (const line of contest.history) output.history.push({ ...line, request: `${where}, ${line.request}` });
     }
   }
-}
-
-function rowOf({ rounds, atPeak, placement, client, cassandra, workload, workers }: Measured): Record<string, unknown> {
-  const of = (value: (comparison: Comparison) => number, comparisons = rounds): number =>
-    rounded(median(comparisons.map(value)));
-  const range = (value: (comparison: Comparison) => number, comparisons = rounds): string => {
-    const values = comparisons.map(value);
-    return `${rounded(Math.min(...values))} … ${rounded(Math.max(...values))}`;
-  };
-  return {
-    placement,
-    client,
-    ...(cassandra !== undefined && { coordinator: cassandra.coordinator, readQuorum: cassandra.readQuorum }),
-    workload,
-    workers,
-    P: of(({ P }) => P),
-    F: of(({ F }) => F),
-    t: of(({ t }) => t),
-    baselineMs: of(({ baseline }) => baseline.avgMs),
-    correctableMs: of(({ correctable }) => correctable.avgMs),
-    latencyReduction: of(({ latencyReduction }) => latencyReduction),
-    latencyReductionRange: range(({ latencyReduction }) => latencyReduction),
-    possibleReduction: of(({ possibleReduction }) => possibleReduction),
-    vsPossible: of(vsPossible),
-    baselineOpsPerSec: of(({ baseline }) => baseline.opsPerSec),
-    correctableOpsPerSec: of(({ correctable }) => correctable.opsPerSec),
-    throughputChange: of(({ throughputChange }) => throughputChange),
-    throughputChangeRange: range(({ throughputChange }) => throughputChange),
-    ...(atPeak.length > 0 && {
-      changeAtPeak: of(({ throughputChange }) => throughputChange, atPeak),
-      changeAtPeakRange: range(({ throughputChange }) => throughputChange, atPeak),
-    }),
-    divergence: of(({ divergence }) => divergence),
-    wrongDeliveries: [...rounds, ...atPeak].reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0),
-  };
 }

@@ -8,6 +8,11 @@ import { isSwept, placeOf, UNLOADED_WORKERS, type Measured } from './settings.ts
 
 const COLOURS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
 const NAMES: Readonly<Record<Way, string>> = { baseline: 'without speculation', correctable: 'with speculation' };
+/** How a point's label stands. */
+const LABELS = {
+  baseline: { dx: -10, dy: -9, fill: '#5b6570' },
+  correctable: { dx: 12, dy: 9, fill: '#2f5f8f' },
+} as const satisfies Readonly<Record<Way, object>>;
 const IDEAL = '#c0392b';
 
 /** Mean time to delivery with few requests at a time. */
@@ -74,7 +79,7 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
     marginLeft: 64,
     marginTop: 72,
     marginRight: 20,
-    x: { label: 'operations per second', grid: true, zero: true, ticks: 4 },
+    x: { label: 'operations per second', grid: true, zero: true, ticks: 4, insetRight: 14 },
     y: { label: 'mean time to delivery (ms)', grid: true, zero: true, insetTop: 24 },
     fx: { label: null, padding: 0.12 },
     color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLOURS[way]) },
@@ -82,7 +87,13 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
       Plot.frame({ stroke: '#d8dce0' }),
       Plot.line(points, { ...place, stroke: 'way', strokeWidth: 2, sort: 'workers' }),
       Plot.dot(points, { ...place, fill: 'way', r: 4 }),
-      Plot.text(points, { ...place, text: 'workers', dy: -11, fontSize: 10, fill: '#5b6570' }),
+      // Those of one curve above their points, those of the other below: near the peak both are in one place.
+      ...WAYS.map((way) =>
+        Plot.text(
+          points.filter((point) => point.way === NAMES[way]),
+          { ...place, text: 'workers', fontSize: 10, ...LABELS[way] },
+        ),
+      ),
     ],
   });
 }

@@ -2,8 +2,8 @@
 import type { Placement } from '../../engines/wan.ts';
 import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
-import type { Workload } from '../../demo/shared/chase/workload.ts';
-import { median } from '../harness/statistics.ts';
+import { WORKLOADS, type Workload } from '../../demo/shared/chase/workload.ts';
+import type { Offered } from './offered.ts';
 
 /** One row of the report. */
 export interface Setting {
@@ -11,6 +11,8 @@ export interface Setting {
   readonly placement: Placement;
   /** The site that the client stands beside; on RedBlue, strong reads are ordered in Ireland, or in California. */
   readonly client: Site;
+  /** On RedBlue, the site that the client asks where that is not its own. */
+  readonly asks?: Site;
   /** How Cassandra is reached, where it is the store. */
   readonly cassandra?: CassandraOptions;
   readonly workload: Workload;
@@ -21,15 +23,17 @@ export interface Setting {
 /** A setting with its comparison in each round. */
 export interface Measured extends Setting {
   readonly rounds: readonly Comparison[];
-  /** The longer comparisons that decide about throughput: of the load where its workload peaks, none elsewhere. */
+  /** The longer comparisons that decide about throughput: of the loads where its workload peaks, none elsewhere. */
   readonly atPeak: readonly Comparison[];
+  /** At equal rates, where the client stands as the paper's: of each workload's peak, none elsewhere. */
+  readonly offered: readonly Offered[];
 }
 
 /** Few enough that nobody queues: latencies are compared here. */
 export const UNLOADED_WORKERS = 4;
 
-/** Requests at a time, up to where more of them give no more throughput. */
-const LOADS = [UNLOADED_WORKERS, 16, 48, 96];
+/** Requests at a time, at most: the sweep ends where throughput has fallen with speculation and without. */
+const LOADS = [UNLOADED_WORKERS, 16, 48, 96, 192, 384, 768];
 const QUICK_LOADS = [UNLOADED_WORKERS, 64];
 
 /** How much is measured. */
@@ -38,6 +42,7 @@ export interface Plan {
   readonly rounds: number;
   readonly secondsPerSetting: number;
   readonly peak: PeakPlan;
+  readonly offers: OfferPlan;
   /** The share of the paper's data. */
   readonly scale: number;
 }
@@ -48,6 +53,17 @@ export interface PeakPlan {
   readonly seconds: number;
   readonly sliceMs: number;
 }
+
+/** How latencies are compared at equal rates: shares of what the slower contender reaches at its peak. */
+export interface OfferPlan {
+  readonly shares: readonly number[];
+  readonly rounds: number;
+  /** How long each contender is asked in a round. */
+  readonly seconds: number;
+}
+
+const OFFERS: OfferPlan = { shares: [0.25, 0.5, 0.75], rounds: 6, seconds: 4 };
+const QUICK_OFFERS: OfferPlan = { shares: [0.5], rounds: 1, seconds: 1.5 };
 
 const PEAK: PeakPlan = { rounds: 9, seconds: 6, sliceMs: 1500 };
 const QUICK_PEAK: PeakPlan = { rounds: 1, seconds: 2, sliceMs: 1000 };
@@ -60,39 +76,50 @@ export interface Scene {
 
 /** The paper's data and all loads; or, quickly, little of both. */
 export function planOf(quick: boolean, { placement, way }: Scene): Plan {
-  const { near, others } = way === undefined ? REDBLUE[placement] : cassandraPlaces(placement, way);
+  const { paper, others } = way === undefined ? redbluePlaces(placement) : cassandraPlaces(placement, way);
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
-    loads.map((workers) => ({ ...near, workload, workers }));
-  const unloaded = others.map((place): Setting => ({ ...place, workload: 'B', workers: UNLOADED_WORKERS }));
+    loads.map((workers) => ({ ...paper, workload, workers }));
+  const unloaded = others.flatMap((place) =>
+    // Beside RedBlue's site as before: there the bar is that of the worst workload.
+    (way === undefined && !quick && isColocated(place) ? WORKLOADS : (['B'] as const)).map((workload): Setting => ({
+      ...place,
+      workload,
+      workers: UNLOADED_WORKERS,
+    })),
+  );
   if (quick)
     return {
       settings: [...sweep('B', QUICK_LOADS), ...unloaded],
       rounds: 2,
       secondsPerSetting: 2,
       peak: QUICK_PEAK,
+      offers: QUICK_OFFERS,
       scale: 0.02,
     };
-  const settings = [...(['A', 'B', 'C'] as const).flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
-  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, scale: 1 };
+  const settings = [...WORKLOADS.flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
+  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, offers: OFFERS, scale: 1 };
 }
 
 /** Where a client stands, and what it asks. */
-export type Place = Pick<Setting, 'placement' | 'client' | 'cassandra'>;
+export type Place = Pick<Setting, 'placement' | 'client' | 'asks' | 'cassandra'>;
 
 interface Places {
-  /** Measured under all workloads and loads. */
-  readonly near: Place;
-  /** Measured without load. */
+  /** The paper's, measured under all workloads and loads: the client asks another place than its own. */
+  readonly paper: Place;
+  /** Measured without load: beside the coordinator, which is friendlier, and elsewhere. */
   readonly others: readonly Place[];
 }
 
-const REDBLUE: Readonly<Record<Placement, Places>> = {
-  paper: { near: { placement: 'paper', client: 'frk' }, others: [{ placement: 'paper', client: 'vrg' }] },
-  twissandra: { near: { placement: 'twissandra', client: 'vrg' }, others: [] },
-};
-
-/** The node that the paper's client asks: the nearest, 20 ms away, or 83. */
+/** The node or site that the paper's client asks: the nearest, 20 ms away, or 83. */
 const COORDINATORS = { paper: 'frk', twissandra: 'vrg' } as const satisfies Readonly<Record<Placement, Site>>;
+
+/** The paper's client in Ireland; one beside the site that it asks; and the one that is farthest from the leader. */
+function redbluePlaces(placement: Placement): Places {
+  const asks = COORDINATORS[placement];
+  const beside: Place = { placement, client: asks };
+  const far: Place = { placement, client: 'vrg' };
+  return { paper: { placement, client: 'irl', asks }, others: asks === 'vrg' ? [beside] : [beside, far] };
+}
 
 /** The paper's client in Ireland; one beside its coordinator; both with reads of three replicas. */
 function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Places {
@@ -102,19 +129,22 @@ function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Pl
     client,
     cassandra: { way, coordinator, readQuorum },
   });
-  return { near: place('irl', 2), others: [place(coordinator, 2), place(coordinator, 3), place('irl', 3)] };
+  return { paper: place('irl', 2), others: [place(coordinator, 2), place(coordinator, 3), place('irl', 3)] };
 }
 
-/** Whether the setting belongs to the sweep over all loads. */
-export function isSwept({ placement, client, cassandra }: Place): boolean {
-  if (cassandra === undefined) return client === REDBLUE[placement].near.client;
+/** Whether the client stands as the paper's does: in Ireland, asking elsewhere, of Cassandra two replicas. */
+export function isPaper({ client, asks, cassandra }: Place): boolean {
+  if (cassandra === undefined) return asks !== undefined;
   return client === 'irl' && cassandra.readQuorum === 2;
 }
 
+/** Whether the setting belongs to the sweep over all loads: the paper's place. */
+export const isSwept = isPaper;
+
 /** Whether the client stands beside the site that it asks, and nobody waits for more than the nearest quorum. */
-export function isColocated(place: Place): boolean {
-  const { client, cassandra } = place;
-  return cassandra === undefined ? isSwept(place) : client === cassandra.coordinator && cassandra.readQuorum === 2;
+export function isColocated({ placement, client, asks, cassandra }: Place): boolean {
+  if (cassandra === undefined) return asks === undefined && client === COORDINATORS[placement];
+  return client === cassandra.coordinator && cassandra.readQuorum === 2;
 }
 
 /** Whether the client stands beside its coordinator, which asks all three replicas. */
@@ -122,23 +152,10 @@ export function isColocatedR3({ client, cassandra }: Place): boolean {
   return client === cassandra?.coordinator && cassandra.readQuorum === 3;
 }
 
-/** Of each workload the load where most is done without speculation: where the store, or the machine, has no more. */
-export function peaksOf<Each extends Measured>(measured: readonly Each[]): Each[] {
-  const peaks = new Map<string, Each>();
-  for (const each of measured.filter(isSwept)) {
-    const peak = peaks.get(each.workload);
-    if (peak === undefined || plainOpsPerSec(each) > plainOpsPerSec(peak)) peaks.set(each.workload, each);
-  }
-  return [...peaks.values()];
-}
-
-function plainOpsPerSec({ rounds }: Measured): number {
-  return median(rounds.map(({ baseline }) => baseline.opsPerSec));
-}
-
-/** As in `frk`, or `irl, R = 2`. */
-export function placeOf({ client, cassandra }: Place): string {
-  return cassandra === undefined ? client : `${client}, R = ${cassandra.readQuorum}`;
+/** As in `frk`, `irl, asks frk`, or `irl, R = 2`. */
+export function placeOf({ client, asks, cassandra }: Place): string {
+  if (cassandra === undefined) return asks === undefined ? client : `${client}, asks ${asks}`;
+  return `${client}, R = ${cassandra.readQuorum}`;
 }
 
 /** As in `B, client beside frk, 4 at a time`. */

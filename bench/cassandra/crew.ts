@@ -6,6 +6,7 @@ import { openGateway, type OpenedGateway } from '../../demo/shared/cassandra/gat
 import { openKeyspace, type Keyspace } from '../../demo/shared/cassandra/keyspace.ts';
 import type { Site } from '../../engines/wan.ts';
 import type { Settings } from '../harness/bench.ts';
+import { processorTimeUs } from '../load/processor-time.ts';
 import {
   REPORTED,
   type ClientOrder,
@@ -33,6 +34,8 @@ export interface Crew {
   load(order: Omit<LoadOrder, 'kind'>): Promise<ReadonlyMap<Site, LoadReport>>;
   /** Carried out by the client that is reported on. */
   takeTurns(order: Omit<TurnsOrder, 'kind'>): Promise<TurnsReport>;
+  /** Processor time of each node so far, in microseconds; null where the system does not tell. */
+  nodesUs(): Readonly<Partial<Record<Site, number | null>>>;
   close(): Promise<void>;
 }
 
@@ -78,6 +81,12 @@ export async function openCrew(options: CrewOptions, progress: Settings['progres
       const client = clients.get(REPORTED);
       if (client === undefined) throw new RangeError(`there is no client beside ${REPORTED}`);
       return (await client.ask({ ...order, kind: 'turns' })) as TurnsReport;
+    },
+    nodesUs() {
+      const daemons = Object.entries(keyspace.cluster.state.daemons);
+      return Object.fromEntries(
+        daemons.map(([site, daemon]) => [site, daemon === undefined ? null : processorTimeUs(daemon.pid)]),
+      );
     },
     close,
   };

@@ -20,6 +20,9 @@ export interface Sample {
   readonly totalOpsPerSec: number;
   /** Processor time of the reported client. */
   readonly clientUsPerOp: number;
+  /** Of the node that it asks, and of all of them, for each operation of all clients; null where nobody tells. */
+  readonly coordinatorUsPerOp: number | null;
+  readonly nodesUsPerOp: number | null;
   readonly preliminary: LoadReport['preliminary'];
   readonly final: LoadReport['final'];
 }
@@ -52,9 +55,12 @@ export function peakOf(
   return others.reduce((most, each) => (each.opsPerSec > most.opsPerSec ? each : most), first);
 }
 
-/** The loads at which systems are compared: where quorum reads peak, for the one client and for all. */
+/** The loads at which systems are compared: where either peaks, for the one client and for all. */
 export function comparedAt(sweep: readonly Sample[]): number[] {
-  return [...new Set(CLIENTS.map((clients) => peakOf(sweep, 'C2', clients).inFlight))];
+  const peaks = CLIENTS.flatMap((clients) =>
+    (['C2', 'CC2'] as const).map((system) => peakOf(sweep, system, clients).inFlight),
+  );
+  return [...new Set(peaks)].sort((one, other) => one - other);
 }
 
 /** Samples of one workload: the sweep over all loads, and systems one after the other at the loads of `comparedAt`. */
@@ -78,6 +84,14 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   };
   const drops = against('C2');
   const { value, low, high, samples } = estimate(drops);
+  const atOwnPeak = (system: System, inFlight: number): number[] =>
+    pairs.filter((sample) => sample.system === system && sample.inFlight === inFlight).map(opsOf(clients));
+  const plain = atOwnPeak('C2', c2.inFlight);
+  const ofPeaks = atOwnPeak('CC2', cc2.inFlight).map((mine, pair) => 1 - mine / (plain[pair] as number));
+  const usPerOp = (system: System, which: 'coordinatorUsPerOp' | 'nodesUsPerOp'): number | null => {
+    const known = there.filter((sample) => sample.system === system).flatMap((sample) => sample[which] ?? []);
+    return known.length === 0 ? null : rounded(median(known));
+  };
   return {
     workload,
     system: 'CC2 against C2',
@@ -90,17 +104,31 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
     dropVsDriver: rounded(median(against('driver C2'))),
     peakC2: rounded(c2.opsPerSec),
     peakCC2: rounded(cc2.opsPerSec),
-    dropOfPeaks: rounded(1 - cc2.opsPerSec / c2.opsPerSec),
+    inFlightCC2: cc2.inFlight,
+    dropOfPeaks: estimate(ofPeaks),
+    // As it was before: of the few rounds of the sweep, each system at another time.
+    dropOfPeaksInSweep: rounded(1 - cc2.opsPerSec / c2.opsPerSec),
+    coordinatorUsPerOpC2: usPerOp('C2', 'coordinatorUsPerOp'),
+    coordinatorUsPerOpCC2: usPerOp('CC2', 'coordinatorUsPerOp'),
+    nodesUsPerOpC2: usPerOp('C2', 'nodesUsPerOp'),
+    nodesUsPerOpCC2: usPerOp('CC2', 'nodesUsPerOp'),
     clientUsPerOp: rounded(median(of('CC2', ({ clientUsPerOp }) => clientUsPerOp))),
+    clientUsPerOpC2: rounded(median(of('C2', ({ clientUsPerOp }) => clientUsPerOp))),
     driverUsPerOp: rounded(median(of('driver C2', ({ clientUsPerOp }) => clientUsPerOp))),
   };
 }
 
-export function barsOf({ workload, clients, pairs, drop, dropLow, dropHigh, dropVsDriver, dropOfPeaks }: Drop): Bar[] {
+export function barsOf(measured: Drop): Bar[] {
+  const { workload, clients, pairs, drop, dropLow, dropHigh, dropVsDriver } = measured;
+  const { dropOfPeaks, dropOfPeaksInSweep, coordinatorUsPerOpC2: plain, coordinatorUsPerOpCC2: more } = measured;
   const name = `throughput-drop-${workload}-${clients}`;
   return [
     atMost(name, { value: drop, low: dropLow, high: dropHigh, samples: pairs }, GOALS[clients], 'fraction'),
     reported(`${name}-of-peaks`, dropOfPeaks, 'fraction'),
+    reported(`${name}-of-peaks-in-sweep`, dropOfPeaksInSweep, 'fraction'),
+    ...(plain === null || more === null
+      ? []
+      : [reported(`coordinator-time-${workload}-${clients}`, rounded(more / plain - 1), 'fraction')]),
     reported(`${name}-vs-driver`, dropVsDriver, 'fraction'),
   ];
 }

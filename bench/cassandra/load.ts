@@ -1,12 +1,14 @@
 /**
  * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients that each
- * ask a remote replica, and what preliminary views cost of the throughput of quorum reads.
+ * ask a remote replica, and what preliminary views cost of the throughput of quorum reads, and of processor time.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { loadsUntilFall } from '../harness/until-fall.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
+import type { Site } from '../../engines/wan.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
-import { openCrew, type Crew } from './crew.ts';
+import { COORDINATORS, openCrew, type Crew } from './crew.ts';
 import { barsOf, CLIENTS, comparedAt, dropOf, type Sample } from './load-drops.ts';
 import { curvesFigure, type CurveRow } from './load-figure.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
@@ -32,7 +34,9 @@ interface Plan {
   readonly pairMs: number;
 }
 
-const FULL: Plan = { loads: [4, 16, 32, 64, 96, 128, 192], rounds: 5, pairs: 15, durationMs: 2_000, pairMs: 4_000 };
+/** At most these: the sweep ends where throughput has fallen. */
+const LOADS = [4, 16, 32, 64, 96, 128, 192, 256, 384, 512];
+const FULL: Plan = { loads: LOADS, rounds: 5, pairs: 15, durationMs: 2_000, pairMs: 4_000 };
 const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: 2, durationMs: 1_500, pairMs: 1_500 };
 const WARM_UP_MS = 500;
 
@@ -49,11 +53,10 @@ async function run(settings: Settings): Promise<Outcome> {
       await measure(crew, { workload: 'A', system, inFlight: 32, round: 0 }, quick ? 1_000 : 8_000);
     }
     for (const workload of WORKLOADS) {
-      const swept = await sweep(crew, workload, { plan, progress });
+      const loads = await loadsOf(crew, workload, { plan, progress });
+      const swept = await sweep(crew, workload, { plan: { ...plan, loads }, progress });
       sweeps.push(...swept);
-      for (const inFlight of comparedAt(swept)) {
-        pairs.push(...(await compare(crew, { workload, inFlight }, { plan, progress })));
-      }
+      pairs.push(...(await compare(crew, { workload, loads: comparedAt(swept) }, { plan, progress })));
     }
   } finally {
     await crew.close();
@@ -77,7 +80,7 @@ function outcomeOf(
     name,
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds,
-    rows: [...rows, ...drops],
+    rows: [...rows, ...drops.map(({ dropOfPeaks, ...drop }) => ({ ...drop, dropOfPeaks: dropOfPeaks.value }))],
     bars: drops.flatMap(barsOf),
     samples,
     figures: { [name]: curvesFigure(rows) },
@@ -88,16 +91,27 @@ type Cell = Pick<Sample, 'workload' | 'system' | 'inFlight' | 'round'>;
 
 async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Sample> {
   const { workload, system, inFlight, round } = cell;
+  const [nodesFrom, from] = [crew.nodesUs(), performance.now()];
   const order = { workload, system, inFlight, distribution: 'zipfian', records: RECORDS, record: false } as const;
   const reports = await crew.load({ ...order, durationMs, warmUpMs: WARM_UP_MS, seed: 1 + round });
   const report = reports.get(REPORTED);
   if (report === undefined) throw new Error(`the client in ${REPORTED} did not report`);
   const perSec = (one: LoadReport): number => (1000 * one.operations) / one.elapsedMs;
+  const [nodesTo, tookMs] = [crew.nodesUs(), performance.now() - from];
+  const totalOpsPerSec = [...reports.values()].reduce((sum, one) => sum + perSec(one), 0);
+  /** The warm-up counts as long as it lasts, as if as much had been done in it as afterwards. */
+  const usPerOp = (site: Site): number | null => {
+    const [before, after] = [nodesFrom[site] ?? null, nodesTo[site] ?? null];
+    return before === null || after === null ? null : (after - before) / ((totalOpsPerSec * tookMs) / 1000);
+  };
+  const nodesUsPerOp = SITES.map(usPerOp);
   return {
     ...cell,
     opsPerSec: perSec(report),
-    totalOpsPerSec: [...reports.values()].reduce((sum, one) => sum + perSec(one), 0),
+    totalOpsPerSec,
     clientUsPerOp: report.cpuUs / report.operations,
+    coordinatorUsPerOp: usPerOp(COORDINATORS[REPORTED]),
+    nodesUsPerOp: nodesUsPerOp.includes(null) ? null : nodesUsPerOp.reduce<number>((sum, us) => sum + (us ?? 0), 0),
     preliminary: report.preliminary,
     final: report.final,
   };
@@ -106,6 +120,18 @@ async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Samp
 interface Course {
   readonly plan: Plan;
   readonly progress: Settings['progress'];
+}
+
+/** How far the sweep goes: by one short look at each load. */
+function loadsOf(crew: Crew, workload: Workload, { plan, progress }: Course): Promise<number[]> {
+  return loadsUntilFall(plan.loads, async (inFlight) => {
+    progress(`workload ${workload}: how far to go, ${inFlight} requests a client`);
+    const done: number[] = [];
+    for (const system of ['C2', 'CC2'] as const) {
+      done.push((await measure(crew, { workload, system, inFlight, round: 0 }, plan.durationMs)).opsPerSec);
+    }
+    return done;
+  });
 }
 
 /** All loads and systems in every round, each round beginning with another one. */
@@ -124,17 +150,19 @@ async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course)
   return samples;
 }
 
-/** The systems one after the other at the same load, again and again, in another order each time. */
-async function compare(
-  crew: Crew,
-  place: Pick<Sample, 'workload' | 'inFlight'>,
-  { plan, progress }: Course,
-): Promise<Sample[]> {
+interface Compared {
+  readonly workload: Workload;
+  readonly loads: readonly number[];
+}
+
+/** The systems one after the other at the same loads, again and again, in another order each time. */
+async function compare(crew: Crew, { workload, loads }: Compared, { plan, progress }: Course): Promise<Sample[]> {
+  const cells = loads.flatMap((inFlight) => PAIR.map((system) => ({ workload, system, inFlight })));
   const samples: Sample[] = [];
   for (let round = 0; round < plan.pairs; round += 1) {
-    progress(`workload ${place.workload}: pair ${round + 1} of ${plan.pairs} at ${place.inFlight} requests a client`);
-    const order = round % 2 === 0 ? PAIR : PAIR.toReversed();
-    for (const system of order) samples.push(await measure(crew, { ...place, system, round }, plan.pairMs));
+    progress(`workload ${workload}: pair ${round + 1} of ${plan.pairs} at ${loads.join(', ')} requests a client`);
+    const order = round % 2 === 0 ? cells : cells.toReversed();
+    for (const cell of order) samples.push(await measure(crew, { ...cell, round }, plan.pairMs));
   }
   return samples;
 }
@@ -158,6 +186,8 @@ function rowsOf(samples: readonly Sample[]): CurveRow[] {
       opsPerSec: of(({ opsPerSec }) => opsPerSec) ?? NaN,
       totalOpsPerSec: of(({ totalOpsPerSec }) => totalOpsPerSec),
       clientUsPerOp: of(({ clientUsPerOp }) => clientUsPerOp),
+      coordinatorUsPerOp: of(({ coordinatorUsPerOp }) => coordinatorUsPerOp ?? undefined),
+      nodesUsPerOp: of(({ nodesUsPerOp }) => nodesUsPerOp ?? undefined),
       preliminaryMs: of(({ preliminary }) => preliminary?.avgMs),
       preliminaryP99Ms: of(({ preliminary }) => preliminary?.p99Ms),
       finalMs: of(({ final }) => final?.avgMs) ?? NaN,

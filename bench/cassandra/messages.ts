@@ -5,10 +5,22 @@ import type { HistoryEvent } from './history.ts';
 
 /**
  * Who reads: C1, C2 and C3 ask one, two or three replicas and have one view; CC2 and CC3 have a preliminary view of one
- * replica and a final one of two or three, `CC2 twice` by two requests whatever the way. With `driver`, through
+ * replica and a final one of two or three, `CC2 twice` by two requests whatever the way, through `cassandra-driver`;
+ * `C1 + C2` has both views too, by a request for each through the client that C1 and C2 go through. With `driver`, through
  * `cassandra-driver` alone.
  */
-export const SYSTEMS = ['C1', 'C2', 'C3', 'CC2', 'CC3', 'CC2 twice', 'driver C1', 'driver C2', 'driver C3'] as const;
+export const SYSTEMS = [
+  'C1',
+  'C2',
+  'C3',
+  'CC2',
+  'CC3',
+  'C1 + C2',
+  'CC2 twice',
+  'driver C1',
+  'driver C2',
+  'driver C3',
+] as const;
 export type System = (typeof SYSTEMS)[number];
 
 /** The client that the paper reports on. */

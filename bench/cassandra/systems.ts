@@ -45,6 +45,7 @@ function openCorrectable(system: System, setup: ClientSetup): OpenSystem {
   const isIncremental = system.startsWith('CC');
   const invoke = async <T>(operation: Operation<T>, onEarly: (value: T) => void): Promise<T> => {
     if (isIncremental) return store.invoke(operation).onUpdate(onEarly);
+    if (system === 'C1 + C2') return invokeBoth(store, operation, onEarly);
     return system === 'C1' ? store.invokeWeak(operation) : store.invokeStrong(operation);
   };
   return {
@@ -56,6 +57,13 @@ function openCorrectable(system: System, setup: ClientSetup): OpenSystem {
     update: (key, field, value) => store.invokeStrong(update(key, field, value)),
     close: () => store.close(),
   };
+}
+
+/** A request for each view. Ends with the later one, as bytes of both count. */
+async function invokeBoth<T>(store: AnyClient, operation: Operation<T>, onEarly: (value: T) => void): Promise<T> {
+  const early = store.invokeWeak(operation).onFinal(onEarly);
+  const [final] = await Promise.all([store.invokeStrong(operation), early]);
+  return final;
 }
 
 function bindingOf(system: System, { gateways, contactPoint, keyspace, oneRequest }: ClientSetup): Binding {

@@ -40,6 +40,8 @@ export interface OpenLoop {
   /** At most so many are under way: one that cannot begin counts as waiting from when it should have. */
   readonly window: number;
   readonly durationMs: number;
+  /** Of which operations the latency is taken; of all unless given. */
+  readonly counts?: (n: number) => boolean;
   readonly now?: () => number;
   /** Calls back soon, after whatever has come in. */
   readonly soon?: (run: () => void) => void;
@@ -50,7 +52,14 @@ export interface OpenLoop {
  * a stall keeps from beginning are not left out of it ("coordinated omission").
  */
 export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
-  const { perSecond, window, durationMs, now = () => performance.now(), soon = setImmediate } = options;
+  const {
+    perSecond,
+    window,
+    durationMs,
+    counts = () => true,
+    now = () => performance.now(),
+    soon = setImmediate,
+  } = options;
   const total = Math.floor((perSecond * durationMs) / 1000);
   const from = now();
   const dueAt = (n: number): number => from + (n * 1000) / perSecond;
@@ -59,7 +68,7 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
   let ended = 0;
   return new Promise((resolve, reject) => {
     const onEnd = (n: number): void => {
-      latenciesMs.push(now() - dueAt(n));
+      if (counts(n)) latenciesMs.push(now() - dueAt(n));
       if (++ended === total) resolve({ operations: total, latenciesMs });
     };
     const begin = (): void => {

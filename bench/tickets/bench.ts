@@ -1,8 +1,10 @@
 /**
  * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with incremental views and
- * without; all beside one site as in the paper, and spread over three.
+ * without; all beside one site as in the paper, and spread over three, where the paper's trust in a threshold alone is
+ * measured too. What is promised, kept and revoked is found in the history of each sale.
  */
 import { writeFileSync } from 'node:fs';
+import { SHARED } from '../../demo/tickets/stores/store.ts';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
 import { judge } from '../../demo/tickets/judge/judge.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -13,6 +15,16 @@ import { runSales, type Placement, type RoundSale, type Setting } from './sales.
 
 const THRESHOLDS = [0, 20] as const;
 const SPREAD_THRESHOLD = 20;
+
+/** What the store has for comparison, by placement: its own recipe, and retailers of one site who share a binding. */
+const VANILLA = { threshold: null, recipe: 'vanilla' } as const;
+const SHARING = { threshold: 20, recipe: SHARED } as const;
+const NOTHING = { paper: [], spread: [], 'spread, fixed': [] } as const;
+const OTHERS: Readonly<Record<Options['binding'], Readonly<Record<Placement, readonly Kind[]>>>> = {
+  redblue: NOTHING,
+  zookeeper: { ...NOTHING, paper: [VANILLA, SHARING], spread: [VANILLA, SHARING] },
+};
+type Kind = Omit<Setting, 'placement' | 'stock'>;
 
 export const tickets: Bench = {
   name: 'tickets',
@@ -25,20 +37,22 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   // ZooKeeper's own recipe lists the whole queue for each ticket: with twice as many it takes minutes a sale.
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
   const rounds = quick ? 2 : 6;
-  const others = binding === 'zookeeper' ? [{ threshold: null, recipe: 'vanilla' }] : [];
   const settingsOf = (placement: Placement, thresholds: readonly number[]): Setting[] => {
+    const others = OTHERS[binding][placement];
     const kinds = [...[null, ...thresholds].map((threshold) => ({ threshold })), ...others];
     return stocks.flatMap((stock) => kinds.map((kind): Setting => ({ placement, stock, ...kind })));
   };
   const paper = settingsOf('paper', THRESHOLDS);
   const spread = settingsOf('spread', [SPREAD_THRESHOLD]);
+  const fixed = settingsOf('spread, fixed', [SPREAD_THRESHOLD]);
   const sales = [
     ...(await runSales({ binding, placement: 'paper', settings: paper, rounds, progress })),
     ...(await runSales({ binding, placement: 'spread', settings: spread, rounds, progress })),
+    ...(await runSales({ binding, placement: 'spread, fixed', settings: fixed, rounds, progress })),
   ];
   if (history !== undefined) writeHistory(history, sales);
 
-  const rows = [...paper, ...spread].map((setting) => rowOf(setting, sales));
+  const rows = [...paper, ...spread, ...fixed].map((setting) => rowOf(setting, sales));
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
   const bars = barsOf(rows, AIMS[binding]);
   const versions = binding === 'zookeeper' ? versionOfEngine('zookeeper') : {};
@@ -78,7 +92,7 @@ function figuresOf(name: string, stocks: readonly number[], sales: readonly Roun
 /** One line an event of every sale, from which the counts can be computed again. */
 function writeHistory(path: string, sales: readonly RoundSale[]): void {
   const lines = sales.flatMap(({ placement, stock, threshold, recipe, round, sale: { history } }) => {
-    const sale = `${placement} ${stock} ${recipe ?? threshold ?? 'strong'} ${round}`;
+    const sale = `${placement} ${stock} ${[recipe ?? [], threshold ?? 'strong'].flat().join(' ')} ${round}`;
     return history.map((line) => JSON.stringify({ sale, ...line }));
   });
   writeFileSync(path, `${lines.join('\n')}\n`);

@@ -18,6 +18,8 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly tickets: number;
   readonly contender: string;
   readonly threshold: number | null;
+  /** Otherwise connected, or by another recipe. */
+  readonly recipe: string | null;
   readonly sales: number;
   readonly soldMin: number;
   readonly confirmedEarlyMin: number;
@@ -27,6 +29,10 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly revokedMax: number;
   readonly contradictedMax: number;
   readonly oversoldMax: number;
+  /** Customers told yes and never told otherwise, beyond the stock. */
+  readonly standingBeyondStockMax: number;
+  /** Customers told yes at any time, beyond the stock: some of them are revoked later. */
+  readonly promisedBeyondStockMax: number;
   readonly duplicatesMax: number;
   readonly lostMax: number;
   /** Purchases begun above the threshold, or all that got a ticket where there is none. */
@@ -39,11 +45,18 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly speedupHigh: number | null;
 }
 
-type Fault = 'revoked' | 'contradicted' | 'oversold' | 'duplicates' | 'lost';
+type Fault =
+  | 'revoked'
+  | 'contradicted'
+  | 'oversold'
+  | 'standingBeyondStock'
+  | 'promisedBeyondStock'
+  | 'duplicates'
+  | 'lost';
 
 /** One setting over all its sales: medians of the rounds, and the worst sale of each fault. */
 export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
-  const { placement, stock, threshold, recipe = 'strong only' } = setting;
+  const { placement, stock, threshold } = setting;
   const mine = salesOf(sales, setting);
   const verdicts = mine.map(verdictOf);
   const worst = (fault: Fault): number => Math.max(...verdicts.map((verdict) => verdict[fault]));
@@ -55,8 +68,9 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
   return {
     placement,
     tickets: stock,
-    contender: threshold === null ? recipe : `threshold ${threshold}`,
+    contender: contenderOf(setting),
     threshold,
+    recipe: setting.recipe ?? null,
     sales: mine.length,
     soldMin: Math.min(...verdicts.map(({ confirmed, revoked }) => confirmed - revoked)),
     confirmedEarlyMin: Math.min(...verdicts.map(({ confirmedEarly }) => confirmedEarly)),
@@ -65,6 +79,8 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     revokedMax: worst('revoked'),
     contradictedMax: worst('contradicted'),
     oversoldMax: worst('oversold'),
+    standingBeyondStockMax: worst('standingBeyondStock'),
+    promisedBeyondStockMax: worst('promisedBeyondStock'),
     duplicatesMax: worst('duplicates'),
     lostMax: worst('lost'),
     purchaseAboveP50Ms: medianOf((verdict) => aboveP50(verdict, threshold)),
@@ -74,6 +90,11 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     speedupLow: speedup?.low ?? null,
     speedupHigh: speedup?.high ?? null,
   };
+}
+
+function contenderOf({ threshold, recipe }: Setting): string {
+  if (threshold === null) return recipe ?? 'strong only';
+  return recipe === undefined ? `threshold ${threshold}` : `threshold ${threshold}, ${recipe}`;
 }
 
 function verdictOf({ sale, threshold }: RoundSale): Verdict {
@@ -109,11 +130,16 @@ function estimateOf({ speedup: value, speedupLow: low, speedupHigh: high, sales 
 
 /** The goals, computed from the rows: each fault by its worst single sale. */
 export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
-  const at = (placement: Placement, threshold: number): readonly Row[] =>
-    rows.filter((row) => row.placement === placement && row.threshold === threshold);
+  const at = (placement: Placement, threshold: number, isOwn = true): readonly Row[] =>
+    rows.filter((row) => row.placement === placement && row.threshold === threshold && (row.recipe === null) === isOwn);
   const worst = (fault: `${Fault}Max`, among: readonly Row[]): number => Math.max(...among.map((row) => row[fault]));
   const slowest = (among: readonly Row[]): Estimate => least(among.flatMap(estimateOf));
   const spread = at('spread', 20);
+  const [fixed, shared, sharedSpread] = [
+    at('spread, fixed', 20),
+    at('paper', 20, false),
+    at('spread', 20, false),
+  ] as const;
   const early = Math.min(...spread.map((row) => row.confirmedEarlyMedian / row.tickets));
   return [
     atMost('revoked-at-20', worst('revokedMax', at('paper', 20)), { aim: aims.revokedAt20 }, 'customers'),
@@ -121,10 +147,24 @@ export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
     atMost('revoked-spread', worst('revokedMax', spread), { floor: aims.faults }, 'customers'),
     atMost('contradicted', worst('contradictedMax', rows), { floor: aims.faults }, 'customers'),
     atMost('oversold', worst('oversoldMax', rows), { floor: aims.faults }, 'tickets'),
+    atMost('standing-beyond-stock', worst('standingBeyondStockMax', rows), { floor: aims.faults }, 'customers'),
     atMost('sold-twice', worst('duplicatesMax', rows), { floor: aims.faults }, 'tickets'),
     atMost('lost', worst('lostMax', rows), { floor: aims.faults }, 'tickets'),
     atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),
+    // Told yes too often, and then no: beside the revoked, who are told no for whatever reason.
+    reported('promised-beyond-stock', worst('promisedBeyondStockMax', rows), 'customers'),
+    ...(fixed.length === 0 ? [] : [reported('revoked-spread-fixed', worst('revokedMax', fixed), 'customers')]),
+    // As it was measured before each retailer had a binding of its own.
+    ...(shared.length === 0
+      ? []
+      : [
+          reported('revoked-at-20-shared', worst('revokedMax', shared), 'customers'),
+          reported('purchase-speedup-shared', slowest(shared)),
+        ]),
+    ...(sharedSpread.length === 0
+      ? []
+      : [reported('revoked-spread-shared', worst('revokedMax', sharedSpread), 'customers')]),
   ];
 }

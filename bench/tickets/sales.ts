@@ -5,11 +5,13 @@ import { storeOf } from '../../demo/tickets/stores/open.ts';
 
 /**
  * Where the four retailers stand; the leader of the order is in Ireland. `paper`: as in the paper, which trusts its
- * threshold alone. `spread`: at all three sites, and more must be left than others may have sold.
+ * threshold alone. `spread`: at all three sites, and more must be left than others may have sold. `spread, fixed`: at all
+ * three sites with the paper's trust.
  */
 export const PLACEMENTS = {
   paper: { client: ['frk', 'frk', 'frk', 'frk'], fixed: true },
   spread: { client: ['irl', 'frk', 'vrg', 'frk'], fixed: false },
+  'spread, fixed': { client: ['irl', 'frk', 'vrg', 'frk'], fixed: true },
 } as const satisfies Readonly<Record<string, { readonly client: readonly Site[]; readonly fixed: boolean }>>;
 
 export type Placement = keyof typeof PLACEMENTS;
@@ -21,7 +23,7 @@ export interface Setting {
   readonly placement: Placement;
   readonly stock: number;
   readonly threshold: number | null;
-  /** By other means that the store has for comparison. */
+  /** By other means that the store has for comparison: strong views only, or the same views otherwise connected. */
   readonly recipe?: string;
 }
 
@@ -47,7 +49,8 @@ export async function runSales(options: SalesOptions): Promise<readonly RoundSal
   const open = await storeOf(binding);
   const store = await open({ client, fixed, wan: 'paper' }, progress);
   const sell = async (event: string, { stock, threshold, recipe }: Omit<Setting, 'placement'>): Promise<Sale> => {
-    const shops = recipe === undefined ? store.shops : store.baselines[recipe];
+    const others = { ...store.baselines, ...store.alternatives };
+    const shops = recipe === undefined ? store.shops : others[recipe];
     if (shops === undefined) throw new RangeError(`the ${binding} store has no recipe "${recipe}"`);
     const tickets = await stockUp(shops, event, stock);
     const policy = { threshold: threshold ?? 0, isFixed: fixed };
@@ -62,7 +65,7 @@ export async function runSales(options: SalesOptions): Promise<readonly RoundSal
       progress(`${placement}: sale ${round} of ${rounds}`);
       const first = (round - 1) % settings.length;
       for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
-        const event = `${setting.stock}-${setting.recipe ?? setting.threshold ?? 'strong'}-${round}`;
+        const event = `${setting.stock}-${setting.recipe ?? ''}-${setting.threshold ?? 'strong'}-${round}`;
         sales.push({ ...setting, round, sale: await sell(event, setting) });
       }
     }

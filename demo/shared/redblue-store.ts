@@ -3,6 +3,8 @@ import { createClient, type AnyClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites, type BackendOptions } from './backend.ts';
+import { roundTripMs } from '../../engines/wan.ts';
+import { fromAfar } from './from-afar.ts';
 import type { ChaseStore } from './chase/store.ts';
 import type { DeploymentOptions } from './chase/headless.ts';
 
@@ -16,14 +18,17 @@ export interface RedblueParts {
 /** Starts the sites, connects beside the client and loads the data. */
 export async function openRedblue(
   { service, contract, load }: RedblueParts,
-  { client, wan, placement }: DeploymentOptions,
+  { client, asks = client, wan, placement }: DeploymentOptions,
   progress: (text: string) => void,
 ): Promise<ChaseStore> {
-  progress(`starting three sites (delays: ${wan}), the client beside ${client}`);
+  progress(`starting three sites (delays: ${wan}), the client beside ${client} asks ${asks}`);
   const sites = await startSites({ service, wan, placement });
-  const store = createClient(redblue(contract, { url: sites.siteUrl(client), WebSocket }));
+  const near = sites.siteUrl(asks);
+  const way = asks === client ? undefined : await fromAfar(near, roundTripMs(wan, client, asks));
+  const store = createClient(redblue(contract, { url: way?.url ?? near, WebSocket }));
   const close = async (): Promise<void> => {
     await store.close();
+    await way?.close();
     await sites.close();
   };
   try {

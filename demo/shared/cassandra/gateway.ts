@@ -1,9 +1,8 @@
 /** A gateway beside a coordinator, and the wide area between it and its client. */
 import type { Binding } from 'correctables';
 import { createGateway, listenGateways, type GatewayOptions } from 'correctables/server';
-import { openRoute } from '../../../engines/delay-proxy.ts';
-import { freePorts } from '../../../engines/ports.ts';
 import { roundTripMs } from '../../../engines/wan.ts';
+import { fromAfar } from '../from-afar.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface BesideCoordinator {
@@ -27,16 +26,12 @@ export async function openGateway(options: BesideCoordinator): Promise<OpenedGat
   const { binding, contract, coordinator, client, wan } = options;
   const gateway = createGateway({ site: coordinator, binding, contract });
   const listener = await listenGateways({ sites: { [coordinator]: gateway } });
-  const url = new URL(listener.siteUrl(coordinator));
-  const [listenPort = 0] = await freePorts(1);
-  const oneWayMs = roundTripMs(wan, client, coordinator) / 2;
-  const route = await openRoute({ listenPort, targetPort: Number(url.port), oneWayMs });
-  url.port = String(listenPort);
+  const way = await fromAfar(listener.siteUrl(coordinator), roundTripMs(wan, client, coordinator));
   return {
-    url: url.href,
+    url: way.url,
     async close() {
       await listener.close({ drainMs: 0 });
-      await new Promise((resolve) => route.close(resolve));
+      await way.close();
       await binding.close();
     },
   };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Placement } from '../../../engines/wan.ts';
-import type { Options } from '../options.ts';
+import type { Options, Site } from '../options.ts';
 import type { Application } from './application.ts';
 import { contend, type Contest } from './contend.ts';
 import type { HistoryLine } from './request.ts';
@@ -19,6 +19,8 @@ export interface Deployment {
 
 /** What decides how an application is deployed. */
 export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
+  /** RedBlue: the site that the client asks; its own unless given. */
+  readonly asks?: Site | undefined;
   /** Where the nodes or sites are; `paper` unless given. */
   readonly placement?: Placement | undefined;
   /** A Cassandra cluster to use; unless given, the one that is up, or one for this deployment. */

@@ -22,6 +22,8 @@ export interface Verdict {
   readonly contradicted: number;
   /** Customers told yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
   readonly promisedBeyondStock: number;
+  /** Customers told yes and never told otherwise, beyond the tickets put on sale. */
+  readonly standingBeyondStock: number;
   /** Customers told yes of whose purchase nothing was said afterwards: neither a final view nor a failure. */
   readonly leftHanging: number;
   /** Tickets handed out by final views, beyond those put on sale. */
@@ -81,15 +83,17 @@ export function judge(history: Iterable<unknown>, { threshold = 0 }: { readonly 
   const different = new Set(handedOut);
   const unanswered = all.filter(isUnanswered).length;
   const isSoldOut = all.some(({ final }) => final !== undefined && final['item'] === null);
+  const revoked = yes.filter((customer) => !hasTicket(customer) && !isUnanswered(customer)).length;
   const missing = [...stock].filter((ticket) => !different.has(ticket)).length;
   return {
     tickets: stock.size,
     confirmed: yes.length,
     confirmedEarly: yes.filter(({ told }) => told?.['early'] === true).length,
     heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
-    revoked: yes.filter((customer) => !hasTicket(customer) && !isUnanswered(customer)).length,
+    revoked,
     contradicted: all.filter(isContradicted).length,
     promisedBeyondStock: Math.max(0, yes.length - stock.size),
+    standingBeyondStock: Math.max(0, yes.length - revoked - stock.size),
     leftHanging: yes.filter(({ final, failed }) => final === undefined && failed === undefined).length,
     oversold: Math.max(0, handedOut.length - stock.size),
     duplicates: handedOut.length - different.size,

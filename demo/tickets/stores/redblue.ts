@@ -17,6 +17,7 @@ export const openRedblue: OpenStore = async ({ client, wan, fixed }, progress) =
   return {
     shops,
     baselines: {},
+    alternatives: {},
     async close() {
       await closeShops(shops);
       await backend.close();

@@ -7,8 +7,13 @@ export interface SalesStore {
   readonly shops: readonly Shop[];
   /** The same sale by other means, with strong views only, by name; each once a retailer. */
   readonly baselines: Readonly<Record<string, readonly Shop[]>>;
+  /** The same sale with the same views, otherwise connected, by name; each once a retailer. */
+  readonly alternatives: Readonly<Record<string, readonly Shop[]>>;
   close(): Promise<void>;
 }
+
+/** The alternative where retailers beside one site share a client of the store. */
+export const SHARED = 'one binding a site';
 
 export type StoreOptions = Pick<Options, 'client' | 'wan' | 'fixed'>;
 

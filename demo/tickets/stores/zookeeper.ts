@@ -1,15 +1,17 @@
 /**
  * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
- * otherwise one for this sale. The retailers beside one site share a process and its binding, which thus knows the dequeues
- * of all of them; those at other sites sell through bindings of their own.
+ * otherwise one for this sale. Each retailer has a binding of its own, as each has a session of its own in the vanilla
+ * recipe: none knows the dequeues of the others, wherever they stand. As an alternative those beside one site share one, as
+ * retailers of one process can.
  */
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
+import type { Pace } from 'correctables/operations';
 import { useEnsemble } from '../../../engines/zookeeper/engine.ts';
 import type { Site } from '../options.ts';
 import { PACE } from '../pace.ts';
 import type { Shop } from '../purchase.ts';
-import { closeShops, type OpenStore } from './store.ts';
+import { closeShops, SHARED, type OpenStore } from './store.ts';
 import { vanillaQueue } from './vanilla-queue.ts';
 
 const WAIT_MS = 10_000;
@@ -18,24 +20,36 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
   const { ensemble, stop } = await useEnsemble({ wan }, progress);
   const root = `/ticket-shop-${Date.now()}`;
   const sites = [...new Set(client)];
-  // Alone a binding may take as fast as it can: there is nobody who does not know of it.
-  const pace = fixed || sites.length === 1 ? {} : PACE;
-  const bindings = sites.map((site) => zookeeper({ servers: ensemble.connectString(site), root, ...pace }));
-  const shopAt = new Map<Site, Shop>(sites.map((site, n) => [site, createClient(bindings[n]!)]));
+  const bindingsAt = (places: readonly Site[], path: string): ReturnType<typeof zookeeper>[] =>
+    places.map((site) => {
+      const servers = ensemble.connectString(site);
+      return zookeeper({ servers, root: path, ...paceOf(places.length, fixed) });
+    });
+  const own = bindingsAt(client, root);
+  // Of another root: sellers are counted by it, whether they sell or not.
+  const shared = bindingsAt(sites, `${root}-shared`);
+  const sharedAt = new Map(sites.map((site, n): [Site, Shop] => [site, createClient(shared[n]!)]));
   const vanilla = client.map((site): Shop =>
     createClient(
       vanillaQueue(new ZooKeeper(ensemble.connectString(site), { sessionTimeoutMs: WAIT_MS }), `${root}-vanilla`),
     ),
   );
   for (const site of sites) progress(`retailers beside ${site}: ${ensemble.address(site)}`);
-  await Promise.all(bindings.map((binding) => binding.connected()));
-  const shops = client.map((site) => shopAt.get(site) as Shop);
+  await Promise.all([...own, ...shared].map((binding) => binding.connected()));
+  const shops = own.map((binding): Shop => createClient(binding));
+  const sharing = client.map((site) => sharedAt.get(site) as Shop);
   return {
     shops,
     baselines: { vanilla },
+    alternatives: { [SHARED]: sharing },
     async close() {
-      await closeShops(shops, vanilla);
+      await closeShops(shops, sharing, vanilla);
       await stop();
     },
   };
 };
+
+/** Alone a binding may take as fast as it can: there is nobody who does not know of it. */
+function paceOf(bindings: number, fixed: boolean): Partial<Pace> {
+  return fixed || bindings === 1 ? {} : PACE;
+}

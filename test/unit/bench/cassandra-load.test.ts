@@ -20,6 +20,8 @@ function sample({ system, inFlight, irl, all, round = 0 }: Done): Sample {
     opsPerSec: irl,
     totalOpsPerSec: all,
     clientUsPerOp: 1,
+    coordinatorUsPerOp: system === 'CC2' ? 110 : 100,
+    nodesUsPerOp: 300,
     preliminary: latency,
     final: latency,
   };
@@ -48,15 +50,20 @@ test('peaks: by the medians of the rounds, of each system its own', () => {
   expect(peakOf(SWEEP, 'CC2', 'irl')).toEqual({ inFlight: 128, opsPerSec: 850 });
 });
 
-test('compared: where the quorum reads of the one client peak, and where those of all do', () => {
+test('compared: where either peaks, for the one client and for all', () => {
   expect(comparedAt(SWEEP)).toEqual([64, 128]);
   expect(comparedAt(SWEEP.filter(({ inFlight }) => inFlight === 32))).toEqual([32]);
 });
 
 test('drops: the one client alone and all together, each in the pairs at its own peak, the peaks beside', () => {
   const measured = { workload: 'A', sweep: SWEEP, pairs: PAIRS } as const;
-  expect(dropOf(measured, 'irl')).toMatchObject({ inFlight: 64, drop: 0.1, dropOfPeaks: 0.15, dropVsDriver: 0.25 });
-  expect(dropOf(measured, 'all')).toMatchObject({ inFlight: 128, drop: 0.05, dropOfPeaks: 0.05, peakC2: 2000 });
+  expect(dropOf(measured, 'irl')).toMatchObject({ inFlight: 64, drop: 0.1, dropVsDriver: 0.25 });
+  // Ireland's CC2 at its own peak, 128, beside its C2 at 64.
+  expect(dropOf(measured, 'irl')).toMatchObject({ inFlightCC2: 128, dropOfPeaks: { value: 0.9 } });
+  expect(dropOf(measured, 'irl')).toMatchObject({ dropOfPeaksInSweep: 0.15, coordinatorUsPerOpCC2: 110 });
+
+  expect(dropOf(measured, 'all')).toMatchObject({ inFlight: 128, drop: 0.05, peakC2: 2000 });
+  expect(dropOf(measured, 'all')).toMatchObject({ dropOfPeaks: { value: 0.05, samples: 6 } });
 });
 
 test('bars: one for the client, one for all; both judged', () => {

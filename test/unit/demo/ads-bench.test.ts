@@ -2,14 +2,9 @@
 import { expect, test } from 'vitest';
 import { barsOf } from '../../../bench/ads/bars.ts';
 import type { Verdict } from '../../../bench/harness/bars.ts';
-import {
-  peaksOf,
-  placeOf,
-  planOf,
-  UNLOADED_WORKERS,
-  type Measured,
-  type Setting,
-} from '../../../bench/ads/settings.ts';
+import { placeOf, planOf, UNLOADED_WORKERS, type Measured, type Setting } from '../../../bench/ads/settings.ts';
+import type { Offered } from '../../../bench/ads/offered.ts';
+import { peaksOf } from '../../../bench/ads/peaks.ts';
 import type { Comparison } from '../../../demo/shared/chase/report.ts';
 
 interface Planted {
@@ -36,6 +31,7 @@ function round({ reduction = 0.44, plainOps = 100, speculatedOps = 170, wrong = 
   };
 }
 
+const PAPER: Setting = { placement: 'paper', client: 'irl', asks: 'frk', workload: 'B', workers: UNLOADED_WORKERS };
 const CLOSE: Setting = { placement: 'paper', client: 'frk', workload: 'B', workers: UNLOADED_WORKERS };
 const FAR: Setting = { placement: 'paper', client: 'vrg', workload: 'B', workers: UNLOADED_WORKERS };
 
@@ -47,11 +43,20 @@ function enough(given: readonly Planted[]): Comparison[] {
 }
 
 function measured(setting: Setting, ...rounds: Planted[]): Measured {
-  return { ...setting, rounds: enough(rounds), atPeak: [] };
+  return { ...setting, rounds: enough(rounds), atPeak: [], offered: [] };
 }
 
 function atPeak(setting: Measured, ...rounds: Planted[]): Measured {
   return { ...setting, atPeak: enough(rounds) };
+}
+
+/** Both at the same rate: 20 ms without speculation, 15 with it, 40 and 36 at the 99th percentile. */
+function offer(share: number, wrongDeliveries = 0): Offered {
+  const [baseline, correctable] = [
+    { avgMs: 20, p50Ms: 20, p99Ms: 40 },
+    { avgMs: 15, p50Ms: 15, p99Ms: 36 },
+  ];
+  return { share, perSecond: 100 * share, wrongDeliveries, baseline, correctable };
 }
 
 function bar(name: string, ...settings: Measured[]): { value: number; verdict: Verdict | null } {
@@ -61,14 +66,22 @@ function bar(name: string, ...settings: Measured[]): { value: number; verdict: V
 }
 
 test('bars: a good run → all met', () => {
-  const bars = barsOf('ads', [atPeak(measured(CLOSE, {}, {}, {}), {}), measured(FAR, {}, {}, {})]);
+  const offered: Offered[] = [0.25, 0.5, 0.75].flatMap((share) => enough([{}]).map(() => offer(share)));
+  const paper = { ...atPeak(measured(PAPER, {}, {}, {}), {}), offered };
+  const bars = barsOf('ads', [paper, measured(CLOSE, {}, {}, {}), measured(FAR, {}, {}, {})]);
   expect(bars.map(({ name }) => name)).toEqual([
+    'ads-reduction-vs-possible-paper',
+    'ads-reduction-paper',
+    'gain-of-peaks',
+    'gain-at-peak-of-baseline',
+    'gain-at-peak-of-correctable',
+    'throughput-change',
+    ...[25, 50, 75].flatMap((share) => [`latency-reduction-at-${share}-percent`, `p99-reduction-at-${share}-percent`]),
     'ads-reduction-vs-possible',
     'ads-reduction-colocated',
-    'throughput-change',
     'wrong-deliveries',
   ]);
-  expect(bars.every(({ verdict }) => verdict === 'met')).toBe(true);
+  expect(bars.every(({ verdict }) => verdict === 'met' || verdict === null)).toBe(true);
 });
 
 test('bars: one workload that gains less → it decides, by the median of its rounds', () => {
@@ -91,22 +104,72 @@ test('bars: a client far away gains less → counts against what is possible, no
 
 test('bars: less throughput at the peak of one workload → shown, though there is more of it elsewhere', () => {
   const poor = { plainOps: 1000, speculatedOps: 900 };
-  const loaded = atPeak(measured({ ...CLOSE, workers: 96 }, {}), poor, { plainOps: 1000, speculatedOps: 930 }, poor);
-  const other = atPeak(measured({ ...CLOSE, workload: 'A' }, {}), {});
-  expect(bar('throughput-change', measured(CLOSE, {}), other, loaded)).toEqual({ value: -0.1, verdict: 'missed' });
+  const peak = measured({ ...PAPER, workers: 96 }, { plainOps: 1000, speculatedOps: 1000 });
+  const loaded = atPeak(peak, poor, { plainOps: 1000, speculatedOps: 930 }, poor);
+  const other = atPeak(measured({ ...PAPER, workload: 'A' }, {}), {});
+  expect(bar('throughput-change', measured(PAPER, {}), other, loaded)).toEqual({ value: -0.1, verdict: 'missed' });
+  expect(bar('gain-at-peak-of-correctable', measured(PAPER, {}), other, loaded).value).toBe(-0.1);
 });
 
-test('peaks: of each workload the load where most is done without speculation, by the median', () => {
-  const low = measured(CLOSE, { plainOps: 100 });
-  const peak = measured({ ...CLOSE, workers: 48 }, { plainOps: 900 }, { plainOps: 950 }, { plainOps: 100 });
-  const beyond = measured({ ...CLOSE, workers: 96 }, { plainOps: 2000 }, { plainOps: 800 }, { plainOps: 700 });
-  const other = measured({ ...CLOSE, workload: 'A' }, { plainOps: 50 });
+/** The baseline peaks at 192, speculation at 48; up to 96, as before, the baseline does most at 96. */
+const SWEEP = [
+  measured(PAPER, { plainOps: 100, speculatedOps: 150 }),
+  atPeak(measured({ ...PAPER, workers: 48 }, { plainOps: 700, speculatedOps: 1000 }), {
+    plainOps: 700,
+    speculatedOps: 990,
+  }),
+  atPeak(measured({ ...PAPER, workers: 96 }, { plainOps: 900, speculatedOps: 950 }), {
+    plainOps: 900,
+    speculatedOps: 945,
+  }),
+  atPeak(measured({ ...PAPER, workers: 192 }, { plainOps: 1000, speculatedOps: 900 }), {
+    plainOps: 1000,
+    speculatedOps: 900,
+  }),
+  measured({ ...PAPER, workers: 384 }, { plainOps: 800, speculatedOps: 700 }),
+];
+
+test('bars: each at its own peak, at either peak, and where the sweep used to end', () => {
+  expect(bar('gain-of-peaks', ...SWEEP).value).toBe(-0.01);
+  expect(bar('gain-at-peak-of-baseline', ...SWEEP).value).toBe(-0.1);
+  expect(bar('gain-at-peak-of-correctable', ...SWEEP).value).toBe(0.4143);
+  expect(bar('throughput-change', ...SWEEP).value).toBe(0.05);
+});
+
+test('bars: latency at equal rates → of the workload that gains least; a wrong delivery there counts', () => {
+  const rounds = [1, 2, 3, 4, 5, 6];
+  const good = { ...measured(PAPER, {}), offered: rounds.map(() => offer(0.5)) };
+  const poor = {
+    ...measured({ ...PAPER, workload: 'A' }, {}),
+    offered: rounds.map((n) => offer(0.5, n === 1 ? 1 : 0)),
+  };
+  const slower = poor.offered.map((each) => ({ ...each, correctable: { ...each.correctable, avgMs: 18 } }));
+  const all = [good, { ...poor, offered: slower }];
+  expect(bar('latency-reduction-at-50-percent', ...all)).toEqual({ value: 0.1, verdict: null });
+  expect(bar('p99-reduction-at-50-percent', ...all)).toEqual({ value: 0.1, verdict: null });
+  expect(bar('wrong-deliveries', ...all)).toEqual({ value: 1, verdict: 'missed' });
+});
+
+test('bars: the client in Ireland that asks Frankfurt → the headline, apart from the friendlier place', () => {
+  const all = [measured(PAPER, { reduction: 0.2 }), measured(CLOSE, { reduction: 0.43 })];
+  expect(bar('ads-reduction-paper', ...all).value).toBe(0.2);
+  expect(bar('ads-reduction-colocated', ...all).value).toBe(0.43);
+  expect(bar('ads-reduction-vs-possible-paper', ...all)).toEqual({ value: 0.4444, verdict: 'missed' });
+});
+
+test('peaks: of each workload either’s, and the one up to the old end of the sweep, once each', () => {
+  const other = measured({ ...PAPER, workload: 'A' }, { plainOps: 50 });
   const far = measured({ ...FAR, workers: 96 }, { plainOps: 5000 });
-  expect(peaksOf([low, peak, beyond, other, far])).toEqual([peak, other]);
+  expect(peaksOf([...SWEEP, other, far]).map(({ workload, workers }) => `${workload} ${workers}`)).toEqual([
+    'B 192',
+    'B 48',
+    'B 96',
+    'A 4',
+  ]);
 });
 
 test('bars: a loaded setting → does not count as a latency', () => {
-  const loaded = measured({ ...CLOSE, workers: 96 }, { reduction: -0.2, plainOps: 1000, speculatedOps: 1000 });
+  const loaded = measured({ ...PAPER, workers: 96 }, { reduction: -0.2, plainOps: 1000, speculatedOps: 1000 });
   expect(bar('ads-reduction-colocated', measured(CLOSE, {}), loaded).value).toBe(0.44);
 });
 
@@ -159,9 +222,9 @@ test('plan: Twissandra → its client in Ireland asks Virginia, whose replicas a
   expect([loads('irl') > 2, loads('vrg')]).toEqual([true, 1]);
 });
 
-test('plan: Twissandra on RedBlue → beside Virginia, under all loads', () => {
+test('plan: Twissandra on RedBlue → from Ireland to Virginia under all loads, and beside it', () => {
   const { settings } = planOf(false, { placement: 'twissandra' });
-  expect(new Set(settings.map(({ client }) => client))).toEqual(new Set(['vrg']));
+  expect(new Set(settings.map((setting) => placeOf(setting)))).toEqual(new Set(['irl, asks vrg', 'vrg']));
   const close = measured({ ...CLOSE, placement: 'twissandra', client: 'vrg' }, { reduction: 0.4 });
   expect(bar('ads-reduction-colocated', close)).toEqual({ value: 0.4, verdict: 'met' });
 });

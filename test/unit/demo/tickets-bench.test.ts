@@ -62,11 +62,13 @@ test('bars: clean sales → all met, the speed-up from the same round', () => {
     'revoked-spread': [0, 'met'],
     contradicted: [0, 'met'],
     oversold: [0, 'met'],
+    'standing-beyond-stock': [0, 'met'],
     'sold-twice': [0, 'met'],
     lost: [0, 'met'],
     'purchase-speedup': [10, 'met'],
     'purchase-speedup-spread': [4, null],
     'early-spread': [1, null],
+    'promised-beyond-stock': [0, null],
   });
 });
 
@@ -102,5 +104,49 @@ test('bars: purchases as slow as the baseline → the speed-up is missed', () =>
   ];
   expect(bars([...slow, ...clean.filter(({ placement }) => placement === 'spread')])).toMatchObject({
     'purchase-speedup': [1, 'missed'],
+  });
+});
+
+test('bars: told yes beyond the stock, then no → promised beyond it, revoked, and nothing oversold', () => {
+  const tooMany = [...sold(2), { final: null, toldMs: 2 }, { final: null, toldMs: 2 }];
+  expect(bars(oneMoreRound(sold(20), sold(2), tooMany))).toMatchObject({
+    'promised-beyond-stock': [2, null],
+    'revoked-at-20': [2, 'missed'],
+    'standing-beyond-stock': [0, 'met'],
+    oversold: [0, 'met'],
+  });
+});
+
+test('bars: told yes beyond the stock and never told otherwise → standing, missed, though nobody was revoked', () => {
+  const hanging = oneMoreRound(sold(20), sold(2), [...sold(2), { final: null, toldMs: 2 }]);
+  const { sale: last, ...rest } = hanging.at(-1) as RoundSale;
+  const history = last.history.filter((line) => !(line.kind === 'final' && line.item === null));
+  expect(bars([...hanging.slice(0, -1), { ...rest, sale: { ...last, history } }])).toMatchObject({
+    'standing-beyond-stock': [1, 'missed'],
+    'promised-beyond-stock': [1, null],
+    'revoked-at-20': [0, 'met'],
+    oversold: [0, 'met'],
+  });
+});
+
+test('bars: retailers who trust their threshold at three sites, and those who share a binding → reported apart', () => {
+  const revoked = [...sold(2), { final: null, toldMs: 2 }];
+  const trusting = { ...sale(20, 1, revoked), placement: 'spread, fixed' } as const;
+  const sharing = { ...sale(20, 1, sold(1)), recipe: 'one binding a site' };
+  const all = [...clean, trusting, { ...sale(null, 1, sold(20)), placement: 'spread, fixed' as const }, sharing];
+  const settings = [
+    ...[null, 0, 20].map((threshold) => ({ placement: PAPER, stock: STOCK, threshold })),
+    { placement: PAPER, stock: STOCK, threshold: 20, recipe: 'one binding a site' },
+    ...SPREAD.map(([placement, threshold]) => ({ placement, stock: STOCK, threshold })),
+    { placement: 'spread, fixed' as const, stock: STOCK, threshold: 20 },
+  ];
+  const found = barsOf(settings.map((setting) => rowOf(setting, all)));
+  expect(Object.fromEntries(found.map(({ name, value }) => [name, value]))).toMatchObject({
+    'revoked-at-20': 0,
+    'revoked-spread': 0,
+    'revoked-spread-fixed': 1,
+    'revoked-at-20-shared': 0,
+    'purchase-speedup': 10,
+    'purchase-speedup-shared': 20,
   });
 });

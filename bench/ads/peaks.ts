@@ -1,0 +1,35 @@
+/** Where a workload peaks: with speculation, without, and as it was looked for before. */
+import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
+import { median } from '../harness/statistics.ts';
+import { isSwept, type Measured } from './settings.ts';
+
+/** The sweep used to end here, where the baseline often does more still. */
+export const WORKERS_BEFORE = 96;
+
+/** Of the settings of one workload the load where most is done, by the median of the rounds. */
+export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, workersMax = Infinity): Each {
+  const [first, ...others] = swept.filter(({ workers }) => workers <= workersMax);
+  if (first === undefined) throw new RangeError('no load was measured');
+  return others.reduce((most, each) => (opsPerSec(each, way) > opsPerSec(most, way) ? each : most), first);
+}
+
+/** The sweeps of the workloads, one after the other. */
+export function sweepsOf<Each extends Measured>(measured: readonly Each[]): Each[][] {
+  const swept = measured.filter((each) => isSwept(each) && each.rounds.length > 0);
+  return [...new Set(swept.map(({ workload }) => workload))].map((workload) =>
+    swept.filter((each) => each.workload === workload),
+  );
+}
+
+/** The settings to compare longer: of each workload either's peak, and the one that counted before. */
+export function peaksOf<Each extends Measured>(measured: readonly Each[]): Each[] {
+  const peaks = sweepsOf(measured).flatMap((swept) => [
+    ...WAYS.map((way) => peakOf(swept, way)),
+    peakOf(swept, 'baseline', WORKERS_BEFORE),
+  ]);
+  return [...new Set(peaks)];
+}
+
+function opsPerSec({ rounds }: Measured, way: Way): number {
+  return median(rounds.map((round) => round[way].opsPerSec));
+}
