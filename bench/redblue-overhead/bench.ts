@@ -6,11 +6,11 @@
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
-import type { Target, Workload } from '../load/messages.ts';
+import type { Target } from '../load/messages.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
-import { AIM, barsOf, type Name, WORKLOADS } from './bars.ts';
+import { AIM, barsOf, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
 
 const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
@@ -21,10 +21,9 @@ const TARGETS = {
   'one site, tuned': { kind: 'redblue', sites: 1, durable: false, tuned: true },
   'plain, tuned': { kind: 'plain', batched: false, tuned: true },
 } as const satisfies Record<Name, Target>;
-const NAMES = Object.keys(TARGETS) as Name[];
 
 const WINDOW = 64;
-const FULL: Extent = { starts: 6, rounds: 2, warmUps: 4 };
+const FULL: Extent = { starts: 6, rounds: 2, warmUps: 3 };
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',
@@ -34,15 +33,15 @@ export const redblueOverhead: Bench = {
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const extent = quick ? QUICK : FULL;
-  const durationMs = quick ? 300 : 500;
-  const plans = WORKLOADS.map((workload) => ({ workload, window: WINDOW, durationMs, names: NAMES }));
+  const durationMs = quick ? 300 : 400;
+  const plans = WORKLOADS.map((workload) => ({ workload, window: WINDOW, durationMs, names: NAMES_OF[workload] }));
   const warmUp = { workload: 'mix', window: WINDOW, durationMs } as const;
   const measured = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
   const samples = new Map(WORKLOADS.map((workload, index) => [workload, measured[index] as Samples<Name>]));
   return {
     rounds: extent.starts * extent.rounds,
     rows: [...samples].flatMap(([workload, of]) =>
-      NAMES.map((name) => ({ workload, contender: name, ...rowOf(of.get(name) ?? []) })),
+      [...of].map(([contender, list]) => ({ workload, contender, ...rowOf(list) })),
     ),
     bars: barsOf(samples),
     samples: Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)])),

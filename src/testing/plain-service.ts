@@ -47,8 +47,8 @@ export interface PlainServiceOptions {
   /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
   readonly onAlarm?: OnAlarm;
   /**
-   * Whether what comes in one turn shares one reading of the clock and one write to the log, as at a site. Default: false,
-   * each operation by itself.
+   * Whether what comes in one turn shares one reading of the clock and one write to the log, and is answered together, as
+   * at a site. Default: false, each operation by itself.
    */
   readonly batched?: boolean;
 }
@@ -84,6 +84,13 @@ interface Waiting {
   readonly answer: Answer;
 }
 
+/** A read that was executed, and is still to be answered. */
+interface Read {
+  readonly submitter: Submitter;
+  readonly wants: SubmissionRequest['wants'];
+  readonly answer: Answer;
+}
+
 class PlainSite implements SubmissionPort {
   readonly contract: SubmissionPort['contract'];
   readonly site = SITE;
@@ -97,7 +104,8 @@ class PlainSite implements SubmissionPort {
   /** Answers, for whoever asks again. */
   readonly #answers = new IdTable<Answer>();
   readonly #isBatched: boolean;
-  /** Entries of the turn under way, and its time; none where each operation stands by itself. */
+  /** Reads and entries of the turn under way, and its time; none where each operation stands by itself. */
+  #read: Read[] = [];
   #gathered: object[] = [];
   #turnMs: number | undefined;
   #synced = 0;
@@ -152,9 +160,9 @@ class PlainSite implements SubmissionPort {
     const now = this.#nowMs();
     const input = { token: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
-      const answer = this.#state.read(input);
-      if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
-      if (wants.strong) tell(submitter, 'strong', answer);
+      const read = { submitter, wants, answer: this.#state.read(input) };
+      if (this.#isBatched) this.#read.push(read);
+      else tellRead(read);
       return;
     }
     const { choice, reply, refusal } = this.#state.run(input);
@@ -189,6 +197,9 @@ class PlainSite implements SubmissionPort {
 
   #endTurn(): void {
     this.#turnMs = undefined;
+    const reads = this.#read;
+    if (reads.length > 0) this.#read = [];
+    for (const read of reads) tellRead(read);
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
@@ -210,6 +221,11 @@ class PlainSite implements SubmissionPort {
       submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     }
   }
+}
+
+function tellRead({ submitter, wants, answer }: Read): void {
+  if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
+  if (wants.strong) tell(submitter, 'strong', answer);
 }
 
 function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer, isLast = stage === 'strong'): void {
