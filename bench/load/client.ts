@@ -55,7 +55,13 @@ async function openDay(): Promise<Record<Workload, Submit>> {
   const deposit: Submit = (n) => call('deposit', account(n), 5);
   const read: Submit = (n) => call('balance', account(n));
   for (let n = 0; n < KEYS; n += 1) await call('deposit', account(n), 1_000_000_000);
-  return { set: (n) => call('set', account(n), VALUE), deposit, withdraw, read, mix: mixOf({ read, deposit, withdraw }) };
+  return {
+    set: (n) => call('set', account(n), VALUE),
+    deposit,
+    withdraw,
+    read,
+    mix: mixOf({ read, deposit, withdraw }),
+  };
 }
 
 async function openRedis(): Promise<Record<Workload, Submit>> {

@@ -28,7 +28,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     const samples = new Map<number, Samples>();
     for (const window of WINDOWS) {
       const told = (text: string): void => progress(`window ${window}: ${text}`);
-      samples.set(window, await measureWindow(pairs, window, { rounds, roundsMax: quick ? 3 : 24, durationMs, progress: told }));
+      samples.set(
+        window,
+        await measureWindow(pairs, window, { rounds, roundsMax: quick ? 3 : 24, durationMs, progress: told }),
+      );
     }
     progress('share of validation in the server');
     const profile = await (pairs.get('gateway') as Pair).profile(AIMED, quick ? 500 : 3000);

@@ -48,7 +48,7 @@ function isEqual(how: Mode): boolean {
 }
 
 /**
- * The rows of one tick in one frame: numbers that come back, and arguments that do not, each part filled up to the size
+ * The rows of one tick in one frame: numbers that come back, and keys that do not, each part filled up to the size
  * that so many operations are to take.
  */
 function equalTo(
@@ -69,7 +69,8 @@ function equalTo(
   };
   return (fields) => {
     const number = ++id;
-    rest.push(fields[3]);
+    // The key alone: with all arguments a frame would be too large already where much of it comes back.
+    rest.push(fields[4]);
     if (back.push([number, 1]) === 1) setImmediate(flush);
     return new Promise((resolve) => pending.set(number, resolve));
   };

@@ -34,8 +34,7 @@ async function serveEcho(how: Mode): Promise<string> {
     if (how === 'echo-cork') corked(socket);
     else if (how === 'echo-equal' || how === 'echo-equal-views') {
       socket.on('message', (data: Buffer) => socket.send(firstOf(data)));
-    }
-    else socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+    } else socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
   });
   await new Promise((resolve) => server.once('listening', resolve));
   return `ws://127.0.0.1:${(server.address() as { port: number }).port}`;

@@ -118,7 +118,11 @@ class PlainSite implements SubmissionPort {
     this.#storage = storage;
     this.#isBatched = options.batched ?? false;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);
-    this.#state = new SiteState(service, 1, { elapsedMs: this.#isBatched ? elapsedMs : () => performance.now(), name: SITE_NAME, onThrown });
+    this.#state = new SiteState(service, 1, {
+      elapsedMs: this.#isBatched ? elapsedMs : () => performance.now(),
+      name: SITE_NAME,
+      onThrown,
+    });
     this.#invariants = checkInvariants ? invariantObserver(service, SITE_NAME, onAlarm) : undefined;
     const places = { local: 0, red: 0 };
     const sections = { store: this.#state.store };
