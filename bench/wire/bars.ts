@@ -30,8 +30,8 @@ export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
 
 /** Who is held to whom, by the views that are asked for. */
 const PAIRS = [
-  { name: 'one-view', of: 'gateway', to: 'echo-equal' },
-  { name: 'both-views', of: 'gateway-views', to: 'echo-equal-views' },
+  { name: 'one-view', views: 'one view', of: 'gateway', to: 'echo-equal' },
+  { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },
 ] as const;
 
 /** By window; `validationShare`: of the server's busy time. */
@@ -69,8 +69,8 @@ export function rangesOf(samples: Samples): Range[] {
     return { label, median: rounded(median), min: rounded(min), max: rounded(max), ...rest };
   };
   return [
-    ...PAIRS.map(({ name, of, to }) => range(`time ÷ equal echo, ${name}`, of, to, 'usPerOp', TIME_AIM)),
-    ...PAIRS.map(({ name, of, to }) => range(`rate ÷ equal echo, ${name}`, of, to, 'opsPerSecond')),
+    ...PAIRS.map(({ views, of, to }) => range(`time ÷ equal echo, ${views}`, of, to, 'usPerOp', TIME_AIM)),
+    ...PAIRS.map(({ views, of, to }) => range(`rate ÷ equal echo, ${views}`, of, to, 'opsPerSecond')),
     ...(Object.keys(RATE_AIMS) as (keyof typeof RATE_AIMS)[]).map((echo) =>
       range(`rate ÷ ${echo}`, 'gateway', echo, 'opsPerSecond', RATE_AIMS[echo]),
     ),

@@ -201,12 +201,9 @@ export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDeta
 /** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
 export const LOOK_AFTER_MS = 20;
 
-/**
- * Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. Who asks for many
- * at once reads the clock once.
- */
-export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0, nowMs = performance.now()): boolean {
-  return nowMs - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
+/** Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. */
+export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
+  return performance.now() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
 }
 
 /** In milliseconds. */

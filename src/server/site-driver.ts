@@ -1,7 +1,7 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { isLetGo } from '../correctable/binding.ts';
+import { LOOK_AFTER_MS } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
@@ -275,7 +275,7 @@ export class SiteDriver implements SubmissionPort {
   #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#submitterOf(token, last);
     if (submitter === undefined) return;
-    if (submitter.effect === 'read' && isLetGo(submitter, submitter.submittedAtMs, nowMs)) return;
+    if (submitter.effect === 'read' && isLate(submitter, nowMs) && submitter.signal.aborted) return;
     submitter.view(stage, reply, seen);
   }
 
@@ -336,6 +336,11 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
+}
+
+/** Whether it took so long that to look at its signal costs little beside (`isLetGo`). */
+function isLate({ submittedAtMs = 0 }: Submitter, nowMs: number): boolean {
+  return nowMs - submittedAtMs > LOOK_AFTER_MS;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {
