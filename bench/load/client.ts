@@ -1,5 +1,6 @@
 /** A client process under load. */
 import { closedLoop, openLoop, type Submit } from './loops.ts';
+import { DAY_PATH } from './day-protocol.ts';
 import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 
 const KEYS = 1000;
@@ -11,13 +12,18 @@ const MIX = { read: 80, deposit: 95 } as const;
 const tell = (message: unknown): void => void process.send?.(message);
 
 const [, , url] = process.argv as [string, string, string];
-const submits = url.startsWith('redis:') ? await openRedis() : await openStore();
+const submits = await opened();
 tell({ ready: true });
 process.on('message', (order: ClientOrder) => void measure(order).then(tell));
 process.on('disconnect', () => process.exit());
 
 // Each loads what it needs and nothing else: `ioredis` derives a class from `String`, and from then on V8 looks up the
 // methods of every string anew, which took our client a sixth more processor time.
+
+function opened(): Promise<Record<Workload, Submit>> {
+  if (url.startsWith('redis:')) return openRedis();
+  return url.endsWith(DAY_PATH) ? openDay() : openStore();
+}
 
 async function openStore(): Promise<Record<Workload, Submit>> {
   const { createClient } = await import('correctables');
@@ -37,7 +43,24 @@ async function openStore(): Promise<Record<Workload, Submit>> {
     deposit,
     withdraw,
     read,
-    mix: (n) => (n % 100 < MIX.read ? read : n % 100 < MIX.deposit ? deposit : withdraw)(n),
+    mix: mixOf({ read, deposit, withdraw }),
+  };
+}
+
+async function openDay(): Promise<Record<Workload, Submit>> {
+  const { connectDay } = await import('./day-client.ts');
+  const call = await connectDay(url);
+  const account = (n: number): string => keys[n % KEYS] as string;
+  const withdraw: Submit = (n) => call('withdraw', account(n), 1);
+  const deposit: Submit = (n) => call('deposit', account(n), 5);
+  const read: Submit = (n) => call('balance', account(n));
+  for (let n = 0; n < KEYS; n += 1) await call('deposit', account(n), 1_000_000_000);
+  return {
+    set: (n) => call('set', account(n), VALUE),
+    deposit,
+    withdraw,
+    read,
+    mix: mixOf({ read, deposit, withdraw }),
   };
 }
 
@@ -47,6 +70,10 @@ async function openRedis(): Promise<Record<Workload, Submit>> {
   const key = (n: number): string => keys[n % KEYS] as string;
   const set: Submit = (n) => redis.set(key(n), VALUE);
   return { set, deposit: set, withdraw: set, mix: set, read: (n) => redis.get(key(n)) };
+}
+
+function mixOf({ read, deposit, withdraw }: Record<'read' | 'deposit' | 'withdraw', Submit>): Submit {
+  return (n) => (n % 100 < MIX.read ? read : n % 100 < MIX.deposit ? deposit : withdraw)(n);
 }
 
 async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {

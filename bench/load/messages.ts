@@ -10,8 +10,13 @@ export type Target =
       /** Started with what the operating guide recommends to sites with processors to spare. */
       readonly tuned?: true;
     }
-  /** The same gateway, service and log with replication and certification off; tuned. */
-  | { readonly kind: 'plain' }
+  /**
+   * The same gateway, service and log with replication and certification off. `batched`: what comes in one turn shares a
+   * reading of the clock and a write, as at a site.
+   */
+  | { readonly kind: 'plain'; readonly batched: boolean; readonly tuned?: true }
+  /** What a good engineer would write in a day: `ws`, a `Map`, MessagePack, and a log that is written once a turn. */
+  | { readonly kind: 'day'; readonly durable: boolean }
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 

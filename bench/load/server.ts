@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createGateway, listenGateways, serve } from 'correctables/server';
 import { plainService } from 'correctables/testing';
 import type { Target } from './messages.ts';
+import { serveDay } from './day-server.ts';
 import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
@@ -21,9 +22,10 @@ process.on('disconnect', () => process.exit());
 
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
-    const gateway = createGateway({ binding: plainService(service), contract: load });
-    return (await listenGateways({ sites: { a: gateway }, idlePollUs: IDLE_POLL_US })).siteUrl('a');
+    const gateway = createGateway({ binding: plainService(service, { batched: target.batched }), contract: load });
+    return (await listenGateways({ sites: { a: gateway }, idlePollUs: target.tuned ? IDLE_POLL_US : 0 })).siteUrl('a');
   }
+  if (target.kind === 'day') return serveDay(target.durable ? join(await freshFolder(), 'log') : undefined);
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
   const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
   const server = await serve({

@@ -2,9 +2,9 @@
 import { createClient } from 'correctables';
 import { remote } from 'correctables/bindings/remote';
 import { put } from 'correctables/operations';
-import { WebSocket } from 'ws';
+import { counted, CountedSocket } from './counted-socket.ts';
 import { openEcho } from './echo.ts';
-import { cpuUsedUs, type ClientOrder, type ClientReport, type Mode } from './messages.ts';
+import { cpuUsedUs, type BytesPerOp, type ClientOrder, type ClientReport, type Mode } from './messages.ts';
 
 const KEYS = 1000;
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
@@ -13,17 +13,20 @@ const VALUE = '0123456789abcdef';
 
 type Submit = (n: number) => PromiseLike<unknown>;
 
+/** Of the present run. */
+let carried: BytesPerOp | undefined;
+
 const tell = (message: unknown): void => void process.send?.(message);
 
 const [, , mode, url] = process.argv as [string, string, Mode, string];
 const submit = mode.startsWith('gateway') ? await openGateway() : await openEchoing();
 tell({ ready: true });
-process.on('message', ({ run }: ClientOrder) => void measure(run.window, run.durationMs).then(tell));
+process.on('message', ({ run }: ClientOrder) => void measure(run).then(tell));
 process.on('disconnect', () => process.exit());
 
 /** One put a call: a Correctable, awaited for its final view. */
 async function openGateway(): Promise<Submit> {
-  const binding = remote({ url, levels: ['weak', 'strong'], WebSocket });
+  const binding = remote({ url, levels: ['weak', 'strong'], WebSocket: CountedSocket });
   await binding.ready;
   const store = createClient(binding);
   if (mode === 'gateway-views') return (n) => store.invoke(put(keys[n % KEYS] as string, VALUE));
@@ -31,15 +34,19 @@ async function openGateway(): Promise<Submit> {
 }
 
 async function openEchoing(): Promise<Submit> {
-  const send = await openEcho(url, mode);
+  const send = await openEcho(url, mode, () => carried);
   return (n) => send(['put', 'update', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
 }
 
-async function measure(window: number, durationMs: number): Promise<ClientReport> {
+async function measure({ window, durationMs, bytes }: ClientOrder['run']): Promise<ClientReport> {
+  carried = bytes;
+  const { sent, received } = counted;
   const cpuFrom = cpuUsedUs();
   const from = performance.now();
   const operations = await drive(window, durationMs);
-  return { operations, elapsedMs: performance.now() - from, cpuUs: cpuUsedUs() - cpuFrom };
+  const [elapsedMs, cpuUs] = [performance.now() - from, cpuUsedUs() - cpuFrom];
+  const perOp = { sent: (counted.sent - sent) / operations, received: (counted.received - received) / operations };
+  return { operations, elapsedMs, cpuUs, bytes: perOp };
 }
 
 async function drive(window: number, durationMs: number): Promise<number> {

@@ -1,10 +1,28 @@
 /** What the benchmark asks of its processes, and what they answer. */
 
-/** How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back what it gets. */
-export type Mode = 'gateway' | 'gateway-views' | 'echo-plain' | 'echo-cork' | 'echo-array';
+/**
+ * How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back what it gets, the
+ * last two of them as many bytes each way as the gateway's client sends and gets, with one view or with both.
+ */
+export type Mode =
+  | 'gateway'
+  | 'gateway-views'
+  | 'echo-plain'
+  | 'echo-cork'
+  | 'echo-array'
+  | 'echo-equal'
+  | 'echo-equal-views';
 
-/** To a client process. */
-export type ClientOrder = { readonly run: { readonly window: number; readonly durationMs: number } };
+/** What an operation takes on the wire, in bytes of frames without their headers. */
+export interface BytesPerOp {
+  readonly sent: number;
+  readonly received: number;
+}
+
+/** To a client process; `bytes`: what an operation is to take, where the contender carries as much as another one. */
+export type ClientOrder = {
+  readonly run: { readonly window: number; readonly durationMs: number; readonly bytes?: BytesPerOp | undefined };
+};
 
 /** To a server process: `cpu` asks for the time used so far, `profile` for a profile until the next one. */
 export type ServerOrder = 'cpu' | 'profile' | 'profiled';
@@ -15,6 +33,7 @@ export interface ClientReport {
   readonly elapsedMs: number;
   /** Processor time of the client during the run, in microseconds. */
   readonly cpuUs: number;
+  readonly bytes: BytesPerOp;
 }
 
 /** Share of the server's busy time, by what it was spent on. */

@@ -1,12 +1,12 @@
 /** Starts a server and a client process for one contender and talks to them. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ClientReport, Mode, ProfileReport } from './messages.ts';
+import type { BytesPerOp, ClientReport, Mode, ProfileReport } from './messages.ts';
 
 /** One contender, alive: an idle one waits and uses no processor time. */
 export interface Pair {
-  /** Warms up for a quarter of the time, then measures. */
-  run(window: number, durationMs: number): Promise<Measured>;
+  /** Warms up for a quarter of the time, then measures; `bytes`: what an operation is to take. */
+  run(window: number, durationMs: number, bytes?: BytesPerOp): Promise<Measured>;
   /** Runs under the profiler, whose own cost is why the figures of that run are thrown away. */
   profile(window: number, durationMs: number): Promise<ProfileReport>;
   stop(): void;
@@ -17,6 +17,10 @@ export interface Measured {
   readonly opsPerSecond: number;
   readonly clientUsPerOp: number;
   readonly serverUsPerOp: number;
+  /** Of both processes. */
+  readonly usPerOp: number;
+  readonly bytesSentPerOp: number;
+  readonly bytesReceivedPerOp: number;
 }
 
 /** Starts the two processes. */
@@ -31,15 +35,20 @@ export async function startPair(mode: Mode): Promise<Pair> {
     return (await answered) as T;
   };
   return {
-    async run(window, durationMs) {
-      await ask<ClientReport>(client, { run: { window, durationMs: durationMs / 4 } });
+    async run(window, durationMs, bytes) {
+      await ask<ClientReport>(client, { run: { window, durationMs: durationMs / 4, bytes } });
       const before = await ask<{ cpuUs: number }>(server, 'cpu');
-      const measured = await ask<ClientReport>(client, { run: { window, durationMs } });
+      const measured = await ask<ClientReport>(client, { run: { window, durationMs, bytes } });
       const after = await ask<{ cpuUs: number }>(server, 'cpu');
+      const clientUsPerOp = measured.cpuUs / measured.operations;
+      const serverUsPerOp = (after.cpuUs - before.cpuUs) / measured.operations;
       return {
         opsPerSecond: (measured.operations / measured.elapsedMs) * 1000,
-        clientUsPerOp: measured.cpuUs / measured.operations,
-        serverUsPerOp: (after.cpuUs - before.cpuUs) / measured.operations,
+        clientUsPerOp,
+        serverUsPerOp,
+        usPerOp: clientUsPerOp + serverUsPerOp,
+        bytesSentPerOp: measured.bytes.sent,
+        bytesReceivedPerOp: measured.bytes.received,
       };
     },
     async profile(window, durationMs) {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { createGateway, listenGateways } from 'correctables/server';
 import { memory } from 'correctables/bindings/memory';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { firstOf } from './echo-halves.ts';
 import { cpuUsedUs, type Mode, type ServerOrder } from './messages.ts';
 import { startProfile, type RunningProfile } from './profile.ts';
 
@@ -31,7 +32,9 @@ async function serveEcho(how: Mode): Promise<string> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   server.on('connection', (socket) => {
     if (how === 'echo-cork') corked(socket);
-    else socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+    else if (how === 'echo-equal' || how === 'echo-equal-views') {
+      socket.on('message', (data: Buffer) => socket.send(firstOf(data)));
+    } else socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
   });
   await new Promise((resolve) => server.once('listening', resolve));
   return `ws://127.0.0.1:${(server.address() as { port: number }).port}`;

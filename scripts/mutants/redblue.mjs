@@ -6,6 +6,14 @@ const REDBLUE = 'src/server/redblue';
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const REDBLUE_MUTANTS = [
   {
+    name: 'an operation is taken for one of another client whose name is as long',
+    rule: 'exactly-once',
+    file: `${REDBLUE}/operation-id.ts`,
+    line: 'if (end !== last.client.length || !id.startsWith(last.client)) last.client = id.slice(0, end);',
+    replacement: 'if (end !== last.client.length) last.client = id.slice(0, end);',
+    command: unit('redblue/operation-id.test.ts'),
+  },
+  {
     name: 'trimming forgets later writes',
     rule: 'redblue R2',
     file: `${REDBLUE}/certifier.ts`,

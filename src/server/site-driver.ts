@@ -1,7 +1,7 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { isLetGo } from '../correctable/binding.ts';
+import { LOOK_AFTER_MS } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { ContractInfo } from '../protocol/contract.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
@@ -231,19 +231,22 @@ export class SiteDriver implements SubmissionPort {
   #act(): void {
     // After a pause another process may have the data: nothing more is told then.
     if (this.#closed || !this.#options.storage.isHeld()) return;
-    for (const output of this.#machine.takeOutputs()) this.#do(output);
+    const outputs = this.#machine.takeOutputs();
+    // One reading of the clock for all that is told now.
+    const nowMs = outputs.length > 0 ? performance.now() : 0;
+    for (const output of outputs) this.#do(output, nowMs);
     this.#tickWhileBusy();
     this.#wakeInTime();
   }
 
-  #do(output: SiteOutput): void {
+  #do(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
         return this.#options.send(output.to, output.message);
       case 'store':
         return this.#append(output.log, output.entries);
       case 'view':
-        return this.#tell(output);
+        return this.#tell(output, nowMs);
       case 'failed':
         return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
     }
@@ -269,10 +272,10 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /** A read that took its time is told to nobody who has left. */
-  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>): void {
+  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#submitterOf(token, last);
     if (submitter === undefined) return;
-    if (submitter.effect === 'read' && isLetGo(submitter, submitter.submittedAtMs)) return;
+    if (submitter.effect === 'read' && isLate(submitter, nowMs) && submitter.signal.aborted) return;
     submitter.view(stage, reply, seen);
   }
 
@@ -333,6 +336,11 @@ export class SiteDriver implements SubmissionPort {
     // Links keep the process alive while something is in flight; a tick only mends.
     this.#ticker.unref();
   }
+}
+
+/** Whether it took so long that to look at its signal costs little beside (`isLetGo`). */
+function isLate({ submittedAtMs = 0 }: Submitter, nowMs: number): boolean {
+  return nowMs - submittedAtMs > LOOK_AFTER_MS;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

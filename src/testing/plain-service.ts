@@ -30,6 +30,9 @@ import { requireService } from './require-service.ts';
 const SITE = 0;
 const SITE_NAME = 'plain';
 
+/** What is global is looked up anew at each call. */
+const clock = performance;
+
 const NO_TOKENS: SessionTokens = {
   seal: () => '',
   open: () => {
@@ -43,11 +46,16 @@ export interface PlainServiceOptions {
   readonly checkInvariants?: boolean;
   /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
   readonly onAlarm?: OnAlarm;
+  /**
+   * Whether what comes in one turn shares one reading of the clock and one write to the log, and is answered together, as
+   * at a site. Default: false, each operation by itself.
+   */
+  readonly batched?: boolean;
 }
 
 const CALL = 'plainService(service, { onAlarm })';
 
-const OPTIONS: NamesOf<PlainServiceOptions> = { checkInvariants: true, onAlarm: true };
+const OPTIONS: NamesOf<PlainServiceOptions> = { checkInvariants: true, onAlarm: true, batched: true };
 
 /**
  * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
@@ -63,13 +71,23 @@ export function plainService(service: Service, options: PlainServiceOptions = {}
   requireService(service, CALL);
   checkNamed(options, { call: CALL }, OPTIONS);
   checkKinds(options, 'boolean', 'checkInvariants');
+  checkKinds(options, 'boolean', 'batched');
   checkKinds(options, 'function', 'onAlarm');
   return new SiteBinding(SITE_NAME, new PlainSite(service, new VolatileStorage(Date.now()), options));
 }
 
+const elapsedMs = (): number => clock.now();
+
 interface Waiting {
   /** `undefined` for one that has been told already that its end is not known. */
   submitter: Submitter | undefined;
+  readonly answer: Answer;
+}
+
+/** A read that was executed, and is still to be answered. */
+interface Read {
+  readonly submitter: Submitter;
+  readonly wants: SubmissionRequest['wants'];
   readonly answer: Answer;
 }
 
@@ -85,6 +103,11 @@ class PlainSite implements SubmissionPort {
   readonly #waiting = new Fifo<Waiting>();
   /** Answers, for whoever asks again. */
   readonly #answers = new IdTable<Answer>();
+  readonly #isBatched: boolean;
+  /** Reads and entries of the turn under way, and its time; none where each operation stands by itself. */
+  #read: Read[] = [];
+  #gathered: object[] = [];
+  #turnMs: number | undefined;
   #synced = 0;
   #operations = 0;
 
@@ -93,8 +116,13 @@ class PlainSite implements SubmissionPort {
     const onAlarm = guardedAlarm(options.onAlarm ?? warn);
     this.contract = service.contract;
     this.#storage = storage;
+    this.#isBatched = options.batched ?? false;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);
-    this.#state = new SiteState(service, 1, { elapsedMs: () => performance.now(), name: SITE_NAME, onThrown });
+    this.#state = new SiteState(service, 1, {
+      elapsedMs: this.#isBatched ? elapsedMs : () => performance.now(),
+      name: SITE_NAME,
+      onThrown,
+    });
     this.#invariants = checkInvariants ? invariantObserver(service, SITE_NAME, onAlarm) : undefined;
     const places = { local: 0, red: 0 };
     const sections = { store: this.#state.store };
@@ -126,16 +154,19 @@ class PlainSite implements SubmissionPort {
     const known = origin === undefined ? undefined : this.#answers.get(origin.id);
     if (known === EXPIRED) return submitter.failed(expiredError(), undefined);
     // It was applied before whatever is synced next, so its answer stands behind that.
-    if (known !== undefined) return this.#answerOnceSynced({ submitter, answer: known }, { kind: 'again' });
+    if (known !== undefined) {
+      this.#nowMs();
+      return this.#answerOnceSynced({ submitter, answer: known }, { kind: 'again' });
+    }
     this.#operations += 1;
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const now = Date.now();
+    const now = this.#nowMs();
     const input = { token: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
-      const answer = this.#state.read(input);
-      if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
-      if (wants.strong) tell(submitter, 'strong', answer);
+      const read = { submitter, wants, answer: this.#state.read(input) };
+      if (this.#isBatched) this.#read.push(read);
+      else tellRead(read);
       return;
     }
     const { choice, reply, refusal } = this.#state.run(input);
@@ -155,7 +186,28 @@ class PlainSite implements SubmissionPort {
 
   #answerOnceSynced(waiting: Waiting, entry: object): void {
     this.#waiting.push(waiting);
-    this.#storage.append('local', [entry]);
+    if (this.#isBatched) this.#gathered.push(entry);
+    else this.#storage.append('local', [entry]);
+  }
+
+  #nowMs(): number {
+    if (!this.#isBatched) return Date.now();
+    if (this.#turnMs === undefined) {
+      this.#turnMs = Date.now();
+      queueMicrotask(() => this.#endTurn());
+    }
+    return this.#turnMs;
+  }
+
+  #endTurn(): void {
+    this.#turnMs = undefined;
+    const reads = this.#read;
+    if (reads.length > 0) this.#read = [];
+    for (const read of reads) tellRead(read);
+    const entries = this.#gathered;
+    if (entries.length === 0) return;
+    this.#gathered = [];
+    this.#storage.append('local', entries);
   }
 
   #onSynced(length: number): void {
@@ -173,6 +225,11 @@ class PlainSite implements SubmissionPort {
       submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
     }
   }
+}
+
+function tellRead({ submitter, wants, answer }: Read): void {
+  if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
+  if (wants.strong) tell(submitter, 'strong', answer);
 }
 
 function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer, isLast = stage === 'strong'): void {

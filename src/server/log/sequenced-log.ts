@@ -162,12 +162,10 @@ export class SequencedLog<R> implements Log<R> {
 
   /** Whether something is under way that a lost message could hold up. */
   get busy(): boolean {
-    return (
-      this.#proposals.size > 0 ||
-      this.#unsent.size > 0 ||
-      this.#delivered < this.length ||
-      [...this.#followers.values()].some((follower) => this.#lags(follower))
-    );
+    if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
+    // Asked after every input: loops, since lists would be made anew each time.
+    for (const follower of this.#followers.values()) if (this.#lags(follower)) return true;
+    return false;
   }
 
   propose(record: R, nowMs: number): void {

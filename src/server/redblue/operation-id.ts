@@ -17,7 +17,8 @@ export function operationId(client: string, sequence: number): OperationId {
 function takeApart(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);
   last.id = id;
-  last.client = id.slice(0, end);
+  // Mostly the same one as before: a name that has been looked up already need not be hashed again.
+  if (end !== last.client.length || !id.startsWith(last.client)) last.client = id.slice(0, end);
   last.sequence = Number(id.slice(end + 1));
 }
 

@@ -32,6 +32,19 @@ describe('plain service', () => {
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
 
+  test('batched → the same answers, once the turn is over', async () => {
+    const client = createClient(plainService(bankService(), { batched: true }));
+    const heard: string[] = [];
+    const deposited = client.invoke(bank.deposit({ account: 'a', amount: 10 })).onFinal(() => heard.push('deposit'));
+    const read = client.invokeWeak(bank.balance({ account: 'a' })).onFinal(() => heard.push('read'));
+    expect(heard).toEqual([]);
+    expect(await read).toBe(10);
+    await deposited;
+    expect(heard).toEqual(['read', 'deposit']);
+    expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: true });
+    expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
+  });
+
   test('asked again under one identity → takes effect once, one answer; behind the watermark → EXPIRED_ID', async () => {
     const binding = plainService(ticketService);
     const client = createClient(binding);

@@ -1,0 +1,93 @@
+/** What the wire is held to. */
+import { atLeast, atMost, estimate, isUndecided, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import type { Range } from '../harness/figure.ts';
+import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import type { Mode } from './messages.ts';
+import type { Measured } from './processes.ts';
+
+export const MODES: readonly Mode[] = [
+  'gateway',
+  'gateway-views',
+  'echo-plain',
+  'echo-cork',
+  'echo-array',
+  'echo-equal',
+  'echo-equal-views',
+];
+export const WINDOWS = [1, 64, 1024] as const;
+/** The window that the aims are about. */
+export const AIMED = 64;
+/** Of operations a second, beside echoes of the same rows: the bars as they were, for one release. */
+const RATE_AIMS = { 'echo-array': 0.5, 'echo-cork': 1.1, 'echo-plain': 1.5 } as const;
+/** Of the processor time of both processes, beside an echo of as many bytes each way. */
+const TIME_AIM = 2;
+const VALIDATION_SHARE_MAX = 0.05;
+/** How often the samples may be looked at: after the first rounds, and after as many again. */
+const LOOKS = 2;
+
+/** By contender, one a round. */
+export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
+
+/** Who is held to whom, by the views that are asked for. */
+const PAIRS = [
+  { name: 'one-view', views: 'one view', of: 'gateway', to: 'echo-equal' },
+  { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },
+] as const;
+
+/** By window; `validationShare`: of the server's busy time. */
+export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: number): Bar[] {
+  const at = (window: number): Samples => samples.get(window) ?? new Map();
+  return [
+    ...timeBarsOf(at(AIMED)),
+    ...PAIRS.flatMap(({ name, of, to }) =>
+      WINDOWS.flatMap((window) => [
+        reported(`rate-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'opsPerSecond')),
+        reported(`server-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'serverUsPerOp')),
+        reported(`client-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'clientUsPerOp')),
+      ]),
+    ),
+    ...(Object.keys(RATE_AIMS) as (keyof typeof RATE_AIMS)[]).map((echo) =>
+      atLeast(`vs-${echo}-${AIMED}`, ratio(at(AIMED), 'gateway', echo, 'opsPerSecond'), { aim: RATE_AIMS[echo] }),
+    ),
+    ...([1, 1024] as const).map((window) =>
+      reported(`vs-echo-array-${window}`, ratio(at(window), 'gateway', 'echo-array', 'opsPerSecond')),
+    ),
+    atMost('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction'),
+  ];
+}
+
+/** Whether more rounds would tell no more of what is held to a goal. */
+export function isDecided(samples: Samples): boolean {
+  return !timeBarsOf(samples).some(isUndecided);
+}
+
+/** For a plot: of the window that the aims are about. */
+export function rangesOf(samples: Samples): Range[] {
+  const range = (label: string, of: Mode, to: Mode, figure: keyof Measured, aim?: number): Range => {
+    const { median, min, max } = spread(ratios(samples, of, to, figure));
+    const rest = aim === undefined ? {} : { aim };
+    return { label, median: rounded(median), min: rounded(min), max: rounded(max), ...rest };
+  };
+  return [
+    ...PAIRS.map(({ views, of, to }) => range(`time ÷ equal echo, ${views}`, of, to, 'usPerOp', TIME_AIM)),
+    ...PAIRS.map(({ views, of, to }) => range(`rate ÷ equal echo, ${views}`, of, to, 'opsPerSecond')),
+    ...(Object.keys(RATE_AIMS) as (keyof typeof RATE_AIMS)[]).map((echo) =>
+      range(`rate ÷ ${echo}`, 'gateway', echo, 'opsPerSecond', RATE_AIMS[echo]),
+    ),
+  ];
+}
+
+function timeBarsOf(samples: Samples): Bar[] {
+  return PAIRS.map(({ name, of, to }) =>
+    atMost(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), { aim: TIME_AIM }),
+  );
+}
+
+function ratio(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): Estimate {
+  return estimate(ratios(samples, of, to, figure), LOOKS);
+}
+
+function ratios(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): number[] {
+  const values = (mode: Mode): number[] => (samples.get(mode) ?? []).map((one) => one[figure]);
+  return pairedRatios(values(of), values(to));
+}
