@@ -55,14 +55,18 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const operations = quick ? 40_000 : 200_000;
   const strings = valuesOf('string');
   const objects = valuesOf('object');
+  const shared = valuesOf('shared object');
   const contenders: Contender[] = [
     { name: 'promise', measure: () => drive(promise(), strings, operations) },
     { name: 'callbacks', measure: () => drive(callbacks(), strings, operations) },
     { name: 'callbacks, objects', measure: () => drive(callbacks(), objects, operations) },
+    { name: 'callbacks, shared objects', measure: () => drive(callbacks(), shared, operations) },
     { name: 'awaited', measure: () => drive(awaited(), strings, operations) },
     { name: 'awaited, objects', measure: () => drive(awaited(), objects, operations) },
+    { name: 'awaited, shared objects', measure: () => drive(awaited(), shared, operations) },
     { name: 'invoke', measure: () => invokeMemory('string', operations) },
     { name: 'invoke, objects', measure: () => invokeMemory('object', operations) },
+    { name: 'invoke, shared objects', measure: () => invokeMemory('shared object', operations) },
     { name: 'speculate-hit', measure: () => drive(speculateHit(), strings, operations) },
     { name: 'rxjs', measure: () => drive(rxjs(), strings, operations) },
     { name: 'rxjs, cheapest', measure: () => drive(rxjsCheapest(), strings, operations) },
@@ -124,9 +128,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** `callbacks, objects` is the bar `callbacks-objects-vs-promise`. */
+/** `callbacks, shared objects` is the bar `callbacks-shared-objects-vs-promise`. */
 function barOf(contender: string, ratios: readonly number[]): Bar {
-  const name = `${contender.replace(', ', '-')}-vs-promise`;
+  const name = `${contender.replaceAll(/,? /g, '-')}-vs-promise`;
   const goals = GOALS[contender];
   const figure = estimate(ratios, LOOKS);
   return goals === undefined ? reported(name, figure) : atMost(name, figure, goals);

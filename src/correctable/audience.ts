@@ -108,6 +108,8 @@ export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
   seat.onUpdate = seat.onFinal = seat.onError = undefined;
   if (seat.isEmpty || !audience.seats) return;
   seat.isEmpty = true;
+  // After the end all seats go at once.
+  if (audience.state !== 'updating') return;
   const extras = (audience.extras ??= {});
   extras.emptySeats = (extras.emptySeats ?? 0) + 1;
   if (extras.emptySeats * 2 <= audience.seats.length) return;

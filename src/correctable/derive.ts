@@ -13,12 +13,13 @@ export function derive<T, U>(source: Source<T>): Source<U> {
   return derived;
 }
 
-/** Feeds `derived` by `onView`, until it closes; fails it as `source` fails unless told otherwise. */
+/** Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails unless told otherwise. */
 export function observe<T, U>(
   source: Source<T>,
   derived: Source<U>,
   onView: ViewCallback<T>,
   onError: ErrorCallback = (error) => failWith(derived, ofWhole(derived, error)),
+  onClosed?: () => void,
 ): void {
   addPart(derived, source);
   const seat = listenToAll(source, onView, onError, derived);
@@ -27,6 +28,7 @@ export function observe<T, U>(
     const error = derived.extras?.givenUpFor;
     if (error && !hasAudience(source)) cancel(source, error.cause);
     else if (error || source.extras?.answeredEarly) relax(source);
+    onClosed?.();
   });
 }
 

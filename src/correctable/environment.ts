@@ -1,7 +1,7 @@
 /** What surrounds the operations of one client: the time, and where facts go that no caller waits for. */
 import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
-import { systemClock, wallAheadMs } from './clock.ts';
+import { systemClock } from './clock.ts';
 import type { DeadlineList } from './deadlines.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
@@ -112,8 +112,9 @@ export class Environment {
 
   #readClock(): number {
     queueMicrotask(() => (this.#tickAt = undefined));
-    this.#wallAheadMs = wallAheadMs(this.clock);
-    return (this.#tickAt = this.clock.now());
+    const now = this.clock.now();
+    this.#wallAheadMs = (this.clock.wallNow?.() ?? now) - now;
+    return (this.#tickAt = now);
   }
 }
 

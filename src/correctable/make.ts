@@ -117,9 +117,10 @@ function make<T>(
   return new Handle(source);
 }
 
-function open<T>(ladder: Ladder, options: CorrectableOptions<T> = NO_OPTIONS): Source<T> {
+function open<T>(ladder: Ladder, options?: CorrectableOptions<T>): Source<T> {
+  if (options === undefined) return new Source<T>(ladder, defaultEnvironment, NO_OPTIONS);
   const source = new Source<T>(ladder, environmentFor(checkOptions(options, OPTIONS)), options);
-  if (options !== NO_OPTIONS) guard(source, options.timeoutMs, options.signal);
+  guard(source, options.timeoutMs, options.signal);
   return source;
 }
 

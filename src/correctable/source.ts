@@ -438,12 +438,12 @@ function close<T>(source: Source<T>, state: 'final' | 'error'): void {
 
 /** Apart, so that engines compile the delivery of a view without it as one piece. */
 function tidyUp<T>(source: Source<T>): void {
-  const { extras, cleanUps = [], deadlines } = source;
+  const { extras, cleanUps, deadlines } = source;
   source.cleanUps = undefined;
   deadlines?.forget(!extras?.onListener);
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
     extras.kept = extras.parts = extras.steps = extras.onListener = undefined;
   }
-  for (const cleanUp of cleanUps) cleanUp();
+  if (cleanUps) for (const cleanUp of cleanUps) cleanUp();
 }

@@ -12,19 +12,7 @@ import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { Run } from './run.ts';
 import type { Source } from './source.ts';
-import {
-  CAVEAT,
-  extrasOf,
-  failByPart,
-  failWith,
-  giveUp,
-  isEqual,
-  limit,
-  ofWhole,
-  onClose,
-  relax,
-  sourceOf,
-} from './source.ts';
+import { CAVEAT, extrasOf, failByPart, failWith, giveUp, isEqual, limit, ofWhole, relax, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
 export interface SpeculateOptions<T, U> {
@@ -51,16 +39,25 @@ interface Speculation<T, U> extends SpeculateOptions<T, U> {
 
 export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: SpeculateOptions<T, U>): Source<U> {
   const result = derive<T, U>(source);
-  const idle = { live: undefined, waiting: undefined, undoing: undefined, seen: undefined };
-  const speculation: Speculation<T, U> = { source, result, run, abort, passErrors, ...idle };
+  const speculation: Speculation<T, U> = {
+    source,
+    result,
+    run,
+    abort,
+    passErrors,
+    live: undefined,
+    waiting: undefined,
+    undoing: undefined,
+    seen: undefined,
+  };
+  extrasOf(result).steps = UNSEEN;
   observe(
     source,
     result,
     (_value, view) => onView(speculation, view),
     (error) => onError(speculation, error),
+    () => onClosed(speculation),
   );
-  extrasOf(result).steps = UNSEEN;
-  onClose(result, () => onClosed(speculation));
   return result;
 }
 
@@ -179,14 +176,16 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
     if (input.final) fail(speculation, outcome.error);
   } else if (input.final && outcome.final) {
     const level = result.ladder.all[supportedRank(result.ladder, input, outcome)]!;
-    const finish = (): void => void result.update(value, level, { final: true });
     if (effects) {
       run.phase = 'committing';
       result.done = UPDATE;
-      run.commit(abort).then(finish, (error: unknown) => fail(speculation, error));
+      run.commit(abort).then(
+        () => void result.update(value, level, FINAL),
+        (error: unknown) => fail(speculation, error),
+      );
     } else {
       run.phase = 'committed';
-      finish();
+      result.update(value, level, FINAL);
     }
   } else {
     const level = previewLevel(result.ladder, input, outcome);
@@ -197,10 +196,15 @@ function tell<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   }
 }
 
+const FINAL = { final: true };
+
 /** The strongest level of a preview that its input and, where it has a level of its own, its value support. */
 function previewLevel<T, U>(ladder: Ladder, input: AnyView<T>, outcome: Outcome<U>): string | undefined {
   const rank = supportedRank(ladder, input, outcome);
-  return ladder.requested.slice(0, -1).findLast((name) => rankOf(ladder, name) <= rank);
+  const { requested } = ladder;
+  let at = requested.length - 2;
+  while (at >= 0 && rankOf(ladder, requested[at]!) > rank) at--;
+  return requested[at];
 }
 
 /** A result is no stronger than what it was made of, nor than it says itself. */
