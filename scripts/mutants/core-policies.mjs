@@ -132,6 +132,20 @@ export const CORE_POLICY_MUTANTS = [
     '',
     undone,
   ),
+  of15(
+    'an update that an undone step only awaits is tried again',
+    RETRIES,
+    "  if (extras?.run?.phase === 'undone') return true;\n",
+    '',
+    undone,
+  ),
+  of15(
+    'what is invoked after a step has waited counts as its own',
+    'src/correctable/run.ts',
+    '      present = outer;',
+    '      present ??= outer;',
+    undone,
+  ),
   of15('a read joins one from before an update', SHARED, '      underWay.clear();\n', '', shared),
   of15(
     'a read joins one from before an update ended',

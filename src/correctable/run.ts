@@ -27,6 +27,14 @@ export interface Outcome<U> {
   readonly error?: unknown;
 }
 
+/** The run whose step is being called. */
+let present: Pick<Run<never, never>, 'phase'> | undefined;
+
+/** The run that what is invoked now belongs to: known until its step first waits. */
+export function presentRun(): typeof present {
+  return present;
+}
+
 export class Run<T, U> implements Scope<T> {
   /** The view that the run was started on. */
   readonly view: AnyView<T>;
@@ -74,6 +82,17 @@ export class Run<T, U> implements Scope<T> {
       if (this.phase === 'committed') this.#atOnce(effect);
       else (this.effects ??= []).push(effect);
     };
+  }
+
+  /** Calls the step: what it invokes on the spot is of this run. */
+  call(step: RunFunction<T>): unknown {
+    const outer = present;
+    present = this;
+    try {
+      return step(this.view.value, this);
+    } finally {
+      present = outer;
+    }
   }
 
   /** Does what is to be done before the final. Where the first effect fails, nothing is done, and the run is undone. */
