@@ -106,7 +106,7 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'a refusal after the first attempt loses its data',
     RETRIES,
-    '{ ...error, cause: error }',
+    '{ ...error, levelErrors, cause: error }',
     '{ retryable: error.retryable, retryAfterMs: error.retryAfterMs, cause: error }',
     retries,
   ),
@@ -145,6 +145,13 @@ export const CORE_POLICY_MUTANTS = [
     '      present = outer;',
     '      present ??= outer;',
     undone,
+  ),
+  of15(
+    'a limit forgets what levels failed with in attempts before',
+    'src/policies/pass-on.ts',
+    '        ...earlier,\n',
+    '',
+    retries,
   ),
   of15('a read joins one from before an update', SHARED, '      underWay.clear();\n', '', shared),
   of15(

@@ -232,7 +232,8 @@ export function cancel<T>(source: Source<T>, cause?: unknown): void {
 
 /**
  * What is true of an operation that its client gives up (C10, C14): an update that may have taken effect is `UNKNOWN`; a
- * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent.
+ * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent, or what is in the
+ * way itself where asking again does not help.
  */
 export function outcome<T>(
   source: Source<T>,
@@ -240,17 +241,24 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { mayHaveLeft, obstacle } = whereaboutsOf(source);
+  const { mayHaveLeft, obstacle, levelErrors } = whereaboutsOf(source);
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
   const isUnknown = isUpdate && mayHaveLeft !== false;
   const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
+  const refusal = isUnavailable && !isUnknown && !obstacle?.retryable ? obstacle : undefined;
   const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
   return withFacts(
     source,
-    isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
+    refusal?.code ?? (isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code),
     `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
-    { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
+    {
+      ...refusal,
+      levelErrors: { ...refusal?.levelErrors, ...levelErrors },
+      level,
+      cause: cause ?? obstacle,
+      retryable: done === UNSEEN ? false : refusal?.retryable,
+    },
   );
 }
 
@@ -259,7 +267,8 @@ function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
   [K in keyof Whereabouts]?: Whereabouts[K] | undefined;
 } {
   try {
-    return { mayHaveLeft: whereabouts?.mayHaveLeft, obstacle: whereabouts?.obstacle };
+    const { mayHaveLeft, obstacle, levelErrors }: Partial<Whereabouts> = whereabouts ?? {};
+    return { mayHaveLeft, obstacle, levelErrors };
   } catch (error) {
     environment.uncaught(error);
     return {};
@@ -426,7 +435,7 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
 
 function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {
   const { latest = details.lastView, extras } = source;
-  const levelErrors = extras?.levelErrors ?? details.levelErrors;
+  const levelErrors = { ...details.levelErrors, ...extras?.levelErrors };
   return new CorrectableError(code, message, { ...details, lastView: latest, levelErrors });
 }
 

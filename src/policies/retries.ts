@@ -147,7 +147,8 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
 
 /** Fails with what the last attempt failed with; what was known of single levels before stays known. */
 function fail<T>(source: Source<T>, error: CorrectableError, prefix: string): void {
-  const { extras } = source;
-  if (extras?.levelErrors) extras.levelErrors = { ...error.levelErrors, ...extras.levelErrors };
-  source.fail(prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, cause: error }) : error);
+  const levelErrors = source.whereabouts?.levelErrors;
+  source.fail(
+    prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, levelErrors, cause: error }) : error,
+  );
 }

@@ -309,6 +309,18 @@ describe('C15: leaving a shared submission', () => {
     },
   );
 
+  test('one has waited in vain → TIMEOUT with what single levels failed with', async () => {
+    const { clock, binding, client } = setUp(shared);
+    const error = errorOf(client.invoke(get('k'), { timeoutMs: 10 }));
+    const patient = client.invoke(get('k'));
+    const call = await binding.next();
+    call.fail(failure(), 'weak');
+    await clock.advance(10);
+    expect(await error).toMatchObject({ code: 'TIMEOUT', levelErrors: { weak: { code: 'UNAVAILABLE' } } });
+    call.view('there', 'strong');
+    expect(await patient).toBe('there');
+  });
+
   test('an answer was lost, one has waited in vain → the next read is submitted; who waits still does', async () => {
     const { clock, binding, client } = setUp(shared);
     const [impatient, patient] = [client.invoke(get('k'), { timeoutMs: 10 }), client.invoke(get('k'))];
