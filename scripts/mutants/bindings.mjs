@@ -44,7 +44,7 @@ export const BINDING_MUTANTS = [
     '',
   ),
   {
-    ...ofTiers('a deadline calls a refusal unavailable', 'refusal?.code ?? (', '('),
+    ...ofTiers('a deadline calls a refusal unavailable', '(refusal?.code ?? ', '('),
     file: 'src/correctable/source.ts',
   },
   ofTiers('who has left is told of the failure', 'if (context.signal.aborted) this.#stopped = true;', ''),

@@ -265,7 +265,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       const { tokens } = checkOptions(how, { tokens: 'object' });
       checkOpen();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');
+      if (!opened) throw unsupported('session', 'keeps no sessions');
       return bindSession(opened, sessions);
     },
     close,

@@ -99,7 +99,11 @@ export class Run<T, U> implements Scope<T> {
   async commit(abort: Abort<T, U> | undefined): Promise<void> {
     let done = 0;
     try {
-      for (; done < (this.effects?.length ?? 0); done++) await this.effects![done]!();
+      // Those too that come meanwhile.
+      for (const effect of this.effects!) {
+        await effect();
+        done++;
+      }
     } catch (error) {
       if (done === 0) await this.undo(abort).catch((second: unknown) => this.#environment.uncaught(second));
       throw error;

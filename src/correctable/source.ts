@@ -241,38 +241,33 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { mayHaveLeft, obstacle, levelErrors } = whereaboutsOf(source);
+  let mayHaveLeft: boolean | undefined;
+  let obstacle: Whereabouts['obstacle'];
+  let levelErrors: Whereabouts['levelErrors'];
+  try {
+    if (source.whereabouts) ({ mayHaveLeft, obstacle, levelErrors } = source.whereabouts);
+  } catch (error) {
+    // What the binding fails to say is not known.
+    source.environment.uncaught(error);
+  }
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
   const isUnknown = isUpdate && mayHaveLeft !== false;
-  const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
-  const refusal = isUnavailable && !isUnknown && !obstacle?.retryable ? obstacle : undefined;
+  const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || obstacle);
+  const refusal = isUnavailable && !obstacle?.retryable ? obstacle : undefined;
   const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
   return withFacts(
     source,
-    refusal?.code ?? (isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code),
+    isUnknown ? 'UNKNOWN' : isUnavailable ? (refusal?.code ?? 'UNAVAILABLE') : code,
     `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     {
       ...refusal,
-      levelErrors: { ...refusal?.levelErrors, ...levelErrors },
+      levelErrors,
       level,
       cause: cause ?? obstacle,
-      retryable: done === UNSEEN ? false : refusal?.retryable,
+      retryable: refusal || done === UNSEEN ? false : undefined,
     },
   );
-}
-
-/** What the binding says; where it fails to, nothing is known. */
-function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
-  [K in keyof Whereabouts]?: Whereabouts[K] | undefined;
-} {
-  try {
-    const { mayHaveLeft, obstacle, levelErrors }: Partial<Whereabouts> = whereabouts ?? {};
-    return { mayHaveLeft, obstacle, levelErrors };
-  } catch (error) {
-    environment.uncaught(error);
-    return {};
-  }
 }
 
 export const CAVEAT = '; the update may take effect all the same';
@@ -284,8 +279,11 @@ export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError
   const done = doneOf(source);
   if (done === UPDATE) return withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error });
   if (done === NOTHING) return error;
-  const { code, message, level } = error;
-  return withFacts(source, code, message + UNSEEN_CAVEAT, { level, retryable: false, cause: error });
+  return withFacts(source, error.code, error.message + UNSEEN_CAVEAT, {
+    level: error.level,
+    retryable: false,
+    cause: error,
+  });
 }
 
 /** Fails the whole by what one of its parts failed with. */

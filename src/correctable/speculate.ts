@@ -51,8 +51,17 @@ interface Speculation<T, U> extends SpeculateOptions<T, U> {
 
 export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: SpeculateOptions<T, U>): Source<U> {
   const result = derive<T, U>(source);
-  const idle = { live: undefined, waiting: undefined, undoing: undefined, seen: undefined };
-  const speculation: Speculation<T, U> = { source, result, run, abort, passErrors, ...idle };
+  const speculation: Speculation<T, U> = {
+    source,
+    result,
+    run,
+    abort,
+    passErrors,
+    live: undefined,
+    waiting: undefined,
+    undoing: undefined,
+    seen: undefined,
+  };
   observe(
     source,
     result,
