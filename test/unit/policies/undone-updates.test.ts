@@ -7,7 +7,7 @@ import type { Three } from '../correctable/support.ts';
 import type { SetUp } from './support.ts';
 import { errorOf, failure, retry, setUp, STEP_MS } from './support.ts';
 
-const keys = ({ binding }: SetUp): unknown[] =>
+const keys = ({ binding }: SetUp): unknown[][] =>
   binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
 
 const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
