@@ -6,7 +6,8 @@ import { atLeast, atMost, estimate, reported, type Estimate } from '../harness/b
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { interleave } from '../harness/interleave.ts';
-import { pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
+import { ratiosOf } from '../load/rounds.ts';
+import { rounded, spread, type Spread } from '../harness/statistics.ts';
 import type { Mode } from './messages.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
 
@@ -68,7 +69,7 @@ async function measureWindow(
 function outcomeOf(rounds: number, samples: ReadonlyMap<number, Samples>, validationShare: number): Outcome {
   const rows = WINDOWS.flatMap((window) => MODES.map((mode) => rowOf(window, mode, samples.get(window) as Samples)));
   const aimed = samples.get(AIMED) as Samples;
-  const ratio = (echo: Mode, window: Samples = aimed): Estimate => estimate(ratiosOf('gateway', echo, window));
+  const ratio = (echo: Mode, window: Samples = aimed): Estimate => estimate(ratiosOf(window, 'gateway', echo));
   const bars = [
     ...(Object.keys(AIMS) as (keyof typeof AIMS)[]).map((echo) =>
       atLeast(`vs-${echo}-${AIMED}`, ratio(echo), { aim: AIMS[echo] }),
@@ -103,14 +104,9 @@ function rowOf(window: number, contender: Mode, samples: Samples): Record<string
   };
 }
 
-function ratiosOf(of: Mode, to: Mode, samples: Samples): number[] {
-  const ops = (mode: Mode): number[] => (samples.get(mode) as Measured[]).map((one) => one.opsPerSecond);
-  return pairedRatios(ops(of), ops(to));
-}
-
 function plot(samples: Samples): string {
   const ranges = (Object.keys(AIMS) as (keyof typeof AIMS)[]).map((echo) => {
-    const range: Spread = spread(ratiosOf('gateway', echo, samples).map(rounded));
+    const range: Spread = spread(ratiosOf(samples, 'gateway', echo).map(rounded));
     return { label: `gateway ÷ ${echo}`, ...range, aim: AIMS[echo] };
   });
   return rangesFigure(

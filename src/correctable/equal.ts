@@ -156,7 +156,7 @@ function sketchOf(key: unknown, depth = 3): string {
   if (depth === 0) return '';
   if (key instanceof Date) return String(+key);
   const bytes = bytesOf(key);
-  if (bytes) return String(bytes.subarray(0, 128));
+  if (bytes) return String(bytes.subarray(0, 256));
   // A hole in a list is as good as undefined.
   const parts = (Array.isArray(key) ? [...(key as unknown[]).slice(0, 64)] : key) as Record<string, unknown>;
   const names = Object.keys(parts)
