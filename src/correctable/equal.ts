@@ -158,6 +158,7 @@ function sketchOf(key: unknown, depth = 3): string {
   const bytes = bytesOf(key);
   if (bytes) return String(bytes.subarray(0, 256));
   // A hole in a list is as good as undefined.
+  // oxlint-disable-next-line unicorn/no-useless-spread -- it fills the holes
   const parts = (Array.isArray(key) ? [...(key as unknown[]).slice(0, 64)] : key) as Record<string, unknown>;
   const names = Object.keys(parts)
     .sort()

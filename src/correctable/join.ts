@@ -45,9 +45,11 @@ type MayBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
       : 0 extends P['length']
         ? true
         : false
-    : Record<never, never> extends P
+    : string extends keyof P
       ? true
-      : false;
+      : Partial<P> extends P
+        ? true
+        : false;
 
 type JoinOf<C> = [C] extends [never]
   ? JoinedLevels

@@ -87,6 +87,7 @@ export class Run<T, U> implements Scope<T> {
   /** Calls the step: what it invokes on the spot is of this run. */
   call(step: RunFunction<T>): unknown {
     const outer = present;
+    // oxlint-disable-next-line typescript/no-this-alias -- it is known by whoever is called
     present = this;
     try {
       return step(this.view.value, this);
