@@ -72,7 +72,12 @@ export function ratioRange<N extends string>(samples: Samples<N>, of: N, to: N):
   return { median: rounded(median), min: rounded(min), max: rounded(max) };
 }
 
-function ratiosOf<N extends string>(samples: Samples<N>, of: N, to: N): number[] {
+/** That ratio in each round. */
+export function ratiosOf<N extends string>(
+  samples: ReadonlyMap<N, readonly Pick<Measured, 'opsPerSecond'>[]>,
+  of: N,
+  to: N,
+): number[] {
   const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
   return pairedRatios(ops(of), ops(to));
 }

@@ -40,8 +40,12 @@ export const BINDING_MUTANTS = [
   ),
   ofTiers(
     'a deadline does not say what has failed before it',
-    'context.whereabouts = { mayHaveLeft: true, obstacle };',
+    'context.whereabouts = { mayHaveLeft: true, obstacle, levelErrors: { [level]: failure } };',
     '',
   ),
+  {
+    ...ofTiers('a deadline calls a refusal unavailable', '(refusal?.code ?? ', '('),
+    file: 'src/correctable/source.ts',
+  },
   ofTiers('who has left is told of the failure', 'if (context.signal.aborted) this.#stopped = true;', ''),
 ];

@@ -106,7 +106,7 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'a refusal after the first attempt loses its data',
     RETRIES,
-    '{ ...error, cause: error }',
+    '{ ...error, levelErrors, cause: error }',
     '{ retryable: error.retryable, retryAfterMs: error.retryAfterMs, cause: error }',
     retries,
   ),
@@ -131,6 +131,27 @@ export const CORE_POLICY_MUTANTS = [
     ' ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>))',
     '',
     undone,
+  ),
+  of15(
+    'an update that an undone step only awaits is tried again',
+    RETRIES,
+    "  if (extras?.run?.phase === 'undone') return true;\n",
+    '',
+    undone,
+  ),
+  of15(
+    'what is invoked after a step has waited counts as its own',
+    'src/correctable/run.ts',
+    '      present = outer;',
+    '      present ??= outer;',
+    undone,
+  ),
+  of15(
+    'a limit forgets what levels failed with in attempts before',
+    'src/policies/pass-on.ts',
+    '        ...earlier,\n',
+    '',
+    retries,
   ),
   of15('a read joins one from before an update', SHARED, '      underWay.clear();\n', '', shared),
   of15(

@@ -51,6 +51,8 @@ export interface AudienceExtras {
   onListener?: (() => void) | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
   undone?: true;
+  /** Of an update that may be tried again: the run whose step invoked it, if one did. */
+  run?: { readonly phase: string } | undefined;
 }
 
 /**

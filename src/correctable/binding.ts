@@ -82,6 +82,8 @@ export interface Whereabouts {
    * is known to be wrong.
    */
   readonly obstacle: CorrectableError | undefined;
+  /** What single levels have failed with, by level, where the sink was not told. */
+  readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The circumstances of one submission. */

@@ -189,7 +189,14 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
   const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
-  const counters = (environment.counters = { ...NO_COUNTS });
+  const counters = (environment.counters = {
+    confirmed: 0,
+    corrected: 0,
+    speculationsWon: 0,
+    speculationsLost: 0,
+    retried: 0,
+    shared: 0,
+  });
   environment.binding = binding;
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
@@ -265,7 +272,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       const { tokens } = checkOptions(how, { tokens: 'object' });
       checkOpen();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported('session', 'keeps no sessions: invoke without one');
+      if (!opened) throw unsupported('session', 'keeps no sessions');
       return bindSession(opened, sessions);
     },
     close,
@@ -289,15 +296,6 @@ function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingS
   sessions.set(session, opened);
   return session;
 }
-
-const NO_COUNTS: Counters = {
-  confirmed: 0,
-  corrected: 0,
-  speculationsWon: 0,
-  speculationsLost: 0,
-  retried: 0,
-  shared: 0,
-};
 
 /** Which policies hold for one operation, as far as it says. */
 interface Choice {

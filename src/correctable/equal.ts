@@ -5,6 +5,7 @@ const FREE_LOOKS_MAX = 100_000;
 /** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
 const DEPTH_MAX = 256;
 
+type Properties = Readonly<Record<string, unknown>>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 
 /** One comparison under way. */
@@ -60,7 +61,7 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
   const prototype: unknown = Object.getPrototypeOf(a);
   const samePrototype = prototype === Object.getPrototypeOf(b);
   if (prototype === Object.prototype || prototype === null) {
-    return samePrototype && equalProperties(a, b, depth + 1, comparison);
+    return samePrototype && equalProperties(a as Properties, b as Properties, depth + 1, comparison);
   }
   // Stores may answer in a subclass, as Node's Buffer is one.
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalArrays(a, b, depth, comparison);
@@ -69,11 +70,16 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
 
 /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
 function isAssumed(a: object, b: object, comparison: Comparison): boolean {
-  const assumptions = (comparison.assumptions ??= { links: new Map(), weights: new Map(), linked: [] });
-  const { links, weights, linked }: Assumptions = assumptions;
-  const [left, right] = [endOf(a, links), endOf(b, links)];
+  const { links, weights, linked }: Assumptions = (comparison.assumptions ??= {
+    links: new Map(),
+    weights: new Map(),
+    linked: [],
+  });
+  const left = endOf(a, links);
+  const right = endOf(b, links);
   if (left === right) return true;
-  const [leftWeight, rightWeight] = [weights.get(left) ?? 1, weights.get(right) ?? 1];
+  const leftWeight = weights.get(left) ?? 1;
+  const rightWeight = weights.get(right) ?? 1;
   // The lighter is linked to the other: so no way is long.
   const [light, heavy] = leftWeight < rightWeight ? [left, right] : [right, left];
   links.set(light, heavy);
@@ -95,13 +101,13 @@ function equalArrays(a: ArrayLike<unknown>, b: ArrayLike<unknown>, depth: number
 }
 
 /** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
-function equalProperties(a: object, b: object, depth: number, comparison: Comparison): boolean {
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
+function equalProperties(left: Properties, right: Properties, depth: number, comparison: Comparison): boolean {
   let surplus = 0;
   for (const key in left) {
     const value = right[key];
-    if (value === undefined && !Object.hasOwn(right, key)) return false;
+    // What plain objects inherit are functions: to ask of each key would cost more.
+    const mayBeInherited = value === undefined || typeof value === 'function';
+    if (mayBeInherited && !Object.hasOwn(right, key)) return false;
     if (!equal(left[key], value, depth, comparison)) return false;
     surplus--;
   }
@@ -120,13 +126,9 @@ function equalBuiltIns(a: object, b: object, depth: number, comparison: Comparis
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
 function equalCollections(a: Collection, b: Collection, depth: number, comparison: Comparison): boolean {
   if (a.size !== b.size) return false;
-  const strangers = new Map<string, unknown[]>();
-  const alikeOf = (key: unknown): unknown[] => {
-    const sketch = sketchOf(key);
-    const alike = strangers.get(sketch) ?? [];
-    strangers.set(sketch, alike);
-    return alike;
-  };
+  // Without a prototype: a sketch may have any name.
+  const strangers = Object.create(null) as Record<string, unknown[]>;
+  const alikeOf = (key: unknown): unknown[] => (strangers[sketchOf(key)] ??= []);
   const isMap = b instanceof Map;
   for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(isMap ? entry : entry[0]);
   for (const entry of a.entries()) {
@@ -151,9 +153,13 @@ function equalCollections(a: Collection, b: Collection, depth: number, compariso
  */
 function sketchOf(key: unknown, depth = 3): string {
   if (!isObject(key)) return String(key);
-  if (depth === 0 || ArrayBuffer.isView(key)) return '';
+  if (depth === 0) return '';
+  if (key instanceof Date) return String(+key);
+  const bytes = bytesOf(key);
+  if (bytes) return String(bytes.subarray(0, 256));
   // A hole in a list is as good as undefined.
-  const parts = (Array.isArray(key) ? Array.from((key as unknown[]).slice(0, 64)) : key) as Record<string, unknown>;
+  // oxlint-disable-next-line unicorn/no-useless-spread -- it fills the holes
+  const parts = (Array.isArray(key) ? [...(key as unknown[]).slice(0, 64)] : key) as Record<string, unknown>;
   const names = Object.keys(parts)
     .sort()
     .slice(0, 4 ** depth);

@@ -131,11 +131,11 @@ type Kind = 'boolean' | 'function' | 'number' | 'object' | 'string';
  * programs without types give, and a name that is misspelt would count as none in silence.
  */
 export function checkOptions<O extends object>(options: O, kinds: KindsOf<O>, field = 'options'): O {
-  const given = options as Readonly<Record<string, unknown>>;
-  const known: Readonly<Record<string, string>> = kinds;
-  let wrong = given && typeof given === 'object' && !Array.isArray(given) ? undefined : field;
-  for (const name in given)
-    if (given[name] !== undefined && !known[name]?.includes?.(typeof given[name])) wrong ??= name;
+  let wrong: string | undefined = options && typeof options === 'object' && !Array.isArray(options) ? undefined : field;
+  for (const name in options) {
+    const given = options[name];
+    if (given !== undefined && !(kinds[name] as string | undefined)?.includes?.(typeof given)) wrong ??= name;
+  }
   if (wrong) check(false, wrong, `give ${JSON.stringify(kinds).replaceAll('"', '')}`);
   return options;
 }

@@ -24,16 +24,47 @@ export type ValuesOf<P> = {
   -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
-/** The levels of the parts where all have the same; otherwise two; where that is not known, either. */
-export type LevelsOf<P> = JoinOf<NonNullable<P extends readonly (Part | undefined)[] ? P[number] : P[keyof P]>>;
+/**
+ * The levels of the parts where all have the same; otherwise two; where that is not known, either: of parts of which some
+ * may be of another store, and of what may be empty, which is final at once.
+ */
+export type LevelsOf<P> = JoinOf<PartOf<P>> | (MayBeEmpty<P> extends true ? JoinedLevels : never);
 
-type JoinOf<C> = [C] extends [Correctable<unknown, infer L, string>]
-  ? IsUnion<L> extends false
-    ? L
-    : false extends HasOneList<C>
-      ? L | JoinedLevels
-      : JoinedLevels
-  : JoinedLevels;
+/** The levels that the final can have: a part may be final at a weaker one than was requested. */
+export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
+  ? JoinedLevels[number]
+  : LevelsOf<P>[number] | FinalsOf<PartOf<P>>[0];
+
+type PartOf<P> = NonNullable<P extends readonly (Part | undefined)[] ? P[number] : P[keyof P]>;
+
+type MayBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
+  ? false
+  : P extends readonly unknown[]
+    ? number extends P['length']
+      ? true
+      : 0 extends P['length']
+        ? true
+        : false
+    : string extends keyof P
+      ? true
+      : Partial<P> extends P
+        ? true
+        : false;
+
+type JoinOf<C> = [C] extends [never]
+  ? JoinedLevels
+  : [C] extends [Correctable<unknown, infer L, string>]
+    ? IsUnion<L> extends false
+      ? IsUnion<FinalsOf<C>> extends false
+        ? L
+        : L | JoinedLevels
+      : false extends HasOneList<C>
+        ? L | JoinedLevels
+        : JoinedLevels
+    : JoinedLevels;
+
+/** What the final of each can be. The same levels were requested of stores of others where these differ. */
+type FinalsOf<C> = C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
 
 /** Whether it is known which levels a part has; of each of a union. */
 type HasOneList<C> =
@@ -49,7 +80,7 @@ type HasOneList<C> =
  * const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7')) });
  * page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) => render(user, cart));
  */
-export function all<const P extends Parts<P>>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>> {
+export function all<const P extends Parts<P>>(parts: P): Correctable<ValuesOf<P>, LevelsOf<P>, FinalOf<P>> {
   const isList = Array.isArray(parts);
   // A set, a map or an iterator has no parts by name.
   const isGiven = isList || (parts && typeof parts === 'object' && !isThenable(parts) && !(Symbol.iterator in parts));
@@ -58,13 +89,14 @@ export function all<const P extends Parts<P>>(parts: P): Correctable<ValuesOf<P>
   const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = sourceOf(part);
     const field = isList ? `parts[${at}]` : `parts.${names[at]}`;
-    check(source, field, 'wrap others with correctableOf or correctableFrom');
+    check(source, field, 'use correctableOf or correctableFrom');
     return source;
   });
   const named = (values: unknown[]): object => Object.fromEntries(values.map((value, at) => [names[at], value]));
   return new Handle(join(sources, isList ? (values) => values : named)) as unknown as Correctable<
     ValuesOf<P>,
-    LevelsOf<P>
+    LevelsOf<P>,
+    FinalOf<P>
   >;
 }
 

@@ -127,8 +127,10 @@ function open<T>(ladder: Ladder, options?: CorrectableOptions<T>): Source<T> {
 function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
   try {
     // A signal costs more than the rest together: only executors that can see it get one.
-    const sinkOnly = executor as (sink: Sink<T>) => unknown;
-    closeAfter(source, executor.length === 1 ? sinkOnly(source) : executor(source, source.signal));
+    closeAfter(
+      source,
+      executor.length === 1 ? (executor as (sink: Sink<T>) => unknown)(source) : executor(source, source.signal),
+    );
   } catch (error) {
     source.fail(error);
   }

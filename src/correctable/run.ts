@@ -27,6 +27,14 @@ export interface Outcome<U> {
   readonly error?: unknown;
 }
 
+/** The run whose step is being called. */
+let present: Pick<Run<never, never>, 'phase'> | undefined;
+
+/** The run that what is invoked now belongs to: known until its step first waits. */
+export function presentRun(): typeof present {
+  return present;
+}
+
 export class Run<T, U> implements Scope<T> {
   /** The view that the run was started on. */
   readonly view: AnyView<T>;
@@ -76,11 +84,27 @@ export class Run<T, U> implements Scope<T> {
     };
   }
 
+  /** Calls the step: what it invokes on the spot is of this run. */
+  call(step: RunFunction<T>): unknown {
+    const outer = present;
+    // oxlint-disable-next-line typescript/no-this-alias -- it is known by whoever is called
+    present = this;
+    try {
+      return step(this.view.value, this);
+    } finally {
+      present = outer;
+    }
+  }
+
   /** Does what is to be done before the final. Where the first effect fails, nothing is done, and the run is undone. */
   async commit(abort: Abort<T, U> | undefined): Promise<void> {
     let done = 0;
     try {
-      for (; done < (this.effects?.length ?? 0); done++) await this.effects![done]!();
+      // Those too that come meanwhile.
+      for (const effect of this.effects!) {
+        await effect();
+        done++;
+      }
     } catch (error) {
       if (done === 0) await this.undo(abort).catch((second: unknown) => this.#environment.uncaught(second));
       throw error;

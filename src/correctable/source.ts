@@ -232,7 +232,8 @@ export function cancel<T>(source: Source<T>, cause?: unknown): void {
 
 /**
  * What is true of an operation that its client gives up (C10, C14): an update that may have taken effect is `UNKNOWN`; a
- * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent.
+ * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent, or what is in the
+ * way itself where asking again does not help.
  */
 export function outcome<T>(
   source: Source<T>,
@@ -240,30 +241,33 @@ export function outcome<T>(
   what: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  const { mayHaveLeft, obstacle } = whereaboutsOf(source);
+  let mayHaveLeft: boolean | undefined;
+  let obstacle: Whereabouts['obstacle'];
+  let levelErrors: Whereabouts['levelErrors'];
+  try {
+    if (source.whereabouts) ({ mayHaveLeft, obstacle, levelErrors } = source.whereabouts);
+  } catch (error) {
+    // What the binding fails to say is not known.
+    source.environment.uncaught(error);
+  }
   const done = doneOf(source);
   const isUpdate = done === UPDATE;
   const isUnknown = isUpdate && mayHaveLeft !== false;
-  const isUnavailable = code === 'TIMEOUT' && (isUpdate || obstacle);
+  const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || obstacle);
+  const refusal = isUnavailable && !obstacle?.retryable ? obstacle : undefined;
   const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
   return withFacts(
     source,
-    isUnknown ? 'UNKNOWN' : isUnavailable ? 'UNAVAILABLE' : code,
+    isUnknown ? 'UNKNOWN' : isUnavailable ? (refusal?.code ?? 'UNAVAILABLE') : code,
     `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
-    { level, cause: cause ?? obstacle, retryable: done === UNSEEN ? false : undefined },
+    {
+      ...refusal,
+      levelErrors,
+      level,
+      cause: cause ?? obstacle,
+      retryable: refusal || done === UNSEEN ? false : undefined,
+    },
   );
-}
-
-/** What the binding says; where it fails to, nothing is known. */
-function whereaboutsOf<T>({ whereabouts, environment }: Source<T>): {
-  [K in keyof Whereabouts]?: Whereabouts[K] | undefined;
-} {
-  try {
-    return { mayHaveLeft: whereabouts?.mayHaveLeft, obstacle: whereabouts?.obstacle };
-  } catch (error) {
-    environment.uncaught(error);
-    return {};
-  }
 }
 
 export const CAVEAT = '; the update may take effect all the same';
@@ -275,8 +279,11 @@ export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError
   const done = doneOf(source);
   if (done === UPDATE) return withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error });
   if (done === NOTHING) return error;
-  const { code, message, level } = error;
-  return withFacts(source, code, message + UNSEEN_CAVEAT, { level, retryable: false, cause: error });
+  return withFacts(source, error.code, error.message + UNSEEN_CAVEAT, {
+    level: error.level,
+    retryable: false,
+    cause: error,
+  });
 }
 
 /** Fails the whole by what one of its parts failed with. */
@@ -426,7 +433,7 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
 
 function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {
   const { latest = details.lastView, extras } = source;
-  const levelErrors = extras?.levelErrors ?? details.levelErrors;
+  const levelErrors = { ...details.levelErrors, ...extras?.levelErrors };
   return new CorrectableError(code, message, { ...details, lastView: latest, levelErrors });
 }
 

@@ -125,7 +125,7 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     };
   };
   try {
-    const given = speculation.run(view.value, run);
+    const given = run.call(speculation.run);
     const inner = sourceOf<U>(given);
     if (inner) {
       addPart(result, inner);

@@ -19,24 +19,29 @@ export function keyOfArgs(args: unknown): string | undefined {
     left--;
     if (typeof value !== 'object' || value === null) return scalar(value) ?? refuse();
     const part = (each: unknown): string => write(each, depth + 1);
-    const sorted = (parts: Iterable<readonly [unknown, unknown]>): string =>
-      Array.from(parts, ([name, each]) => `${part(name)}:${part(each)}`)
-        .sort()
-        .join();
+    /** So many parts as there may be, at most, are looked at and sorted. */
+    const sorted = (count: number, parts: () => Iterable<readonly [unknown, unknown]>): string =>
+      count > left
+        ? refuse()
+        : Array.from(parts(), ([name, each]) => `${part(name)}:${part(each)}`)
+            .sort()
+            .join();
+    const ofEntries = (all: Map<unknown, unknown> | Set<unknown>): string => sorted(all.size, () => all.entries());
+    const ofObject = (object: object): string => sorted(Object.keys(object).length, () => Object.entries(object));
     if (Array.isArray(value)) return `[${value.length > left ? refuse() : Array.from(value, part).join()}]`;
     // Those of Node too, which are a subclass.
     if (value instanceof Uint8Array) return `bytes[${(left -= value.length) > 0 ? value.join() : refuse()}]`;
     switch (Object.getPrototypeOf(value)) {
       case Object.prototype:
-        return `{${sorted(Object.entries(value))}}`;
+        return `{${ofObject(value)}}`;
       case null:
-        return `null{${sorted(Object.entries(value))}}`;
+        return `null{${ofObject(value)}}`;
       case Date.prototype:
         return `date ${(value as Date).getTime()}`;
       case Map.prototype:
-        return `map{${sorted(value as Map<unknown, unknown>)}}`;
+        return `map{${ofEntries(value as Map<unknown, unknown>)}}`;
       case Set.prototype:
-        return `set{${sorted((value as Set<unknown>).entries())}}`;
+        return `set{${ofEntries(value as Set<unknown>)}}`;
       default:
         return refuse();
     }

@@ -15,6 +15,8 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
   let told: number | undefined;
   let known = 0;
   addPart(outer, inner);
+  // Of attempts before this one.
+  const earlier = outer.whereabouts?.levelErrors;
   outer.whereabouts = {
     // Unless the binding says, it may have.
     get mayHaveLeft() {
@@ -22,6 +24,14 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
     },
     get obstacle() {
       return inner.extras?.error ?? inner.whereabouts?.obstacle;
+    },
+    get levelErrors() {
+      return {
+        ...earlier,
+        ...inner.whereabouts?.levelErrors,
+        ...inner.extras?.error?.levelErrors,
+        ...inner.extras?.levelErrors,
+      };
     },
   };
   const seat = listenToAll(

@@ -7,6 +7,7 @@ import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
+import { presentRun } from '../correctable/run.ts';
 import type { Source } from '../correctable/source.ts';
 import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
@@ -58,7 +59,7 @@ export function retries(options: RetryOptions = {}): Policy {
     const rules: Rules = { attempts, backoff, random, submit };
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
-      if (operation.effect === 'update') extrasOf(source).steps = UPDATE;
+      if (operation.effect === 'update') Object.assign(extrasOf(source), { steps: UPDATE, run: presentRun() });
       attempt(rules, operation, source, 1);
     };
   };
@@ -102,6 +103,7 @@ const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${nu
 /** Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its undo. */
 function isUndone<T>({ extras, seats }: Source<T>): boolean {
   // A whole that has failed listens no more, unless it did so while the run began.
+  if (extras?.run?.phase === 'undone') return true;
   return Boolean(extras?.undone ?? extras?.error ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>)));
 }
 
@@ -145,7 +147,8 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
 
 /** Fails with what the last attempt failed with; what was known of single levels before stays known. */
 function fail<T>(source: Source<T>, error: CorrectableError, prefix: string): void {
-  const { extras } = source;
-  if (extras?.levelErrors) extras.levelErrors = { ...error.levelErrors, ...extras.levelErrors };
-  source.fail(prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, cause: error }) : error);
+  const levelErrors = source.whereabouts?.levelErrors;
+  source.fail(
+    prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, levelErrors, cause: error }) : error,
+  );
 }

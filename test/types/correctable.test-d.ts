@@ -289,6 +289,41 @@ test('all: values as a tuple; the levels that all have, or the two of a join', a
   expectTypeOf<JoinedLevels>().toEqualTypeOf<readonly ['preliminary', 'final']>();
 });
 
+test('all: the same levels of stores that have others → those, or the two of a join', () => {
+  const levels = ['weak', 'strong'] as const;
+  const two = createClient(memory()).invoke(get<number>('a'), { levels });
+  const some = createClient(three).invoke(get<number>('a'), { levels });
+  const joined = all([two, some]);
+  type Either = readonly ['weak', 'strong'] | JoinedLevels;
+  expectTypeOf(joined.latest!.level).toEqualTypeOf<Either[number] | 'causal'>();
+  // @ts-expect-error a join of other stores has the two of a join
+  void joined.when('weak');
+  // The final of a part may be weaker than what was requested, and so is the join.
+  const strong = createClient(three).invoke(get<number>('a'), { levels: ['strong'] });
+  all([strong, strong]).onFinal((_values, { level }) => expectTypeOf(level).toEqualTypeOf<Three[number]>());
+});
+
+test('all: what may be empty → the two of a join, too', async () => {
+  expectTypeOf(all([])).toEqualTypeOf<Correctable<[], JoinedLevels>>();
+  expectTypeOf((await all({}).when('final')).level).toEqualTypeOf<'final'>();
+  const read = createClient(three).invoke(get<number>('a'));
+  type Read = typeof read;
+  const list = (parts: readonly Read[]) => all(parts);
+  expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<
+    Correctable<(number | undefined)[], Three | JoinedLevels, Three[number] | JoinedLevels[number]>
+  >();
+  // @ts-expect-error none of them may be there
+  void list([]).when('strong');
+  const some = (parts: readonly [Read, ...Read[]]) => all(parts);
+  expectTypeOf((await some([read]).when('strong')).level).toEqualTypeOf<'strong'>();
+  const named = (parts: Record<string, Read>) => all(parts);
+  // @ts-expect-error none of them may be there
+  void named({}).when('strong');
+  const optional = (parts: { readonly a?: Read }) => all(parts);
+  // @ts-expect-error it may not be there
+  void optional({}).when('strong');
+});
+
 test('all: parts by name → values by name', async () => {
   const client = createClient(three);
   const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<string>('cart')) });

@@ -161,7 +161,7 @@ export class Run {
     const obstacle = isCorrectableError(failure)
       ? failure
       : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, { cause: failure });
-    context.whereabouts = { mayHaveLeft: true, obstacle };
+    context.whereabouts = { mayHaveLeft: true, obstacle, levelErrors: { [level]: failure } };
     await hearWeaker(this.#bestOfWeaker());
     if (context.signal.aborted) this.#stopped = true;
   }

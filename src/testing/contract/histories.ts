@@ -6,13 +6,13 @@ import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { hold, nameOf, show } from './breach.ts';
 import { isVersionOlder } from './listener.ts';
-import type { AnyClient, Mark, Stage } from './stage.ts';
+import { sideBySide, type AnyClient, type Mark, type Stage } from './stage.ts';
 import type { ContractSubject, HistoryStep } from './subject.ts';
 
 /** So many objects have their histories at the same time. */
 const OBJECTS = 4;
 
-type History = (object: string) => readonly HistoryStep[];
+export type History = (object: string) => readonly HistoryStep[];
 
 /** Stores may outlive a test, and a run: no object is used twice. */
 const run = Math.random().toString(36).slice(2, 8);
@@ -21,19 +21,19 @@ let objects = 0;
 /** One object's history, every step asked for all levels, or for the strongest one alone. */
 export async function keepsOneHistory(stage: Stage, isOnlyStrongest: boolean): Promise<void> {
   await stage.withClient(async (client, binding) => {
-    for (const history of historiesOf(stage.subject, binding)) {
-      await follow({ stage, client, binding, isOnlyStrongest }, history(nextObject()));
-    }
+    await sideBySide(historiesOf(stage.subject, binding), (history) =>
+      follow({ stage, client, binding, isOnlyStrongest }, history(nextObject())),
+    );
   });
 }
 
 /** Several objects at once, each a step behind the one before it, so that no two of them have the same to say. */
 export async function keepsManyHistories(stage: Stage): Promise<void> {
   await stage.withClient(async (client, binding) => {
-    for (const history of historiesOf(stage.subject, binding)) {
+    await sideBySide(historiesOf(stage.subject, binding), async (history) => {
       const all = Array.from({ length: OBJECTS }, () => history(nextObject()));
       if (!areOfOneObject(all)) await abreast({ stage, client, binding, isOnlyStrongest: false }, all);
-    }
+    });
   });
 }
 
@@ -189,7 +189,7 @@ function queueHistory(object: string): readonly HistoryStep[] {
 }
 
 /** The same is done whatever the object is called: there is only one. */
-function areOfOneObject([first = [], ...others]: readonly (readonly HistoryStep[])[]): boolean {
+export function areOfOneObject([first = [], ...others]: readonly (readonly HistoryStep[])[]): boolean {
   return others.every((other) =>
     first.every(({ operation }, at) => other[at] !== undefined && isSameOperation(operation, other[at].operation)),
   );

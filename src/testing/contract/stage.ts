@@ -125,6 +125,12 @@ export class Stage {
   }
 }
 
+/** Does `body` with all of them at once; fails, once all have ended, as the first that failed does. */
+export async function sideBySide<T>(all: readonly T[], body: (each: T) => Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled(all.map(body));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
 /** One turn of the event loop: all promises that can settle have done so. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

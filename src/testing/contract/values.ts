@@ -1,11 +1,22 @@
 /** What the contract suite holds the values of weaker views to: they may be old, and of nothing else. */
 import type { Operation } from '../../correctable/operation.ts';
 import { hold, nameOf, show } from './breach.ts';
-import { historiesOf, nextObject } from './histories.ts';
-import type { AnyClient, Stage } from './stage.ts';
+import { areOfOneObject, historiesOf, nextObject, type History } from './histories.ts';
+import { sideBySide, type AnyClient, type Stage } from './stage.ts';
+import type { HistoryStep } from './subject.ts';
 
 /** So many updates of an object are looked at: a store that shows something else does so at once. */
 const UPDATES = 3;
+/** So many of them are done before the second object is looked at, beside the rest: others than it will ever show then. */
+const UPDATES_AHEAD = 2;
+
+/** An object, before it was read for the first time. */
+interface Unknown {
+  readonly read: Operation;
+  readonly updates: readonly Operation[];
+  /** What it has been, as far as the strongest level has told. */
+  readonly known: unknown[];
+}
 
 /**
  * Nobody else updates the object: whatever a read gives at any level, alone or with others, is what the strongest one has
@@ -13,19 +24,46 @@ const UPDATES = 3;
  */
 export async function showsWhatWas(stage: Stage): Promise<void> {
   await stage.withClient(async (client, binding) => {
-    for (const history of historiesOf(stage.subject, binding)) {
-      for (const object of [nextObject(), nextObject()]) {
-        const operations = history(object).map(({ operation }) => operation);
-        const read = operations.find(({ effect }) => effect === 'read');
-        if (read === undefined) continue;
-        const known = [await look(stage, client, read, [])];
-        for (const update of operations.filter(({ effect }) => effect === 'update').slice(0, UPDATES)) {
-          await stage.finalOf(client, update);
-          known.push(await look(stage, client, read, known));
-        }
-      }
-    }
+    await sideBySide(historiesOf(stage.subject, binding), (history) => showsBoth(stage, client, history));
   });
+}
+
+async function showsBoth(stage: Stage, client: AnyClient, history: History): Promise<void> {
+  const steps = [history(nextObject()), history(nextObject())];
+  const [first, second] = steps.map((each) => unknownOf(each));
+  if (!first || !second) return;
+  if (areOfOneObject(steps)) {
+    await follow(stage, client, first);
+    await follow(stage, client, { ...second, known: first.known });
+    return;
+  }
+  let goOn: () => void;
+  const isAhead = new Promise<void>((resolve) => (goOn = resolve));
+  await sideBySide([first, second], async (object) => {
+    if (object === first) await follow(stage, client, first, () => goOn()).finally(() => goOn());
+    else await isAhead.then(() => follow(stage, client, second));
+  });
+}
+
+function unknownOf(steps: readonly HistoryStep[]): Unknown | undefined {
+  const operations = steps.map(({ operation }) => operation);
+  const read = operations.find(({ effect }) => effect === 'read');
+  const updates = operations.filter(({ effect }) => effect === 'update').slice(0, UPDATES);
+  return read && { read, updates, known: [] };
+}
+
+async function follow(
+  stage: Stage,
+  client: AnyClient,
+  { read, updates, known }: Unknown,
+  onAhead?: () => void,
+): Promise<void> {
+  known.push(await look(stage, client, read, known));
+  for (const [at, update] of updates.entries()) {
+    if (at === UPDATES_AHEAD) onAhead?.();
+    await stage.finalOf(client, update);
+    known.push(await look(stage, client, read, known));
+  }
 }
 
 /** What the strongest read gives now; no weaker view gives anything but this, or what is known from before. */

@@ -1,5 +1,5 @@
 /** C7: what "the same value" means, however deep or large it is. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { all, structurallyEqual } from '../../../src/index.ts';
 import { manual } from './support.ts';
 
@@ -161,6 +161,41 @@ test('sets and maps whose items are objects → equal by content in any order; e
   expect(structurallyEqual(new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }]))).toBe(false);
 });
 
+/** Bytes of which the first 60 and the last 60 are the same for all, and of which 8 in between say which they are. */
+const key = (id: number): Uint8Array => new Uint8Array(128).fill(id & 255, 60, 64).fill(id >> 8, 64, 68);
+
+test.each<[string, (id: number) => object]>([
+  ['dates', (id) => new Date(id)],
+  ['bytes', (id) => Uint8Array.of(id >> 8, id & 255)],
+  ['bytes that differ in the middle', key],
+  ['bytes, those of Node among them', (id) => (id % 2 ? Buffer.from(key(id)) : key(id))],
+  ['buffers', (id) => Uint16Array.of(id).buffer],
+  ['numbers of another kind', (id) => Float64Array.of(id)],
+  ['lists of dates', (id) => [new Date(id)]],
+])('sets of %s → equal by content in any order; each is compared few times', (_what, of) => {
+  const compared = vi.spyOn(Object, 'is');
+  const count = 600;
+  const items = (at = 0): object[] => Array.from({ length: count }, (_, id) => of(id + at));
+  const answers = [new Set(items().toReversed()), new Set(items(1))].map((other) =>
+    structurallyEqual(new Set(items()), other),
+  );
+  const { length } = compared.mock.calls;
+  compared.mockRestore();
+  expect(answers).toEqual([true, false]);
+  // Each byte is compared with another one.
+  expect(length).toBeLessThan(200 * count);
+});
+
+test('a set of what shares a large part → that is not looked at for each', () => {
+  const looked = vi.spyOn(Uint8Array.prototype, 'join');
+  const large = new Uint8Array(1_000_000);
+  const many = new Set(Array.from({ length: 1_000_000 }, (_, id) => id));
+  const rows = (): object[] => Array.from({ length: 100 }, (_, id) => ({ id, large, many }));
+  expect(structurallyEqual(new Set(rows()), new Set(rows().toReversed()))).toBe(true);
+  for (const { length } of looked.mock.contexts as Uint8Array[]) expect(length).toBeLessThan(1_000);
+  looked.mockRestore();
+});
+
 test('the parts of a join have deep values → the join is final', async () => {
   const parts = [manual(), manual()] as const;
   const joined = all([parts[0].c, parts[1].c]);
@@ -186,6 +221,9 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['keys in another order', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
   ['a key more', { a: 1 }, { a: 1, b: 2 }, false],
   ['a key that is undefined, and none', { a: undefined, b: 1 }, { c: undefined, b: 1 }, false],
+  ['a key of which the other has an inherited one', { toString: Object.prototype.toString }, { x: 1 }, false],
+  ['that, where the value is no function', JSON.parse('{"__proto__":{}}'), { x: 1 }, false],
+  ['a key that all inherit, of both', { toString: 1 }, { toString: 1 }, true],
   ['an item more', [1], [1, 2], false],
   ['a list and an object', [], {}, false],
   ['a list and an object like it', [1], { 0: 1, length: 1 }, false],

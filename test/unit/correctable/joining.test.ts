@@ -104,23 +104,16 @@ test('C11: all of one binding → the level of the weakest part', async () => {
   expect(await joined).toEqual([3, 2]);
 });
 
-test('C11: all of several bindings with the same levels → level by level, each by its own store', () => {
-  const one = scriptedBinding(LEVELS);
-  const two = scriptedBinding(LEVELS);
-  const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
-  const lines: string[] = [];
-  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
-  one.calls[0]!.view(1, 'strong');
-  two.calls[0]!.view(2, 'causal');
-  two.calls[0]!.view(3, 'strong');
-  expect(lines).toEqual(['1,2 causal', '1,3 strong']);
-});
-
 test.each([
-  { is: 'others', levels: ['near', 'causal', 'strong'] as const },
-  { is: 'fewer', levels: ['causal', 'strong'] as const },
-  { is: 'the same in another order', levels: ['causal', 'weak', 'strong'] as const },
-])('C11: all of several bindings, one of which has $is → preliminary, then final', ({ levels }) => {
+  { is: 'the same', levels: LEVELS, told: ['1,2 causal', '1,3 strong'] },
+  { is: 'others', levels: ['near', 'causal', 'strong'] as const, told: ['1,2 preliminary', '1,3 final'] },
+  { is: 'fewer', levels: ['causal', 'strong'] as const, told: ['1,2 preliminary', '1,3 final'] },
+  {
+    is: 'the same in another order',
+    levels: ['causal', 'weak', 'strong'] as const,
+    told: ['1,2 preliminary', '1,3 final'],
+  },
+])('C11: all of several bindings, the levels of one are $is → $told', ({ levels, told }) => {
   const one = scriptedBinding(LEVELS);
   const two = scriptedBinding(levels);
   const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
@@ -129,7 +122,7 @@ test.each([
   one.calls[0]!.view(1, 'strong');
   two.calls[0]!.view(2, 'causal');
   two.calls[0]!.view(3, 'strong');
-  expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
+  expect(lines).toEqual(told);
 });
 
 test('C11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {

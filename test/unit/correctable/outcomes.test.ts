@@ -180,6 +180,26 @@ describe('whereabouts', () => {
     });
   }
 
+  test.each([
+    ['read', true],
+    ['read', false],
+    ['update', false],
+  ] as const)('%s, it may have left: %s, an obstacle that stays → deadline: that one', async (effect, mayHaveLeft) => {
+    const obstacle = new CorrectableError('UNAUTHENTICATED', 'who are you?', { field: 'token' });
+    const { client, clock } = silent({ mayHaveLeft, obstacle });
+    const late = errorOf(client.invoke(effect === 'read' ? get('k') : put('k', 1)));
+    await clock.advance(TIMEOUT_MS);
+    expect(await late).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, field: 'token', cause: obstacle });
+  });
+
+  test('single levels have failed, and the sink was not told → the error says so', async () => {
+    const levelErrors = { weak: 'from before', causal: 'busy' };
+    const { client, clock } = silent({ mayHaveLeft: true, obstacle: undefined, levelErrors });
+    const late = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1 } }));
+    await clock.advance(TIMEOUT_MS);
+    expect((await late).levelErrors).toMatchObject({ weak: { code: 'TIMEOUT' }, causal: 'busy' });
+  });
+
   test('the binding says later that it has left → what counts is the moment of the end', async () => {
     const whereabouts = { mayHaveLeft: false, obstacle: undefined };
     const { client } = silent(whereabouts);

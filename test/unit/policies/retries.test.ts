@@ -221,6 +221,32 @@ describe('C15: time', () => {
     expect(signal.aborted).toBe(true);
   });
 
+  test('the limit passes during a later attempt → TIMEOUT with what single levels failed with, in all attempts', async () => {
+    const { clock, binding, client } = setUp({ retry, timeoutMs: 50 });
+    const error = errorOf(client.invoke(get('k')));
+    const first = await binding.next();
+    first.fail(new Error('is up again'), 'causal');
+    first.fail(failure(), 'strong');
+    await clock.advance(STEP_MS);
+    const second = await binding.next();
+    second.fail(new Error('is empty'), 'weak');
+    second.fail(new Error('is down'), 'causal');
+    await clock.advance(50);
+    expect(await error).toMatchObject({
+      code: 'TIMEOUT',
+      levelErrors: { weak: { message: 'is empty' }, causal: { message: 'is down' }, strong: { code: 'UNAVAILABLE' } },
+    });
+  });
+
+  test('cancelled between two attempts → what single levels of the first failed with', async () => {
+    const { binding, client } = setUp({ retry });
+    const read = client.invoke(get('k'));
+    const error = errorOf(read);
+    (await binding.next()).fail(failure(), 'strong');
+    read.cancel();
+    expect(await error).toMatchObject({ code: 'ABORTED', levelErrors: { strong: { code: 'UNAVAILABLE' } } });
+  });
+
   test('the next attempt would begin at the limit or after it → it is not waited for', async () => {
     const { clock, binding, client } = setUp({ retry, timeoutMs: 30 });
     const failed = failure();

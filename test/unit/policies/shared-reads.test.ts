@@ -145,6 +145,19 @@ describe('C15: equal reads under way', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
+  test.each<[string, (looked: () => void) => unknown]>([
+    ['an object', (looked) => new Proxy({ ...Array(20_000).fill(1) }, { get: () => looked() })],
+    ['a map', (looked) => counted(new Map(Array.from({ length: 20_000 }, (_, n) => [n, n])), looked)],
+    ['a set', (looked) => counted(new Set(Array.from({ length: 20_000 }, (_, n) => n)), looked)],
+  ])('%s of more parts than are looked at → none is, and none sorted', (_what, of) => {
+    const { binding, client } = setUp(shared);
+    let looks = 0;
+    const large = of(() => (looks += 1));
+    for (let n = 0; n < 2; n++) client.invoke(keyed(large)).onError(() => 0);
+    expect(binding.calls).toHaveLength(2);
+    expect(looks).toBe(0);
+  });
+
   test('other levels → another submission', () => {
     const { binding, client } = setUp(shared);
     client.invoke(get('k')).onError(() => 0);
@@ -309,6 +322,18 @@ describe('C15: leaving a shared submission', () => {
     },
   );
 
+  test('one has waited in vain → TIMEOUT with what single levels failed with', async () => {
+    const { clock, binding, client } = setUp(shared);
+    const error = errorOf(client.invoke(get('k'), { timeoutMs: 10 }));
+    const patient = client.invoke(get('k'));
+    const call = await binding.next();
+    call.fail(failure(), 'weak');
+    await clock.advance(10);
+    expect(await error).toMatchObject({ code: 'TIMEOUT', levelErrors: { weak: { code: 'UNAVAILABLE' } } });
+    call.view('there', 'strong');
+    expect(await patient).toBe('there');
+  });
+
   test('an answer was lost, one has waited in vain → the next read is submitted; who waits still does', async () => {
     const { clock, binding, client } = setUp(shared);
     const [impatient, patient] = [client.invoke(get('k'), { timeoutMs: 10 }), client.invoke(get('k'))];
@@ -469,3 +494,13 @@ test('C15: an equal read of another principal under way → one of its own; each
   expect(await Promise.all([anns, ...bobs])).toEqual(['that of ann', 'that of bob', 'that of bob']);
   expect(binding.calls).toHaveLength(2);
 });
+
+/** The same, of which it is told when anybody goes through it. */
+function counted<T extends Map<unknown, unknown> | Set<unknown>>(all: T, looked: () => void): T {
+  const entries = all.entries.bind(all);
+  const watched = (): ReturnType<typeof entries> => {
+    looked();
+    return entries();
+  };
+  return Object.assign(all, { entries: watched, [Symbol.iterator]: watched });
+}

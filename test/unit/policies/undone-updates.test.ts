@@ -7,7 +7,7 @@ import type { Three } from '../correctable/support.ts';
 import type { SetUp } from './support.ts';
 import { errorOf, failure, retry, setUp, STEP_MS } from './support.ts';
 
-const keys = ({ binding }: SetUp): unknown[] =>
+const keys = ({ binding }: SetUp): unknown[][] =>
   binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
 
 const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
@@ -62,6 +62,86 @@ test.each(WAYS)('undone during an attempt that then fails as busy, %s → not do
   await result;
   await clock.advance(1_000);
   expect(binding.calls).toHaveLength(3);
+});
+
+/** What a step does with an update that it does not return. */
+const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
+  ['one that the step awaits', async (write) => await write],
+  ['one that the step waits for beside others', (write) => Promise.all([write.map(String), 1])],
+  ['one that begins beside what the step returns', (write) => void write.onError(() => 0)],
+];
+
+test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', async (_what, kept) => {
+  const all = setUp({ retry });
+  const { clock, binding, client } = all;
+  const result = client.invoke(get('next')).speculate(
+    (job) => kept(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  (await binding.next()).fail(failure());
+  read.view('job-2', 'strong');
+  (await binding.next()).view(null, 'strong');
+  await result;
+  await clock.advance(1_000);
+  expect(keys(all).slice(1)).toEqual([
+    ['put', 'running', 'job-1'],
+    ['put', 'running', 'job-2'],
+  ]);
+});
+
+test('an update beside a step, or of a step that is confirmed → tried again', async () => {
+  const all = setUp({ retry });
+  const { clock, binding, client } = all;
+  const result = client.invoke(get('next')).speculate(
+    async (job) => await client.invoke(put('running', job)),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  const confirmed = await binding.next();
+  // The step has waited: this is no part of it.
+  const beside = client.invoke(put('beside', 1));
+  read.view('job-1', 'strong');
+  confirmed.fail(failure());
+  (await binding.next()).fail(failure());
+  await clock.advance(STEP_MS);
+  (await binding.next()).view(null, 'strong');
+  (await binding.next()).view(null, 'strong');
+  await Promise.all([result, beside]);
+  expect(keys(all).map(([, key]) => key)).toEqual(['next', 'running', 'beside', 'running', 'beside']);
+});
+
+test('an update beside a run that is undone → tried again', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(() => 1);
+  (await binding.next()).view('job-1', 'weak');
+  const beside = client.invoke(put('beside', 1));
+  result.cancel();
+  (await binding.next()).fail(failure());
+  await clock.advance(STEP_MS);
+  (await binding.next()).view(null, 'strong');
+  await beside;
+  expect(binding.calls).toHaveLength(3);
+});
+
+test('an update invoked after the step has awaited, with the signal of its run → not done after the undo', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(
+    async (job, { signal }) => {
+      await client.invoke(get('place'));
+      return await client.invoke(put('running', job), { signal });
+    },
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  (await binding.next()).view('here', 'strong');
+  (await binding.next()).fail(failure());
+  result.cancel();
+  await clock.advance(1_000);
+  expect(binding.calls.map(({ operation }) => operation.key)).toEqual(['next', 'place', 'running']);
 });
 
 test('what fails is told to whoever else listens: the store could not, and has not', async () => {

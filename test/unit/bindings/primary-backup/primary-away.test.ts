@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { levels, noAnswer, type Mode, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient, type Client } from '../../../../src/correctable/client.ts';
-import type { CorrectableError } from '../../../../src/correctable/errors.ts';
+import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock, type VirtualClock } from '../../../../src/testing/index.ts';
 import { deferred } from './set-up.ts';
@@ -112,14 +112,16 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  const hanging = (): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isTold: () => boolean } => {
+  const hanging = (
+    origin: Tier = offline,
+  ): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isTold: () => boolean } => {
     let signal: AbortSignal | undefined;
     const cache: Tier = (_, context) => {
       signal = context.signal;
       return new Promise(() => {});
     };
     const clock = virtualClock();
-    const client = createClient(levels(['cache', 'origin'], { cache, origin: offline }), { clock });
+    const client = createClient(levels(['cache', 'origin'], { cache, origin }), { clock });
     return { client, clock, isTold: () => signal?.aborted === true };
   };
 
@@ -134,16 +136,37 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     expect(isTold()).toBe(true);
   });
 
-  test('the deadline comes first → it ends the read, and says what failed', async () => {
+  test('the deadline comes first → it ends the read with what failed', async () => {
     const { client, clock, isTold } = hanging();
     const told = outcome(client.invoke(get('x'), { timeoutMs: 50 }));
     await turn();
     await clock.advance(50);
-    expect(told.now).toMatchObject({ code: 'UNAVAILABLE', cause: { code: 'FINAL_FAILED', cause: OFFLINE } });
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', retryable: false, levelErrors: { origin: OFFLINE } });
+    expect(told.now).toMatchObject({ cause: { code: 'FINAL_FAILED', cause: OFFLINE } });
     expect(isTold()).toBe(true);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(client.drops.closed).toBe(0);
   });
+
+  test.each([
+    ['FORBIDDEN', false, 'FORBIDDEN'],
+    ['DOMAIN', false, 'DOMAIN'],
+    ['OVERLOADED', true, 'UNAVAILABLE'],
+    ['UNAVAILABLE', false, 'UNAVAILABLE'],
+  ] as const)(
+    'the strongest said %s, the deadline comes first → asking again: %s',
+    async (code, retryable, becomes) => {
+      const domain = { name: 'notYours', data: 1 };
+      const failure = new CorrectableError(code, 'said so', { domain, field: 'args.key', retryable });
+      const { client, clock } = hanging(() => Promise.reject(failure));
+      const whole = client.invoke(get('x'), { timeoutMs: 50 });
+      const told = outcome(whole.map(String));
+      await turn();
+      await clock.advance(50);
+      expect(told.now).toMatchObject({ code: becomes, retryable, cause: failure, levelErrors: { origin: failure } });
+      if (!retryable) expect(told.now).toMatchObject({ domain, field: 'args.key' });
+    },
+  );
 
   test('the time limit of its level passes → the failure', async () => {
     const { client, clock } = hanging();
