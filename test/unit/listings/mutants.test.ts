@@ -26,6 +26,7 @@ const pages = [
   'docs/spec/exactly-once.md',
   'docs/spec/storage.md',
   'docs/spec/cache.md',
+  'docs/bindings/zookeeper.md',
 ];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 
