@@ -5,7 +5,8 @@ import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { retries, sharedReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { output } from '../listings/bundle.ts';
 import { codeOf, settled } from './support.ts';
 
