@@ -12,6 +12,7 @@ import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
+import { ZOOKEEPER_MUTANTS } from './zookeeper.mjs';
 
 /** @typedef {{ name: string, rule: string, file: string, line: string, replacement: string, command: string[] }} Mutant */
 
@@ -27,4 +28,5 @@ export const MUTANTS = [
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
+  ...ZOOKEEPER_MUTANTS,
 ];

@@ -1,6 +1,6 @@
 /** Runs the contract suite on a binding that is expected to fail it. */
 import { expect } from 'vitest';
-import { bindingContract, type ContractSubject } from '../../src/testing/index.ts';
+import { bindingContract, type ContractSubject } from '../../src/testing/binding-contract.ts';
 
 /** What fails for `subject`: the errors, by the names of the tests. */
 export async function failuresOf(subject: ContractSubject): Promise<ReadonlyMap<string, Error>> {

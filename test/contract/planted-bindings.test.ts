@@ -1,7 +1,7 @@
 /** Each binding that breaks its contract fails the suite with a sentence that says how; those that keep it pass. */
 import { describe, expect, test } from 'vitest';
 import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
-import { ContractBreach } from '../../src/testing/index.ts';
+import { ContractBreach } from '../../src/testing/binding-contract.ts';
 import { failuresOf } from './failures-of.ts';
 import { PLANTED, PromisedTally, PromptTally, subjectOf, Tally } from './planted-bindings.ts';
 import { keepsContract } from '../support/keeps-contract.ts';

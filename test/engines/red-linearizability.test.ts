@@ -1,6 +1,5 @@
 /** Red operations are linearizable, as porcupine sees it: over real sites in real time, and under simulated faults. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { EngineUnavailable } from '../../engines/engine.ts';
 import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
 import { createClient } from '../../src/correctable/client.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
@@ -8,6 +7,7 @@ import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import { PLANTED } from '../../src/testing/simulator/planted.ts';
 import { simulate } from '../../src/testing/simulator/simulation.ts';
 import { ticketService, tickets } from '../unit/redblue/services.ts';
+import { reasonToSkip } from './support/missing-tools.ts';
 
 const SITES = ['irl', 'frk', 'vrg'] as const;
 const IS_SHORT = process.env['ENGINES_SHORT'] === '1';
@@ -22,8 +22,7 @@ beforeAll(async () => {
   try {
     program = await buildPorcupine();
   } catch (error) {
-    if (!(error instanceof EngineUnavailable) || process.env['REQUIRE_ENGINES'] === '1') throw error;
-    missing = error.message;
+    missing = reasonToSkip(error);
   }
 });
 beforeEach((context) => context.skip(missing !== undefined, missing));

@@ -6,10 +6,11 @@ import { expect, test } from 'vitest';
 import type { Figures } from '../../demo/shared/chase/headless.ts';
 import { count } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
+import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
-const ADS = ['--import', 'tsx', 'demo/ad-server/cli.ts'];
-const TIMELINES = ['--import', 'tsx', 'demo/twissandra/cli.ts'];
+const ADS = await built('demo/ad-server/cli.ts');
+const TIMELINES = await built('demo/twissandra/cli.ts');
 const SMALL = ['--headless', '--json', '--scale', '0.005', '--seconds', '3', '--workload', 'A'];
 
 const PERFORMANCE = ['avgMs', 'p50Ms', 'p95Ms', 'p99Ms', 'opsPerSec'];
@@ -21,7 +22,7 @@ test.each([
   const [, program, sizes] = row;
   const folder = await mkdtemp(join(tmpdir(), 'ads-'));
   const path = join(folder, 'history.jsonl');
-  const { code, stdout, stderr } = await runProgram([...program, ...SMALL, '--history', path]);
+  const { code, stdout, stderr } = await runProgram([program, ...SMALL, '--history', path]);
   expect(code, stderr).toBe(0);
   const figures = JSON.parse(stdout) as Figures;
   expect(figures).toMatchObject({ binding: 'redblue', ...sizes, workload: 'A', wrongDeliveries: 0 });
@@ -49,7 +50,7 @@ test.each([
 });
 
 test('demo:ads: a flag that makes no sense → exit code 2 and the flag named', async () => {
-  const { code, stderr } = await runProgram([...ADS, '--headless', '--workload', 'Z']);
+  const { code, stderr } = await runProgram([ADS, '--headless', '--workload', 'Z']);
   expect(code).toBe(2);
   expect(stderr).toContain('--workload takes one of A, B, C');
 });

@@ -1,5 +1,6 @@
 /** What the benchmarks' command line says to what it cannot run. */
 import { expect, test } from 'vitest';
+import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
 test.each([
@@ -12,7 +13,7 @@ test.each([
   ],
   ['a way that there is not', ['ads', '--binding', 'cassandra', '--way', '4'], '--way takes one of 1, 2, 3, not "4"'],
 ])('bench: %s → exit code 2, what to say instead, no stack', async (_what, args, said) => {
-  const { code, stderr } = await runProgram(['--import', 'tsx', 'bench/main.ts', ...args]);
+  const { code, stderr } = await runProgram([await built('bench/main.ts'), ...args]);
   expect(stderr).toContain(said);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(code).toBe(2);

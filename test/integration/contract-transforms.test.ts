@@ -19,7 +19,7 @@ import {
   operation,
   table,
 } from '../../src/server/index.ts';
-import { plainService } from '../../src/testing/index.ts';
+import { plainService } from '../../src/testing/plain-service.ts';
 
 const cents = z.number().transform((euros) => Math.round(euros * 100));
 const account = z.string().default('Main');

@@ -1,12 +1,13 @@
 /** The fuzzer itself: a short storm, and what its command line says to what it cannot run. */
 import { expect, test } from 'vitest';
+import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
-const CLI = ['--import', 'tsx', 'test/fuzz/cli.ts'];
+const CLI = await built('test/fuzz/cli.ts');
 
 test('fuzz: a short storm with a fixed seed → served, nothing found, exit code 0', async () => {
   const { code, stdout, stderr } = await runProgram([
-    ...CLI,
+    CLI,
     '--frames',
     '30000',
     '--minutes',
@@ -28,7 +29,7 @@ test.each([
   ['--frames', '0', '--frames takes a whole number from 1'],
   ['--sead', '7', 'unknown option --sead; see --help'],
 ])('fuzz: %s %s → exit code 2, what to say instead, no stack', async (flag, value, said) => {
-  const { code, stdout, stderr } = await runProgram([...CLI, flag, value]);
+  const { code, stdout, stderr } = await runProgram([CLI, flag, value]);
   expect(stderr).toContain(said);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(stdout).toBe('');
@@ -36,7 +37,7 @@ test.each([
 });
 
 test('fuzz: --help → what it does and which flags there are, exit code 0', async () => {
-  const { code, stdout } = await runProgram([...CLI, '--help']);
+  const { code, stdout } = await runProgram([CLI, '--help']);
   for (const flag of ['--minutes', '--seed', '--frames', '--json']) expect(stdout).toContain(flag);
   expect(code).toBe(0);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseHistory, figuresOf } from '../../demo/kill/history.ts';
+import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const KILLS = 3;
@@ -14,7 +15,7 @@ test('server killed under load, three times → nothing acknowledged is lost, no
   try {
     const historyPath = join(folder, 'history.jsonl');
     const flags = ['--json', '--kills', String(KILLS), '--per-kill', String(PER_KILL), '--history', historyPath];
-    const { code, stdout, stderr } = await runProgram(['--import', 'tsx', 'demo/kill/cli.ts', ...flags]);
+    const { code, stdout, stderr } = await runProgram([await built('demo/kill/cli.ts'), ...flags]);
     expect(code, stderr).toBe(0);
     const report = JSON.parse(stdout) as { acknowledged: number; recoveriesMs: number[] };
     const history = parseHistory(await readFile(historyPath, 'utf8'));

@@ -6,10 +6,11 @@ import { expect, test } from 'vitest';
 import { judge, type Verdict } from '../../demo/tickets/judge/judge.ts';
 import type { Figures } from '../../demo/tickets/headless.ts';
 import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
+import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 import { SOUND_SALE } from '../support/sound-sale.ts';
 
-const SHOP = ['--import', 'tsx', 'demo/tickets/cli.ts'];
+const SHOP = await built('demo/tickets/cli.ts');
 
 interface Ran {
   readonly figures: Figures;
@@ -21,7 +22,7 @@ interface Ran {
 async function sell(...flags: readonly string[]): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
   const path = join(folder, 'history.jsonl');
-  const { code, stdout, stderr } = await runProgram([...SHOP, '--headless', '--json', ...flags, '--history', path]);
+  const { code, stdout, stderr } = await runProgram([SHOP, '--headless', '--json', ...flags, '--history', path]);
   expect(code, stderr).toBe(0);
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
   await rm(folder, { recursive: true });
@@ -61,7 +62,7 @@ function judgedOf({
 }
 
 test('demo:tickets: a flag that makes no sense → exit code 2 and the flag named', async () => {
-  const { code, stderr } = await runProgram([...SHOP, '--headless', '--client', 'mars']);
+  const { code, stderr } = await runProgram([SHOP, '--headless', '--client', 'mars']);
   expect(code).toBe(2);
   expect(stderr).toContain('--client takes one of irl, frk, vrg');
 });
@@ -77,7 +78,7 @@ test.each([
   );
   const lines = [{ kind: 'stocked', item: '#1', atMs: 0 }, ...sale].map((line) => JSON.stringify(line));
   await writeFile(path, lines.join('\n'));
-  const { code, stdout } = await runProgram(['--import', 'tsx', 'demo/tickets/judge/cli.ts', path]);
+  const { code, stdout } = await runProgram([await built('demo/tickets/judge/cli.ts'), path]);
   await rm(folder, { recursive: true });
   expect(code, stdout).toBe(1);
 });

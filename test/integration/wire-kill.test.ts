@@ -1,14 +1,14 @@
 /** A server process that is killed between a preliminary and its final, and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
 import { put } from '../../src/operations/index.ts';
+import { built } from '../support/programs.ts';
 import { LEVELS } from '../support/wire.ts';
 
-const PROGRAM = fileURLToPath(new URL('../support/gateway-process.ts', import.meta.url));
+const PROGRAM = await built('test/support/gateway-process.ts');
 
 class ServerProcess implements AsyncDisposable {
   readonly url: string;
@@ -21,7 +21,7 @@ class ServerProcess implements AsyncDisposable {
 
   static async start(port: string, finals: 'yes' | 'no'): Promise<ServerProcess> {
     const stdio = ['ignore', 'pipe', 'inherit'] as const;
-    const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, port, finals], { stdio: [...stdio] });
+    const child = spawn(process.execPath, [PROGRAM, port, finals], { stdio: [...stdio] });
     const url = await new Promise<string>((resolve, reject) => {
       child.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()));
       child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it listened`)));

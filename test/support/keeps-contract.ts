@@ -1,6 +1,6 @@
 /** The contract suite on the bindings of this package, with the patience of its tests. */
 import { describe, expect, test } from 'vitest';
-import { bindingContract, type ContractSubject } from '../../src/testing/index.ts';
+import { bindingContract, type ContractSubject } from '../../src/testing/binding-contract.ts';
 
 /** A machine with busy cores is no failure. */
 const PATIENCE_MS = 30_000;

@@ -5,9 +5,9 @@ import type cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
 import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../../engines/cassandra/cluster.ts';
-import { EngineUnavailable } from '../../../engines/engine.ts';
 import { forgetState, readState, runFolder, writeState } from '../../../engines/folders.ts';
 import type { Site } from '../../../engines/wan.ts';
+import { missingTools } from './missing-tools.ts';
 
 export interface TestCluster {
   /** Whether there is a cluster: not where the tests are skipped. For `beforeAll`, which is run all the same. */
@@ -26,11 +26,11 @@ export const isShort: boolean = process.env['ENGINES_SHORT'] === '1';
 const VERSION = process.env['CASSANDRA_VERSION'];
 const release = VERSION === undefined ? {} : { version: VERSION };
 
-/** Skips the tests of the file, with the reason, where Java or Maven is missing; with REQUIRE_ENGINES=1 they fail. */
+/** Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped, with the reason. */
 export function withCassandraTools(): void {
   let missing: string | undefined;
   beforeAll(() => {
-    missing = whatIsMissing();
+    missing = missingTools(requireTools);
   });
   beforeEach((context) => context.skip(missing !== undefined, missing));
 }
@@ -58,7 +58,7 @@ export function withCassandra(own?: Partial<ClusterOptions>): TestCluster {
   };
   withCassandraTools();
   beforeAll(async () => {
-    if (whatIsMissing() !== undefined) return;
+    if (missingTools(requireTools) !== undefined) return;
     if (own === undefined) cluster = await clusterOfTheRun();
     else ({ cluster, stop } = await startOwn(own));
     await client('frk').execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${cluster.replication}`);
@@ -120,14 +120,4 @@ async function startOwn(options: Partial<ClusterOptions>): Promise<Own> {
 interface Own {
   readonly cluster: Cluster;
   readonly stop: () => Promise<void>;
-}
-
-function whatIsMissing(): string | undefined {
-  try {
-    requireTools();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof EngineUnavailable) || process.env['REQUIRE_ENGINES'] === '1') throw error;
-    return error.message;
-  }
 }

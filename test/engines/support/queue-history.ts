@@ -89,6 +89,13 @@ function falseEmpties(history: readonly QueueEvent[], enqueues: Enqueues, delive
   return found;
 }
 
+/** How many of these times fell into the work: items had been delivered before, and others were after. */
+export function timesInWork(history: readonly QueueEvent[], times: readonly number[]): number {
+  const delivered = history.filter(({ kind, item }) => kind === 'dequeue' && typeof item === 'string');
+  const isIn = (at: number): boolean => delivered.some(({ to }) => to < at) && delivered.some(({ from }) => from > at);
+  return times.filter(isIn).length;
+}
+
 /** A verdict without fault, but for the counts. */
 export const FAULTLESS = { twice: [], lost: [], invented: [], disordered: [], falseEmpties: [] } as const;
 

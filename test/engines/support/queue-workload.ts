@@ -17,7 +17,9 @@ export interface Workload {
   readonly items: number;
   /** The options of each client's binding. */
   readonly binding: (client: number) => ZooKeeperBindingOptions;
-  /** Runs beside the work until it is over. */
+  /** How many dequeues each consumer has under way at a time; one unless given. */
+  readonly inFlight?: number;
+  /** Runs beside the work until it is over; is told to end once all has been put in. */
   readonly fault?: (signal: AbortSignal) => Promise<void>;
   /** A pause of each client between two operations, so that the work outlives its faults; in milliseconds. */
   readonly paceMs?: number;
@@ -47,7 +49,10 @@ export async function runWorkload(workload: Workload): Promise<readonly QueueEve
       await pause(workload.paceMs);
     }
   };
-  const consuming = stores.slice(producers).map(consume);
+  const { inFlight = 1 } = workload;
+  const consuming = stores
+    .slice(producers)
+    .flatMap((store, by) => Array.from({ length: inFlight }, () => consume(store, by)));
   await Promise.all(stores.slice(0, producers).map(produce));
   faulty.abort();
   await faults;

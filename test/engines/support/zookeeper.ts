@@ -1,12 +1,12 @@
 /** A real ZooKeeper ensemble for the tests of one file, apart from the one that a person may have started. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { EngineUnavailable } from '../../../engines/engine.ts';
 import { runFolder } from '../../../engines/folders.ts';
 import { requireCommand } from '../../../engines/maven.ts';
 import { Ensemble, type EnsembleOptions } from '../../../engines/zookeeper/ensemble.ts';
+import { missingTools } from './missing-tools.ts';
 
-/** Skips the tests of the file, with the reason, where Java or Maven is missing; with REQUIRE_ENGINES=1 they fail. */
+/** Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped, with the reason. */
 export function withZooKeeperTools(): void {
   let missing: string | undefined;
   beforeAll(() => {
@@ -16,8 +16,8 @@ export function withZooKeeperTools(): void {
 }
 
 /**
- * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is missing the tests are
- * skipped, with the reason; with REQUIRE_ENGINES=1 they fail.
+ * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is missing the tests fail;
+ * with SKIP_ENGINES=1 they are skipped, with the reason.
  */
 export function withEnsemble(options: Partial<EnsembleOptions> = {}): { readonly ensemble: Ensemble } {
   let ensemble: Ensemble | undefined;
@@ -39,12 +39,8 @@ export function withEnsemble(options: Partial<EnsembleOptions> = {}): { readonly
 }
 
 function whatIsMissing(): string | undefined {
-  try {
+  return missingTools(() => {
     requireCommand('java', 'install a JDK, version 11 or later');
     requireCommand('mvn', 'install Maven 3.6 or later');
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof EngineUnavailable) || process.env['REQUIRE_ENGINES'] === '1') throw error;
-    return error.message;
-  }
+  });
 }

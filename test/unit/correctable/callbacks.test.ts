@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { correctable, correctableOf, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C4: onUpdate and onFinal → preliminary views to one, the final to the other', () => {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { correctable, createClient, systemClock } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf } from './support.ts';
 
 afterEach(() => {

@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { DeadlineList } from '../../../src/correctable/deadlines.ts';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C1: a final view → closes once, nothing after it', async () => {

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { AnyView, Correctable } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Three } from './support.ts';
 import { LEVELS, manual, settled } from './support.ts';
 

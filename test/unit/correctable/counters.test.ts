@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { all, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, settled } from './support.ts';
 
 const NONE = { confirmed: 0, corrected: 0, speculationsWon: 0, speculationsLost: 0, retried: 0, shared: 0 };

@@ -14,7 +14,8 @@ import {
 } from '../../../src/index.ts';
 import type { Boxed, CorrectableEvent, Sink } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C12: a snapshot of what another copy of the package made → one object until something changes', () => {

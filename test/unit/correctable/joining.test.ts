@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { all, correctableOf, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Manual } from './support.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
 

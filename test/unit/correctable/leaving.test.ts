@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { isLetGo, LOOK_AFTER_MS } from '../../../src/correctable/binding.ts';
 import { correctable, correctableOf, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
 
 /** The listeners that a signal has at the moment. */

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { CorrectableEvent, Sink } from '../../../src/index.ts';
 import { all, correctable, createClient } from '../../../src/index.ts';
 import { dequeue, get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, manual, record } from './support.ts';
 
 test('C2: levels in any order → requested in the order of the binding, final at the strongest of them', async () => {

@@ -5,7 +5,8 @@ import type { Binding, Client, Correctable, ErrorCode, Levels, Whereabouts } fro
 import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from './support.ts';
 import { LEVELS } from './support.ts';
 

@@ -1,16 +1,15 @@
 /** What a Correctable does to the process around it: keep it alive while somebody waits, and not a moment longer. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions, Clock, Correctable } from '../../../src/index.ts';
 import { all, CorrectableError, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { retries, sharedReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
+import { output } from '../listings/bundle.ts';
 import { codeOf, settled } from './support.ts';
 
-const root = new URL('../../../', import.meta.url);
 const preamble = `
   import { createClient } from './src/index.ts';
   import { get } from './src/operations/index.ts';
@@ -19,9 +18,7 @@ const preamble = `
 `;
 
 async function outputOf(script: string): Promise<string> {
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', preamble + script];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
-  return stdout.trim();
+  return (await output(preamble + script, 'process.ts')).trim();
 }
 
 test('C1: nothing else keeps the process alive → a hanging operation still times out', async () => {

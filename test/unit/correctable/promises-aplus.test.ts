@@ -4,10 +4,10 @@
  * see to it that it is reached. Then the official suite, whole.
  */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { CorrectableError } from '../../../src/index.ts';
+import { built } from '../../support/programs.ts';
 import { manual, settled } from './support.ts';
 
 const REASON = new CorrectableError('FINAL_FAILED', 'on purpose');
@@ -180,8 +180,8 @@ interface SuiteReport {
 }
 
 test('C5: the official suite of Promises/A+ → passes, all 872 tests of it', { timeout: 120_000 }, async () => {
-  const program = fileURLToPath(new URL('./promises-aplus-suite.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], { maxBuffer: 2 ** 26 });
+  const program = await built('test/unit/correctable/promises-aplus-suite.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { maxBuffer: 2 ** 26 });
   const { stats, failures } = JSON.parse(stdout) as SuiteReport;
   expect(failures.map(({ fullTitle }) => fullTitle)).toEqual([]);
   expect(stats).toMatchObject({ tests: 872, passes: 872 });

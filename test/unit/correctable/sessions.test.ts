@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { BindingSession } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS } from './support.ts';
 
 interface Opened extends BindingSession {

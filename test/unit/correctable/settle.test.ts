@@ -2,7 +2,8 @@
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, heldBytes, LEVELS, manual, unhandledDuring } from './support.ts';
 
 test('C9: settle without conditions → the final view', async () => {

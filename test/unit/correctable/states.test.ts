@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CorrectableEvent, Sink } from '../../../src/index.ts';
 import { correctable } from '../../../src/index.ts';
-import { virtualClock } from '../../../src/testing/index.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from './support.ts';
 import { LEVELS, settled } from './support.ts';
 

@@ -9,7 +9,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Binding, Sink } from '../../../src/index.ts';
 import { boxed, correctable, correctableOf, createClient, getSnapshot } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, heldBytes, manual, record, settled, unhandledDuring } from './support.ts';
 
 const TWO = ['weak', 'strong'] as const;

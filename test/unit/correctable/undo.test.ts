@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import type { ScriptedCall } from '../../../src/testing/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from './support.ts';
 import { codeOf, LEVELS, manual, settled } from './support.ts';
 

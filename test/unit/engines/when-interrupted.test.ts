@@ -1,6 +1,7 @@
 /** Programs that started engines for themselves, interrupted. */
 import { expect, test } from 'vitest';
 import { Program } from '../../support/run-program.ts';
+import { bundle } from '../listings/bundle.ts';
 
 /** Two things to stop, and one that was stopped already; `last` is the body of the second one. */
 const program = (last: string): string => `
@@ -12,13 +13,14 @@ const program = (last: string): string => `
   setInterval(() => {}, 1_000);
   console.log('started');
 `;
-const start = (text: string): Program => new Program(['--import', 'tsx', '--input-type=module', '-e', text]);
+const start = async (text: string): Promise<Program> =>
+  new Program(['--input-type=module', '-e', await bundle(text, 'when-interrupted.ts')]);
 
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('%s → stops what is still there, tells what did not stop, ends with %i', async (signal, expected) => {
-  using running = start(program("throw new Error('would not stop')"));
+  using running = await start(program("throw new Error('would not stop')"));
   expect(await running.line()).toBe('started');
   running.signal(signal);
   const { code, stdout, stderr } = await running.ended();
@@ -27,7 +29,7 @@ test.each([
 });
 
 test('a second signal → ends at once', async () => {
-  using running = start(program("console.log('hangs'); await new Promise(() => {})"));
+  using running = await start(program("console.log('hangs'); await new Promise(() => {})"));
   expect(await running.line()).toBe('started');
   running.signal('SIGINT');
   expect(await running.line()).toBe('hangs');
@@ -36,7 +38,7 @@ test('a second signal → ends at once', async () => {
 });
 
 test('nothing left to stop → a signal ends the program as ever', async () => {
-  using running = start(`
+  using running = await start(`
     import { whenInterrupted } from './engines/when-interrupted.ts';
     whenInterrupted(async () => {})();
     setInterval(() => {}, 1_000);

@@ -270,6 +270,8 @@ describe('upgrades to something else than a websocket', () => {
     const peer = new RawPeer(portOf(server)).send(...h2c('GET', '/shop'), '', '');
     await peer.ended;
     expect(peer.text).toMatch(/^HTTP\/1\.1 418 /);
+    // Its own half is still open, and the server would wait for that.
+    peer.socket.destroy();
   });
 });
 

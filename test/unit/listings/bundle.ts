@@ -25,7 +25,8 @@ const publicEntries: Plugin = {
   },
 };
 
-async function bundle(code: string, name: string): Promise<string> {
+/** The code with all that it imports of this package, for Node. */
+export async function bundle(code: string, name: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: code, loader: 'ts', resolveDir: root, sourcefile: name },
     bundle: true,

@@ -27,6 +27,7 @@ const pages = [
   'docs/spec/storage.md',
   'docs/spec/cache.md',
   'docs/spec/cassandra-icg.md',
+  'docs/bindings/zookeeper.md',
 ];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 

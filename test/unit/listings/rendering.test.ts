@@ -4,7 +4,7 @@ import { act, createElement, type ReactNode } from 'react';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Correctable, createClient as CreateClient, Levels, Snapshot } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { loadCode } from './bundle.ts';
 import { readPage } from './guide.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { virtualClock } from '../../../src/testing/index.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
 describe('C15: what may have taken effect, or will fail again', () => {

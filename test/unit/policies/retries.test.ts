@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { retries, sharedReads } from '../../../src/policies/index.ts';
-import { virtualClock } from '../../../src/testing/index.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { record, settled } from '../correctable/support.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 

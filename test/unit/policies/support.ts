@@ -4,7 +4,8 @@ import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/ind
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { retries } from '../../../src/policies/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
-import { scriptedBinding, virtualClock } from '../../../src/testing/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from '../correctable/support.ts';
 import { LEVELS } from '../correctable/support.ts';
 

@@ -5,7 +5,7 @@ import { approximateBytes } from '../../../../src/bindings/cache/size.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
-import { virtualClock } from '../../../../src/testing/index.ts';
+import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { cachedValue, fill, setUp } from './set-up.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 

@@ -6,7 +6,7 @@ import type { Client } from '../../../../src/index.ts';
 import { createClient, isCorrectableError } from '../../../../src/index.ts';
 import { dequeue, enqueue, get, getMany, peek, put } from '../../../../src/operations/index.ts';
 import type { VirtualClock } from '../../../../src/testing/index.ts';
-import { virtualClock } from '../../../../src/testing/index.ts';
+import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 
 interface Setup {
   readonly clock: VirtualClock;

@@ -4,7 +4,7 @@ import { levels, noAnswer, type Mode, type Tier } from '../../../../src/bindings
 import { createClient, type Client } from '../../../../src/correctable/client.ts';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { virtualClock, type VirtualClock } from '../../../../src/testing/index.ts';
+import { virtualClock, type VirtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { deferred } from './set-up.ts';
 
 const OFFLINE = new Error('offline');

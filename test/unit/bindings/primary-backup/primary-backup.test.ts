@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient } from '../../../../src/correctable/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { virtualClock } from '../../../../src/testing/index.ts';
+import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { deferred, seen } from './set-up.ts';
 
 const LEVELS = ['cache', 'backup', 'primary'] as const;

@@ -1,6 +1,6 @@
 /** The judge of queue histories finds each fault that it looks for. */
 import { expect, test } from 'vitest';
-import { FAULTLESS, judge, type QueueEvent } from '../../../engines/support/queue-history.ts';
+import { FAULTLESS, judge, timesInWork, type QueueEvent } from '../../../engines/support/queue-history.ts';
 
 const put = (item: string, from: number, to = from + 1): QueueEvent => ({ kind: 'enqueue', by: 'p', item, from, to });
 const take = (item: string | null | undefined, from: number, to = from + 1): QueueEvent => {
@@ -30,4 +30,18 @@ test('judge: operations at the same time → any order is right', () => {
 test('judge: a dequeue that was lost with its answer → may have taken one item, not two', () => {
   expect(judge([put('a', 0), take(undefined, 2)])).toMatchObject({ lost: [], unknown: 1 });
   expect(judge([put('a', 0), put('b', 0), take(undefined, 2)]).lost).toEqual(['a', 'b']);
+});
+
+test('times in the work → those between deliveries alone', () => {
+  const history = [
+    put('a', 0),
+    put('b', 2),
+    take(null, 3),
+    take('a', 5),
+    take(undefined, 7),
+    take('b', 9),
+    take(null, 12),
+  ];
+  expect([1, 5, 8, 9, 20].map((at) => timesInWork(history, [at]))).toEqual([0, 0, 1, 0, 0]);
+  expect(timesInWork(history, [1, 7, 8])).toBe(2);
 });

@@ -29,6 +29,24 @@ test.each(['at-most-once', 'at-least-once'] as const)(
   },
 );
 
+test('a claim of a seller who lives, and has not read its item yet → stays, and the item is sold once', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  await using seller = open(ensemble, { servers: ensemble.at(0).address });
+  await using other = open(ensemble, { servers: ensemble.at(1).address });
+  await stock(other, 2);
+  let read: () => void = () => {};
+  const until = new Promise<void>((resolve) => (read = resolve));
+  ensemble.at(0).onRequest = ({ path }) => (path.startsWith(`${ITEMS}/`) ? { until } : undefined);
+  const selling = sale(seller);
+  await expect.poll(() => ensemble.children(CLAIMS)).toHaveLength(1);
+  for (const delivery of ['at-least-once', 'at-most-once'] as const) {
+    expect(await other.binding.recover(delivery)).toBe(0);
+  }
+  read();
+  expect(await selling).toBe('T0');
+  expect(await drain(other)).toEqual(['T1']);
+});
+
 test('several janitors at once → each claim ended once', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);

@@ -5,7 +5,7 @@ import type { Operation } from '../../../../../src/index.ts';
 import { length } from '../../../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, ITEMS, open, pause, QUEUE, sale, stock } from '../set-up.ts';
+import { CLAIMS, ITEMS, open, pause, QUEUE, sale, stock, writerOf } from '../set-up.ts';
 
 test('the reader has seen an item that the writer’s server has not → it is brought, not given up', async () => {
   await using ensemble = await FakeEnsemble.start(2);
@@ -85,4 +85,24 @@ test('one item, taken for somebody else by who was told that there is none → t
   expect(await first).toBeNull();
   expect(await second).toBe('T0');
   far.fromLeader.release();
+});
+
+test('the reader’s connection ends, and the other server has not what the writer has written → goes on where it has', async () => {
+  await using ensemble = await FakeEnsemble.start(2);
+  const [near, far] = [ensemble.at(0), ensemble.at(1)];
+  far.connectionsMax = 0;
+  await using shop = open(ensemble);
+  await shop.binding.connected();
+  await shop.client.invokeStrong(put('k', 'old'));
+  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+  far.fromLeader.hold();
+  await shop.client.invokeStrong(put('k', 'new'));
+  far.connectionsMax = Infinity;
+  near.connectionsMax = 1;
+  const writer = writerOf(ensemble);
+  for (const connection of near.connections) if (connection.session !== writer) connection.cut();
+  await expect.poll(() => far.greetings.length).toBeGreaterThan(0);
+  expect(far.greetings[0]).toMatchObject({ isAccepted: false });
+  near.connectionsMax = Infinity;
+  expect(await shop.client.invokeWeak(get('k'))).toBe('new');
 });

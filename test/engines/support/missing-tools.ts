@@ -1,0 +1,23 @@
+/** What the tests of engines do where a tool is missing: they fail, unless they were told to be skipped. */
+import { EngineUnavailable } from '../../../engines/engine.ts';
+
+/**
+ * Why the tests are to be skipped; undefined where `require` finds its tools.
+ *
+ * @param require throws EngineUnavailable where one is missing
+ * @throws what `require` throws, unless a tool is missing and the environment has `SKIP_ENGINES=1`
+ */
+export function missingTools(require: () => unknown): string | undefined {
+  try {
+    require();
+    return undefined;
+  } catch (error) {
+    return reasonToSkip(error);
+  }
+}
+
+/** @throws `error`, unless it says that a tool is missing and the environment has `SKIP_ENGINES=1` */
+export function reasonToSkip(error: unknown): string {
+  if (!(error instanceof EngineUnavailable) || process.env['SKIP_ENGINES'] !== '1') throw error;
+  return `SKIP_ENGINES=1: ${error.message}`;
+}
