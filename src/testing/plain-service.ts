@@ -11,7 +11,7 @@ import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import { expiredError } from '../server/redblue/failure.ts';
 import { EXPIRED, IdTable } from '../server/redblue/id-table.ts';
 import { clientOf } from '../server/redblue/operation-id.ts';
-import type { SubmissionRequest } from '../server/redblue/replica-port.ts';
+import type { SubmissionRequest } from '../server/redblue/submissions.ts';
 import { SiteBinding } from '../server/redblue/site-binding.ts';
 import { interruptedError } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';

@@ -8,7 +8,7 @@ import type { GeneratorOutcome } from './generator-run.ts';
 import { tableName, writtenNames } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { OperationId, RedRecord } from './records.ts';
-import type { Submission } from './replica-port.ts';
+import type { Submission } from './submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 

@@ -24,7 +24,8 @@ import type {
 import { RedPath } from './red-path.ts';
 import type { SavedRedPath } from './red-gate.ts';
 import type { RedPathHost } from './red-path.ts';
-import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
+import type { ReplicaCore, ReplicaOptions } from './replica-port.ts';
+import type { ReplicaOutput, Stage, Submission } from './submissions.ts';
 import { SiteState } from './site-state.ts';
 import type { Answer } from './site-state.ts';
 import type { Vector } from './vector.ts';

@@ -6,7 +6,8 @@ import type { Checkpoint, Section } from './checkpoint.ts';
 import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
 import type { StoredReplica } from './replica.ts';
-import type { ReplicaOptions, ReplicaOutput, Submission } from './replica-port.ts';
+import type { ReplicaOptions } from './replica-port.ts';
+import type { ReplicaOutput, Submission } from './submissions.ts';
 
 /** What sites send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;

@@ -25,7 +25,7 @@ import { RedPath } from '../../server/redblue/red-path.ts';
 import type { RedRequest } from '../../server/redblue/red-requests.ts';
 import { Replica } from '../../server/redblue/replica.ts';
 import type { StoredReplica } from '../../server/redblue/replica.ts';
-import type { Stage, Submission } from '../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../server/redblue/submissions.ts';
 import { SiteMachine } from '../../server/redblue/site-machine.ts';
 import type { LogPlaces, SiteOptions } from '../../server/redblue/site-machine.ts';
 import { SiteState } from '../../server/redblue/site-state.ts';

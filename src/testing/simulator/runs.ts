@@ -3,7 +3,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Submission } from '../../server/redblue/submissions.ts';
 import type { Answer, SiteState } from '../../server/redblue/site-state.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';

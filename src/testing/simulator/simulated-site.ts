@@ -2,7 +2,8 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
-import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
+import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../server/redblue/submissions.ts';
 import type {
   Cut,
   SiteMachine,

@@ -2,7 +2,7 @@
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/redblue/certifier.ts';
 import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
-import type { Stage, Submission } from '../../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../../server/redblue/submissions.ts';
 import type { Vector } from '../../../server/redblue/vector.ts';
 import type { SiteState } from '../../../server/redblue/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
