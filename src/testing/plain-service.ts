@@ -17,7 +17,7 @@ import { interruptedError } from '../server/redblue/site-binding.ts';
 import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/redblue/site-binding.ts';
 import type { Cut } from '../server/redblue/site-machine.ts';
 import { SiteState } from '../server/redblue/site-state.ts';
-import type { Answer } from '../server/redblue/site-state.ts';
+import type { Answer } from '../server/redblue/reply.ts';
 import type { Service } from '../server/redblue/service.ts';
 import { areChecked, invariantObserver } from '../server/invariant-alarm.ts';
 import type { InvariantObserver } from '../server/invariant-alarm.ts';

@@ -8,7 +8,7 @@ import { NO_EFFECTS } from './red-requests.ts';
 import type { RedRequest, RedRequests } from './red-requests.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { Stage, Submission } from './submissions.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 
 interface PreviewsHost {
   readonly core: ReplicaCore;

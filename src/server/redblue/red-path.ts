@@ -12,7 +12,7 @@ import { Fifo } from '../log/fifo.ts';
 import { WINDOWS } from '../log/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
-import type { Conflict } from './certifier.ts';
+import type { Conflict } from './verdict.ts';
 import type { Section } from './checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
@@ -43,7 +43,7 @@ import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from './remembered.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { Stage, Submission } from './submissions.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 import { StrongReads } from './strong-reads.ts';
 import { isCovered } from './vector.ts';
 

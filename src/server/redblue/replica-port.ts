@@ -1,5 +1,6 @@
 /** How a replica is set up, who watches it, and what its parts share. */
-import type { CertifierLimits, Conflict } from './certifier.ts';
+import type { CertifierLimits } from './bounds.ts';
+import type { Conflict } from './verdict.ts';
 import type { Windows } from '../log/windows.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';

@@ -27,7 +27,7 @@ import type { RedPathHost } from './red-path.ts';
 import type { ReplicaCore, ReplicaOptions } from './replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from './submissions.ts';
 import { SiteState } from './site-state.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 import type { Vector } from './vector.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
 import type { Remembered } from './remembered.ts';

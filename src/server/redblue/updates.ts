@@ -12,7 +12,7 @@ import type { AnswerRecord, BlueOperation } from './records.ts';
 import type { RedPath } from './red-path.ts';
 import type { ReplicaCore } from './replica-port.ts';
 import type { Origin, Stage, Submission } from './submissions.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 import type { Slot } from './slots.ts';
 import { Walks } from './walks.ts';
 import type { Walk, WalkHost } from './walks.ts';

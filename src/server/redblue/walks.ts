@@ -14,7 +14,7 @@ import type { ReplicaCore } from './replica-port.ts';
 import type { Origin, Submission } from './submissions.ts';
 import { Slots } from './slots.ts';
 import type { Slot } from './slots.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 
 /** The way of one submission to its answer. */
 export interface Walk {

@@ -4,7 +4,8 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
 import type { Submission } from '../../server/redblue/submissions.ts';
-import type { Answer, SiteState } from '../../server/redblue/site-state.ts';
+import type { SiteState } from '../../server/redblue/site-state.ts';
+import type { Answer } from '../../server/redblue/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
