@@ -12,7 +12,8 @@ import type { SubmissionRequest } from './redblue/submissions.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
-import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
+import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
+import type { SiteLogName } from './log/stored-site.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
