@@ -11,10 +11,8 @@ import { root } from './run.mjs';
 
 /** The published entries: subpath and source. */
 function entriesOf() {
-  const { exports: published } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.entries(published)
-    .filter(([, to]) => typeof to !== 'string')
-    .map(([subpath, to]) => [subpath, join(root, to.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))]);
+  const entries = JSON.parse(readFileSync(join(root, 'scripts/entries.json'), 'utf8'));
+  return entries.map(({ subpath, source }) => [subpath, join(root, source)]);
 }
 
 /**
