@@ -13,6 +13,7 @@ const steps = {
     'depcruise',
     ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
   ],
+  unused: ['knip', ['--include', 'files,exports,types']],
   api: ['node', ['scripts/api.mjs']],
   package: ['publint', ['--strict']],
   browser: ['node', ['scripts/browser-bundles.mjs']],
