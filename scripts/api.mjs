@@ -102,7 +102,7 @@ function reportOf(subpath, names, declared, shown) {
       const text = nodes.map((node) => node.getText().replace(/^export (declare )?/, '')).join('\n');
       return name === own ? text : `${name} is ${text}`;
     });
-  const reached = [...new Set(hidden.values())].toSorted();
+  const reached = [...new Set(hidden.values())].toSorted((a, b) => (a < b ? -1 : 1));
   const title = `# ${subpath.replace('.', 'correctables')}: ${names.length} names`;
   const rest = `# reached, and exported by no entry: ${reached.length}\n${reached.join('\n')}`;
   return `${[title, ...parts, rest].join('\n\n').trimEnd()}\n`;

@@ -14,7 +14,8 @@ export function entryProblems(published, entries) {
     const [wanted, given] = [{ types: `${built}.d.ts`, default: `${built}.js` }, published[subpath]];
     if (JSON.stringify(given) !== JSON.stringify(wanted))
       problems.push(`package.json: exports "${subpath}" must be ${JSON.stringify(wanted)}`);
-    if (runs !== 'anywhere' && runs !== 'in Node') problems.push(`scripts/entries.json: ${subpath} runs ${runs}`);
+    if (runs !== 'anywhere' && runs !== 'in Node')
+      problems.push(`scripts/entries.json: ${subpath} must run anywhere, or in Node`);
   }
   const known = new Set(entries.map(({ subpath }) => subpath));
   for (const [subpath, target] of Object.entries(published))
