@@ -1,5 +1,13 @@
 /** The direction of dependencies (docs/ARCHITECTURE.md, "Folders"): each rule names what it protects. */
+const { dirname } = require('node:path');
+const entries = require('./scripts/entries.json');
+
 const library = '^src/(correctable|operations|policies|bindings|transport|protocol|rxjs)/';
+/** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere. */
+const anywhere = new Set(entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)));
+const inNode = entries
+  .filter(({ runs }) => runs === 'in Node')
+  .map(({ source }) => (anywhere.has(dirname(source)) ? `^${source}$` : `^${dirname(source)}/`));
 const tests = '^(demo|bench|engines|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -79,7 +87,7 @@ module.exports = {
       name: 'browser-safe',
       comment: 'These entries bundle for a browser.',
       severity: 'error',
-      from: { path: library, pathNot: '^src/bindings/(cache/node\\.ts$|zookeeper/|cassandra/)' },
+      from: { path: library, pathNot: inNode },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -12,17 +12,15 @@ import { root } from './run.mjs';
 const budgets = join(root, 'build/size');
 mkdirSync(budgets, { recursive: true });
 
+const { default: table } = await import('./entries.json', { with: { type: 'json' } });
+const published = table.filter(({ runs }) => runs === 'anywhere');
+const built = (source) => source.replace(/^src/, 'dist').replace(/\.ts$/, '.js');
 const entries = [
   { name: 'index', path: 'dist/index.js', budget: 'index.js' },
   { name: 'correctable', path: 'dist/index.js', only: 'correctable', budget: 'correctable.js' },
-  { name: 'operations', path: 'dist/operations/index.js' },
-  { name: 'policies', path: 'dist/policies/index.js' },
-  { name: 'bindings/memory', path: 'dist/bindings/memory/index.js' },
-  { name: 'bindings/primary-backup', path: 'dist/bindings/primary-backup/index.js' },
-  { name: 'bindings/cache', path: 'dist/bindings/cache/index.js' },
-  { name: 'rxjs', path: 'dist/rxjs/index.js' },
-  { name: 'bindings/remote', path: 'dist/bindings/remote/index.js' },
-  { name: 'bindings/redblue', path: 'dist/bindings/redblue/index.js' },
+  ...published
+    .filter(({ subpath }) => subpath !== '.')
+    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source) })),
 ];
 
 for (const { name, path, only, budget } of entries) {

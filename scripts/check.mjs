@@ -13,6 +13,8 @@ const steps = {
     'depcruise',
     ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
   ],
+  unused: ['knip', ['--include', 'files,exports,types']],
+  api: ['node', ['scripts/api.mjs']],
   package: ['publint', ['--strict']],
   browser: ['node', ['scripts/browser-bundles.mjs']],
   size: ['size-limit', []],

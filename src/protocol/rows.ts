@@ -27,5 +27,3 @@ export type ServerRow =
   | IncomingRow
   | PingRow
   | PongRow;
-/** Any row. */
-export type Row = ClientRow | ServerRow;

@@ -1,9 +1,8 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, hasMethods, isName, isRecord } from '../correctable/given.ts';
+import { KEY_BYTES_MIN } from './storage/data-folder.ts';
 
-/** A key that is shorter can be guessed. */
-export const KEY_BYTES_MIN = 32;
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
 const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
 

@@ -32,7 +32,7 @@ export type { Scratchpad } from './redblue/scratchpad.ts';
 export { cell, counter, log, queue, register, set, stock, table } from './redblue/tables.ts';
 export type { Field, Table, TableOptions } from './redblue/tables.ts';
 export type { Effect } from './redblue/effect.ts';
-export type { RowReader, TableReader } from './redblue/table-readers.ts';
+export type { RowReader, TableReader } from './redblue/readers.ts';
 export type { Scalar, ScanOptions } from './redblue/key-range.ts';
 export type { Popped, Pushed, QueueView } from './redblue/fields/queue-view.ts';
 export type { Stocked, Taken, TakeOptions } from './redblue/fields/stock-view.ts';

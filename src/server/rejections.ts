@@ -1,5 +1,5 @@
 /** How often a site's red operations were rejected by certification, by what they met. */
-import type { Conflict } from './redblue/certifier.ts';
+import type { Conflict } from './redblue/verdict.ts';
 import type { ReplicaObserver } from './redblue/replica-port.ts';
 
 /**

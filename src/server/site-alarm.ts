@@ -1,10 +1,8 @@
 /** What an operator must know, and how it is noticed. */
-import { isCorrectableError } from '../correctable/errors.ts';
 import { isThenable } from '../correctable/given.ts';
 import { wellFormed } from '../protocol/value-domain.ts';
 import { textOf } from './redblue/failure.ts';
-import type { OnThrown } from './redblue/generator-budget.ts';
-import type { ReplicaObserver } from './redblue/replica-port.ts';
+import type { StorageEvents } from './log/storage.ts';
 import { isNoSpace } from './storage/files.ts';
 
 /** What an operator must know. */
@@ -56,23 +54,6 @@ export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
   };
 }
 
-/** Tells of clocks that are wild. */
-export function clockObserver(sites: readonly string[], site: number, onAlarm: OnAlarm): ReplicaObserver {
-  const tell = (kind: SiteAlarm['kind'], peer: number, what: string): void => {
-    const names = { site: String(sites[site]), peer: String(sites[peer]) };
-    onAlarm({ kind, ...names, message: `Site ${names.peer}, as ${names.site} sees it: ${what}` });
-  };
-  return {
-    quarantined: (peer, aheadMs) =>
-      tell(
-        'clock-quarantined',
-        peer,
-        `its clock is ${aheadMs} ms ahead. What it writes is refused until that is set right.`,
-      ),
-    released: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
-  };
-}
-
 /** Tells of a machine whose clock was set. */
 export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
   return (byMs) => {
@@ -85,56 +66,9 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
 /** How much of what was thrown is told: clients choose much of it. */
 const TEXT_MAX = 500;
 const STACK_MAX = 4000;
-/** How many alarms of generators are told in a window: clients choose how often one throws. */
-const THROWN_MAX = 10;
-const THROWN_WINDOW_MS = 1000;
-
-/**
- * Tells of what generators throw by mistake, so many a second. The next one that is told says how many were left out.
- */
-export function generatorAlarm(site: string, onAlarm: OnAlarm, elapsedMs = (): number => performance.now()): OnThrown {
-  let windowFromMs = -Infinity;
-  let told = 0;
-  let leftOut = 0;
-  return (who, cause) => {
-    const nowMs = elapsedMs();
-    if (nowMs - windowFromMs >= THROWN_WINDOW_MS) {
-      windowFromMs = nowMs;
-      told = 0;
-    }
-    if (told >= THROWN_MAX) {
-      leftOut += 1;
-      return;
-    }
-    told += 1;
-    const others = leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
-    leftOut = 0;
-    const message = `Site ${site}: ${who} threw ${shortText(thrownText(cause))}${others}`;
-    onAlarm({ kind: 'generator-threw', site, message, cause });
-  };
-}
-
-/** Its message may have no code in it; reading either runs code of whoever made it. */
-function thrownText(thrown: unknown): string {
-  try {
-    return isCorrectableError(thrown) ? `${thrown.code}: ${thrown.message}` : textOf(thrown);
-  } catch {
-    return typeof thrown;
-  }
-}
-
-function shortText(text: string, max = TEXT_MAX): string {
+/** The beginning of a text that clients chose, fit to be told. */
+export function shortText(text: string, max = TEXT_MAX): string {
   return text.length <= max ? text : `${wellFormed(text.slice(0, max))}… (${text.length} characters)`;
-}
-
-/** What a site's storage tells of. */
-export interface StorageEvents {
-  /** No log file can be made, and why; or one can again. */
-  fullChanged(because: Error | undefined): void;
-  checkpointFailed(error: Error): void;
-  /** Something that was on the disk is not there any more, or not whole. */
-  damaged(what: string): void;
-  stopped(error: Error): void;
 }
 
 /** Tells of a site's disk. */

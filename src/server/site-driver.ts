@@ -8,11 +8,12 @@ import { NumberedTable } from '../protocol/numbered-table.ts';
 import { epochOf } from './log/sequenced-log.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Remembered } from './redblue/remembered.ts';
-import type { SubmissionRequest } from './redblue/replica-port.ts';
+import type { SubmissionRequest } from './redblue/submissions.ts';
 import { interruptedError } from './redblue/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './redblue/site-binding.ts';
 import { needsRoom, SiteMachine } from './redblue/site-machine.ts';
-import type { SiteLogName, SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
+import type { SiteMessage, SiteOptions, SiteOutput } from './redblue/site-machine.ts';
+import type { SiteLogName } from './log/stored-site.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {

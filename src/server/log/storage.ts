@@ -1,6 +1,6 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../redblue/checkpoint.ts';
-import type { Cut, LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { Cut, LogPlaces, SiteLogName, StoredSite } from './stored-site.ts';
 
 /** The state that a storage saves beside the logs now and then. */
 export interface CheckpointSource {
@@ -16,6 +16,16 @@ export interface StorageListener {
   synced(log: SiteLogName, length: number): void;
   /** The logs cannot be written any more: nothing that is not synced by now can be promised. */
   failed(error: Error): void;
+}
+
+/** What a site's storage tells of. */
+export interface StorageEvents {
+  /** No log file can be made, and why; or one can again. */
+  fullChanged(because: Error | undefined): void;
+  checkpointFailed(error: Error): void;
+  /** Something that was on the disk is not there any more, or not whole. */
+  damaged(what: string): void;
+  stopped(error: Error): void;
 }
 
 /** Where one site keeps what it must not lose. Nothing counts before it is synced. */

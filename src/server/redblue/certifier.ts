@@ -11,46 +11,13 @@ import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import type { Effect } from './effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
-import type { IdTableLimits } from './id-table.ts';
+import type { CertifierLimits } from './bounds.ts';
 import type { ReadRange } from './key-range.ts';
 import { clientOf } from './operation-id.ts';
 import { changesRange, writtenNames } from './read-set.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { Execution, OperationId, RedOperation, RedRecord } from './records.ts';
-
-/**
- * What a red operation met: a field or a row that it had read, an interval that it had scanned, one that it stood on which
- * has not committed as it was then, or nothing that is known, since its snapshot was older than the window of commits.
- */
-export type Conflict =
-  | { readonly reason: 'name'; readonly name: string }
-  | { readonly reason: 'range'; readonly range: ReadRange }
-  | { readonly reason: 'predecessor'; readonly id: OperationId }
-  | { readonly reason: 'window' };
-
-/** What the log's prefix says about a record. */
-export type Decision =
-  | { readonly kind: 'commit'; readonly stamp: number }
-  | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }
-  /** The operation was decided by an earlier record. */
-  | { readonly kind: 'void' }
-  /** The operation's identifier has expired. */
-  | { readonly kind: 'expired' }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'marker' };
-
-/** How an operation ended. */
-export type Ending = { readonly stamp: number } | 'conflict';
-
-/** Bounds of what a certifier remembers, all counted along the log. */
-export interface CertifierLimits {
-  /** Commits against which a snapshot can be certified; an older snapshot is rejected. */
-  readonly windowCommits: number;
-  /** Bytes of what those have written, about; the latest commit stays, however large it is. */
-  readonly windowBytes?: number;
-  /** Ended operations whose repetition is noticed. */
-  readonly endings: IdTableLimits;
-}
+import type { Conflict, Decision, Ending } from './verdict.ts';
 
 export const CERTIFIER_LIMITS: CertifierLimits = {
   windowCommits: 10_000,

@@ -35,6 +35,12 @@ export interface Checkpoint {
   readonly rest: unknown;
 }
 
+/** The part of a saved replica that says what it has of each stream. */
+export interface SavedStreams {
+  /** By origin: so many operations, from the first on. */
+  readonly streams: readonly { readonly synced: number }[];
+}
+
 /** Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who saves nothing pays nothing. */
 export class Changes<K> {
   readonly #keys = new Set<K>();

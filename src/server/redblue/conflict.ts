@@ -1,6 +1,6 @@
 /** What whoever is told of a `CONFLICT` learns: which operation, what it met, how often, and what would have held. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Conflict } from './certifier.ts';
+import type { Conflict } from './verdict.ts';
 import { SEPARATOR } from './read-set.ts';
 import type { RedRequest } from './red-requests.ts';
 

@@ -2,7 +2,7 @@
  * What operations of other sites have met while they are still under way. A site that went on to propose one behind the
  * other there would keep them out: a whole chain stands in the log before they are there again.
  */
-import type { Conflict } from './certifier.ts';
+import type { Conflict } from './verdict.ts';
 import { SEPARATOR } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { OperationId } from './records.ts';

@@ -5,7 +5,7 @@ import type { RefusalBuilders, Refusals } from './refusal.ts';
 import type { Scratchpad } from './scratchpad.ts';
 import type { GeneratorContext } from './service.ts';
 import type { ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
-import type { TablesReader } from './table-readers.ts';
+import type { TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator run is a function of, beside the state. */

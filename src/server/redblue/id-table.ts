@@ -4,6 +4,7 @@
  * a watermark is known to be over for ever. Without that, a late copy of a request would count as new.
  */
 import { Fifo } from '../log/fifo.ts';
+import type { IdTableLimits } from './bounds.ts';
 import { Changes } from './checkpoint.ts';
 import type { SavedRow, Section, SectionRows } from './checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from './operation-id.ts';
@@ -15,22 +16,6 @@ import { RememberedPrincipals } from './remembered-principals.ts';
 import type { OperationId } from './records.ts';
 
 export { EXPIRED };
-
-/** Bounds of a table, counted along its log. */
-export interface IdTableLimits {
-  /** Operations remembered; beyond them the oldest takes its client's watermark with it. */
-  readonly operationsMax: number;
-  /** Operations of one client; beyond them its own oldest go, so that none can expire the operations of others. */
-  readonly perClientMax?: number;
-  /** Operations of all clients of one principal; beyond them its own oldest go, however many names it takes. */
-  readonly perPrincipalMax?: number;
-  /** Bytes of the values that are remembered, of a client, a principal and all; beyond them the oldest go likewise. */
-  readonly clientBytesMax?: number;
-  readonly principalBytesMax?: number;
-  readonly bytesMax?: number;
-  /** Clients remembered; beyond them those that have not been heard of for longest are forgotten. */
-  readonly clientsMax: number;
-}
 
 export const ID_TABLE_LIMITS: IdTableLimits = {
   operationsMax: 100_000,

@@ -6,8 +6,9 @@ import type { PacedRequests } from './paced.ts';
 import { createdRows } from './read-set.ts';
 import { NO_EFFECTS } from './red-requests.ts';
 import type { RedRequest, RedRequests } from './red-requests.ts';
-import type { ReplicaCore, Stage, Submission } from './replica-port.ts';
-import type { Answer } from './site-state.ts';
+import type { ReplicaCore } from './replica-port.ts';
+import type { Stage, Submission } from './submissions.ts';
+import type { Answer } from './reply.ts';
 
 interface PreviewsHost {
   readonly core: ReplicaCore;

@@ -5,7 +5,7 @@ import type { ValueCodec } from './id-table.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { Failure } from './records.ts';
 import type { Reply } from './reply.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 
 /** A reply or a failure, as plain data. */
 export const ANSWER_CODEC: ValueCodec<Answer> = {

@@ -1,5 +1,5 @@
 /** What stands before the gate of a site's red path, and with it what is saved of that path. */
-import type { Decision } from './certifier.ts';
+import type { Decision } from './verdict.ts';
 import type { RedRecord } from './records.ts';
 
 /** A record that the certifier has decided. */

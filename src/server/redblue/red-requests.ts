@@ -2,13 +2,13 @@
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { Fifo } from '../log/fifo.ts';
-import type { Conflict } from './certifier.ts';
+import type { Conflict } from './verdict.ts';
 import type { Effect } from './effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
 import { tableName, writtenNames } from './read-set.ts';
 import type { ReadSet } from './read-set.ts';
 import type { OperationId, RedRecord } from './records.ts';
-import type { Submission } from './replica-port.ts';
+import type { Submission } from './submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 

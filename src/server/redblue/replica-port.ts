@@ -1,86 +1,14 @@
-/** What goes into a replica and what comes out: all that it knows of the world outside. */
-import type { CorrectableError } from '../../correctable/errors.ts';
-import type { CertifierLimits, Conflict } from './certifier.ts';
+/** How a replica is set up, who watches it, and what its parts share. */
+import type { CertifierLimits } from './bounds.ts';
+import type { Conflict } from './verdict.ts';
 import type { Windows } from '../log/windows.ts';
 import type { HybridClock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from './generator-run.ts';
-import type {
-  BlueMessage,
-  BlueOperation,
-  LocalEntry,
-  OperationId,
-  RedOperation,
-  RedRecord,
-  SlotMessage,
-} from './records.ts';
-import type { Reply } from './reply.ts';
+import type { BlueOperation, LocalEntry, OperationId, RedOperation } from './records.ts';
 import type { Service } from './service.ts';
 import type { SiteState } from './site-state.ts';
-import type { Vector } from './vector.ts';
-
-/** Where an operation comes from that may be submitted again, here or at another site. */
-export interface Origin {
-  readonly id: OperationId;
-  /** Index of the site that it was sent to first: its log is where the walk begins. */
-  readonly home: number;
-  /** How often its client had changed sites with it: 0 at home. */
-  readonly hop: number;
-  /** Its client has the answers of its operations up to this number and will not ask for them again. */
-  readonly acknowledged: number;
-}
-
-/** An operation submitted at a site. */
-export interface Submission {
-  /** Names the submission within this start of the replica; grows with each. */
-  readonly token: number;
-  readonly operation: string;
-  /** Parsed by the contract. */
-  readonly args: unknown;
-  /** Given by whoever may submit it again; then it takes effect once all the same. */
-  readonly origin?: Origin | undefined;
-  /** Present in a session: what the session has seen, which every view must contain. */
-  readonly after?: Vector | undefined;
-  /** Seeds the generator's `random`: an unsigned 32-bit number. */
-  readonly seed: number;
-  /** By the clock of the site, in milliseconds since the epoch. */
-  readonly submittedAtMs: number;
-  readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
-}
-
-/** What is asked of a site: whoever hands it to the replica adds the rest. */
-export type SubmissionRequest = Omit<Submission, 'token' | 'seed' | 'submittedAtMs'>;
-
-/**
- * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which
- * reaches `causal` and never more.
- */
-export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
-
-/** What a replica wants done, in order. */
-export type ReplicaOutput =
-  | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
-  | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
-  | { readonly kind: 'propose'; readonly record: RedRecord }
-  /** Nobody waits for it any more: not to be proposed, if that can still be. */
-  | { readonly kind: 'withdraw'; readonly record: RedRecord }
-  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
-  | {
-      readonly kind: 'view';
-      readonly token: number;
-      readonly stage: Stage;
-      readonly reply: Reply;
-      readonly last: boolean;
-      /** What the session has seen with this view; none of a guess, and outside of sessions. */
-      readonly seen?: Vector | undefined;
-    }
-  /** Without a stage the operation failed as a whole, and nothing follows. */
-  | {
-      readonly kind: 'failed';
-      readonly token: number;
-      readonly error: CorrectableError;
-      readonly stage?: Stage | undefined;
-    };
+import type { ReplicaOutput, Submission } from './submissions.ts';
 
 /**
  * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and what it throws would leave

@@ -5,7 +5,7 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../log/fifo.ts';
 import { BluePath } from './blue-path.ts';
-import type { Checkpoint, Section } from './checkpoint.ts';
+import type { Checkpoint, SavedStreams, Section } from './checkpoint.ts';
 import { HybridClock } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { droppedError, redFullError } from './failure.ts';
@@ -24,9 +24,10 @@ import type {
 import { RedPath } from './red-path.ts';
 import type { SavedRedPath } from './red-gate.ts';
 import type { RedPathHost } from './red-path.ts';
-import type { ReplicaCore, ReplicaOptions, ReplicaOutput, Stage, Submission } from './replica-port.ts';
+import type { ReplicaCore, ReplicaOptions } from './replica-port.ts';
+import type { ReplicaOutput, Stage, Submission } from './submissions.ts';
 import { SiteState } from './site-state.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 import type { Vector } from './vector.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
 import type { Remembered } from './remembered.ts';
@@ -48,7 +49,7 @@ export interface StoredReplica {
 const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
 
 /** The small part of a replica's state. */
-export interface SavedReplica {
+export interface SavedReplica extends SavedStreams {
   /** Entries of the site's own log that the state contains. */
   readonly synced: number;
   readonly stable: Vector;

@@ -1,4 +1,5 @@
 /** What generators return beside a plain result: view metadata, and the choice of a shadow operation. */
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Colour, Effect } from './effect.ts';
 
 /** A result and the view metadata that goes with it. */
@@ -48,6 +49,9 @@ export interface Reply {
   readonly value: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
 }
+
+/** A reply, or why there is none. */
+export type Answer = Reply | CorrectableError;
 
 /** The plain form of what a generator or a shadow operation's `reply` returned. */
 export function replyOf(returned: unknown): Reply {

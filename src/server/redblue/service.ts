@@ -23,7 +23,7 @@ import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './sha
 import type { Scratchpad } from './scratchpad.ts';
 import { effectTables } from './table-effects.ts';
 import type { EffectTables } from './table-effects.ts';
-import type { RowReader, TablesReader } from './table-readers.ts';
+import type { RowReader, TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */

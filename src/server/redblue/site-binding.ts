@@ -16,7 +16,7 @@ import { ParsedOperation } from '../../protocol/parsed-operation.ts';
 import { sentCopy } from '../../protocol/sent-copy.ts';
 import { isWellFormed } from '../../protocol/value-domain.ts';
 import { operationId as operationIdOf } from './operation-id.ts';
-import type { Origin, Stage, SubmissionRequest } from './replica-port.ts';
+import type { Origin, Stage, SubmissionRequest } from './submissions.ts';
 import type { Reply } from './reply.ts';
 import { isCovered, zeroVector } from './vector.ts';
 import type { Vector } from './vector.ts';

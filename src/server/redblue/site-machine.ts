@@ -1,47 +1,18 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import type { LogEntry, LogMessage, LogOutput } from '../log/log.ts';
+import type { LogMessage, LogOutput } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
-import type { SavedLog, SequencedLogOptions } from '../log/sequenced-log.ts';
-import type { Checkpoint, Section } from './checkpoint.ts';
-import type { BlueMessage, LocalEntry, RedRecord, SlotMessage } from './records.ts';
+import type { SequencedLogOptions } from '../log/sequenced-log.ts';
+import { NOTHING_STORED } from '../log/stored-site.ts';
+import type { Cut, LogPlaces, SavedSite, SiteLogName, StoredSite } from '../log/stored-site.ts';
+import type { Section } from './checkpoint.ts';
+import type { BlueMessage, RedRecord, SlotMessage } from './records.ts';
 import { Replica } from './replica.ts';
 import type { StoredReplica } from './replica.ts';
-import type { ReplicaOptions, ReplicaOutput, Submission } from './replica-port.ts';
+import type { ReplicaOptions } from './replica-port.ts';
+import type { ReplicaOutput, Submission } from './submissions.ts';
 
 /** What sites send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
-
-/** What a site writes down: its own log, and its copy of the red log. */
-export type SiteLogName = 'local' | 'red';
-
-/** Entries of a log from position `start` on. */
-export interface StoredLog<E> {
-  readonly start: number;
-  readonly entries: readonly E[];
-}
-
-/** What a site finds at its start. */
-export interface StoredSite {
-  readonly local: StoredLog<LocalEntry>;
-  readonly red: StoredLog<LogEntry<RedRecord>>;
-  readonly checkpoint?: Checkpoint | undefined;
-}
-
-/** A place in each of a site's logs. */
-export type LogPlaces = Readonly<Record<SiteLogName, number>>;
-
-/** What belongs to a checkpoint beside the sections. */
-export interface Cut {
-  readonly rest: unknown;
-  /** The entries before these places are part of it. */
-  readonly contained: LogPlaces;
-}
-
-/** The state beside the sections, as a checkpoint has it. */
-export interface SavedSite {
-  readonly replica: unknown;
-  readonly log: SavedLog;
-}
 
 /** What a site wants done. */
 export type SiteOutput =
@@ -54,10 +25,6 @@ export interface SiteOptions extends ReplicaOptions {
   /** Index of the site that sequences the red log. */
   readonly redLeader: number;
 }
-
-const EMPTY = { start: 0, entries: [] } as const;
-/** What a new site finds. */
-export const NOTHING_STORED: StoredSite = { local: EMPTY, red: EMPTY };
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that

@@ -11,15 +11,12 @@ import type { GeneratorOptions, GeneratorOutcome } from './generator-run.ts';
 import { Overlay } from './overlay.ts';
 import { ownError, toldOf } from './own-errors.ts';
 import type { BlueOperation, RedOperation } from './records.ts';
-import type { Choice, Reply } from './reply.ts';
+import type { Answer, Choice, Reply } from './reply.ts';
 import type { Service } from './service.ts';
 import { Store } from './store.ts';
 import { zeroVector } from './vector.ts';
 import type { Vector } from './vector.ts';
 import { portable } from './writable.ts';
-
-/** A reply, or why there is none. */
-export type Answer = Reply | CorrectableError;
 
 /** An operation of the contract with the shadow operation that was chosen for it. */
 interface Answerable {

@@ -5,7 +5,8 @@
  */
 import type { Section } from './checkpoint.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
-import type { IdTableLimits, ValueCodec } from './id-table.ts';
+import type { ValueCodec } from './id-table.ts';
+import type { IdTableLimits } from './bounds.ts';
 import { plainBytes } from './plain-bytes.ts';
 import type { OperationId, SlotDecision } from './records.ts';
 import type { RememberedInLog } from './remembered.ts';

@@ -1,6 +1,6 @@
 /** Strong reads on their way: each is a marker in the red order, and is executed where that stands. */
 import type { OperationId, RedRecord } from './records.ts';
-import type { Submission } from './replica-port.ts';
+import type { Submission } from './submissions.ts';
 
 /** A strong read and the record that takes its place in the log. */
 export interface StrongRead {

@@ -10,10 +10,11 @@ import { errorOf, expiredError, mayHaveBegunError, unacknowledgedError } from '.
 import { EXPIRED } from './id-table.ts';
 import { clientOf } from './operation-id.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from './records.ts';
-import type { Origin, ReplicaCore, Submission } from './replica-port.ts';
+import type { ReplicaCore } from './replica-port.ts';
+import type { Origin, Submission } from './submissions.ts';
 import { Slots } from './slots.ts';
 import type { Slot } from './slots.ts';
-import type { Answer } from './site-state.ts';
+import type { Answer } from './reply.ts';
 
 /** The way of one submission to its answer. */
 export interface Walk {

@@ -8,7 +8,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
-import type { LogPlaces } from '../redblue/site-machine.ts';
+import type { LogPlaces } from '../log/stored-site.ts';
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import { FORMAT, isReadable } from './names.ts';
 import { fromText, OUTERMOST, toText } from './plain-text.ts';

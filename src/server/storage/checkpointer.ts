@@ -5,7 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/storage.ts';
-import type { LogPlaces } from '../redblue/site-machine.ts';
+import type { LogPlaces } from '../log/stored-site.ts';
 import { commitText, headerText, rowsText } from './checkpoint-file.ts';
 import { CheckpointSlices } from './checkpoint-slices.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';

@@ -10,7 +10,6 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { KEY_BYTES_MIN } from '../embedded-checks.ts';
 import { isNoSpace } from './files.ts';
 import type { Files } from './files.ts';
 import { lockFolder, takenOver } from './folder-lock.ts';
@@ -48,6 +47,8 @@ export interface DataFolder {
 
 const KEY = 'cluster.key';
 const KEY_BYTES = 32;
+/** A key that is shorter can be guessed. */
+export const KEY_BYTES_MIN = 32;
 const SITE_NAME = /^[\w-]+$/;
 
 /**

@@ -1,10 +1,10 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
-import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName, StoredSite } from '../log/stored-site.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { CommitPlaces } from './checkpointer.ts';
-import type { StorageEvents } from '../site-alarm.ts';
+import type { StorageEvents } from '../log/storage.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, Timing } from './files.ts';
 import type { FolderLock } from './folder-lock.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import { holdingOf } from '../redblue/lost-past.ts';
 import type { Holding } from '../redblue/lost-past.ts';
-import type { LogPlaces } from '../redblue/site-machine.ts';
+import type { LogPlaces } from '../log/stored-site.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
 import { readKey } from './data-folder.ts';
 import type { Files } from './files.ts';

@@ -12,7 +12,7 @@ import * as writer from '../../protocol/msgpack-writer.ts';
 import type { Effect } from '../redblue/effect.ts';
 import { operationId } from '../redblue/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../redblue/records.ts';
-import type { SiteLogName } from '../redblue/site-machine.ts';
+import type { SiteLogName } from '../log/stored-site.ts';
 import { OUTERMOST } from './plain-text.ts';
 
 /** An entry and its log. */

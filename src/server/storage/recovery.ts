@@ -8,7 +8,7 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../redblue/checkpoint.ts';
-import type { LogPlaces, SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName, StoredSite } from '../log/stored-site.ts';
 import { readCheckpoint } from './checkpoint-file.ts';
 import type { FoundCheckpoint } from './checkpoint-file.ts';
 import type { Files } from './files.ts';

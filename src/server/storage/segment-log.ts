@@ -7,7 +7,7 @@
  * the log says that it is full and the other half takes what is still under way, so that everything that was accepted
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
-import type { LogPlaces, SiteLogName } from '../redblue/site-machine.ts';
+import type { LogPlaces, SiteLogName } from '../log/stored-site.ts';
 import type { StorageListener } from '../log/storage.ts';
 import { isNoSpace } from './files.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';

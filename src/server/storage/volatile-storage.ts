@@ -1,6 +1,6 @@
 /** Storage in memory. */
-import { NOTHING_STORED } from '../redblue/site-machine.ts';
-import type { SiteLogName, StoredSite } from '../redblue/site-machine.ts';
+import { NOTHING_STORED } from '../log/stored-site.ts';
+import type { SiteLogName, StoredSite } from '../log/stored-site.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
 
 /**

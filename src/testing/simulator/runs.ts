@@ -3,8 +3,9 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
-import type { Answer, SiteState } from '../../server/redblue/site-state.ts';
+import type { Submission } from '../../server/redblue/submissions.ts';
+import type { SiteState } from '../../server/redblue/site-state.ts';
+import type { Answer } from '../../server/redblue/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 

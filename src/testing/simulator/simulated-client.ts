@@ -3,7 +3,7 @@
  * It keeps its requests and now and then one of them comes again, late.
  */
 import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
-import type { Submission } from '../../server/redblue/replica-port.ts';
+import type { Submission } from '../../server/redblue/submissions.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
 import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';

@@ -2,15 +2,10 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
-import type { ReplicaObserver, Stage, Submission } from '../../server/redblue/replica-port.ts';
-import type {
-  Cut,
-  SiteMachine,
-  SiteMessage,
-  SiteOptions,
-  SiteOutput,
-  StoredSite,
-} from '../../server/redblue/site-machine.ts';
+import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
+import type { Stage, Submission } from '../../server/redblue/submissions.ts';
+import type { SiteMachine, SiteMessage, SiteOptions, SiteOutput } from '../../server/redblue/site-machine.ts';
+import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
 import { needsRoom } from '../../server/redblue/site-machine.ts';
 import type { Vector } from '../../server/redblue/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';

@@ -10,7 +10,7 @@ import { Link } from '../../../src/server/link.ts';
 import { SiteBinding } from '../../../src/server/redblue/site-binding.ts';
 import type { SiteMessage } from '../../../src/server/redblue/site-machine.ts';
 import { SignedTokens } from '../../../src/server/session-tokens.ts';
-import { clockObserver } from '../../../src/server/site-alarm.ts';
+import { clockObserver } from '../../../src/server/replica-alarms.ts';
 import { SiteDriver } from '../../../src/server/site-driver.ts';
 import { openStorage } from '../../../src/server/storage/open-storage.ts';
 

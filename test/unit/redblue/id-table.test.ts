@@ -1,7 +1,7 @@
 /** The table of identifiers: entries leave only behind a watermark. */
 import { describe, expect, test } from 'vitest';
 import { EXPIRED, IdTable } from '../../../src/server/redblue/id-table.ts';
-import type { IdTableLimits } from '../../../src/server/redblue/id-table.ts';
+import type { IdTableLimits } from '../../../src/server/redblue/bounds.ts';
 
 describe('id table', () => {
   test('watermark moved → what is at or below it has expired, the rest stays', () => {

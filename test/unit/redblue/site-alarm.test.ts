@@ -1,6 +1,6 @@
 /** Alarms whose text and number clients could choose. */
 import { expect, test } from 'vitest';
-import { generatorAlarm } from '../../../src/server/site-alarm.ts';
+import { generatorAlarm } from '../../../src/server/replica-alarms.ts';
 
 test('a generator throws 2,000 times in a second → ten alarms; the next second says how many were left out', () => {
   const messages: string[] = [];

@@ -1,5 +1,5 @@
 /** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
-import type { Origin, Submission } from '../../../src/server/redblue/replica-port.ts';
+import type { Origin, Submission } from '../../../src/server/redblue/submissions.ts';
 import type { Service } from '../../../src/server/redblue/service.ts';
 import { SiteMachine } from '../../../src/server/redblue/site-machine.ts';
 import type { SiteMessage, SiteOptions } from '../../../src/server/redblue/site-machine.ts';

@@ -11,16 +11,6 @@ interface Issue {
 
 type Outcome<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
-/** A schema that takes `In` and gives `Out`. */
-export interface StandardSchema<in out In = unknown, in out Out = In> {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => Outcome<Out> | Promise<Outcome<Out>>;
-    readonly types?: { readonly input: In; readonly output: Out } | undefined;
-  };
-}
-
 /** Any schema, whatever it takes and gives. */
 export interface AnySchema {
   readonly '~standard': {

@@ -1,0 +1,27 @@
+/** What certification says of a record of the red log, and how an operation ended by it. */
+import type { ReadRange } from './key-range.ts';
+import type { OperationId } from './records.ts';
+
+/**
+ * What a red operation met: a field or a row that it had read, an interval that it had scanned, one that it stood on which
+ * has not committed as it was then, or nothing that is known, since its snapshot was older than the window of commits.
+ */
+export type Conflict =
+  | { readonly reason: 'name'; readonly name: string }
+  | { readonly reason: 'range'; readonly range: ReadRange }
+  | { readonly reason: 'predecessor'; readonly id: OperationId }
+  | { readonly reason: 'window' };
+
+/** What the log's prefix says about a record. */
+export type Decision =
+  | { readonly kind: 'commit'; readonly stamp: number }
+  | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }
+  /** The operation was decided by an earlier record. */
+  | { readonly kind: 'void' }
+  /** The operation's identifier has expired. */
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'marker' };
+
+/** How an operation ended. */
+export type Ending = { readonly stamp: number } | 'conflict';
