@@ -53,6 +53,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   /** What the store has already, or has lost already, is not told to it. */
   #tell: Telling = change;
   #closing: Promise<void> | undefined;
+  /** Nothing is kept in memory any more. */
+  #isOver = false;
 
   constructor(given: Binding<L>, options: CacheOptions<L>) {
     const inner = given.share?.() ?? given;
@@ -314,6 +316,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   #restore(stored: Loaded, asOf: number | undefined): void {
+    if (this.#isOver) return;
     this.#askWho();
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
@@ -369,8 +372,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       await this.#inner.close();
     } finally {
       await this.#loading;
+      this.#isOver = true;
       this.#views.stop();
-      this.#persistence?.forget();
       await this.#persistence?.close();
     }
   }

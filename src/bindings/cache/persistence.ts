@@ -118,8 +118,7 @@ export class Persistence {
   /** The memory is empty: it knows no more of what this page has written than of what others have. */
   forget(): void {
     this.#page = newPage();
-    // Nobody has compared these with what is stored, and nobody will.
-    if (!this.#isRead) this.#pending.views.clear();
+    this.#dropUncompared();
     this.#isRead = false;
   }
 
@@ -185,6 +184,7 @@ export class Persistence {
   }
 
   async #close(): Promise<void> {
+    this.#dropUncompared();
     // What is lost by that has been reported, or is a cache's to lose.
     await this.landed().catch(() => {});
     this.#isClosed = true;
@@ -256,6 +256,11 @@ export class Persistence {
     }
   }
 
+  /** Nobody has compared these with what is stored, and nobody will. */
+  #dropUncompared(): void {
+    if (!this.#isRead) this.#pending.views.clear();
+  }
+
   async #read(): Promise<void> {
     const { store, marksMax, onRead, tick } = this.#options;
     const asOf = isPending(this.#pending) ? undefined : tick();
@@ -301,7 +306,7 @@ export class Persistence {
   }
 
   async #writePending(): Promise<CorrectableError | undefined> {
-    let batch = noChanges();
+    let batch: Changes | undefined;
     try {
       // What is there has to be known where a store does not compare.
       if (!this.#isRead) await this.#read();
@@ -311,8 +316,8 @@ export class Persistence {
       return undefined;
     } catch (cause) {
       this.#options.onError(cause);
-      this.#isCollecting = false;
-      this.#putBack(batch, isNotCloneable(cause));
+      if (batch === undefined) this.#isCollecting = false;
+      this.#putBack(batch ?? noChanges(), isNotCloneable(cause));
       return refused(cause);
     }
   }

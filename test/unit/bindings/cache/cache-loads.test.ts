@@ -134,6 +134,23 @@ describe('cache: a store that is read late, or not', () => {
     await clock.advance(1_000);
     await refused;
   });
+
+  test('closed before it was read, then cleared → what was not compared is not written, and memory stays empty', async () => {
+    const under = await kept('new', 5);
+    const clock = virtualClock();
+    let isIll = true;
+    const store: CacheStore = {
+      ...simple(under),
+      load: () => (isIll ? Promise.reject(new Error('ill')) : under.load()),
+    };
+    const mine = page({ store, clock });
+    await weak(mine, 'old', 3);
+    await mine.client.close();
+    isIll = false;
+    await mine.binding.invalidate('y');
+    expect(await views(under)).toEqual(['new']);
+    expect(mine.binding.size.entries).toBe(0);
+  });
 });
 
 describe('cache: memory', () => {
