@@ -91,6 +91,17 @@ describe('cache: a store that is read late, or not', () => {
     }
   });
 
+  test('an own update while it is read → what was there before it does not come back', async () => {
+    const late = slow(await kept('old', 1));
+    const mine = page({ store: late.store });
+    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', effect: 'update' });
+    mine.store.last.sink.update(undefined, 'strong');
+    late.go();
+    await update;
+    await mine.binding.ready();
+    expect(await cachedValue(mine.client, get('x'))).toBe('miss');
+  });
+
   test('another page is heard before the load ends → the fences that it brings count all the same', async () => {
     const under = mapStore();
     const earlier = page({ store: under });
