@@ -71,7 +71,7 @@ export const CACHE_MUTANTS = [
     name: 'what the store refused is lost',
     rule: 'cache P1',
     file: `${CACHE}/persistence.ts`,
-    line: 'this.#putBack(batch, isNotCloneable(cause));',
+    line: 'this.#putBack(batch ?? noChanges(), isNotCloneable(cause));',
     replacement: 'isNotCloneable(cause);',
     command: model(),
   },
@@ -162,5 +162,88 @@ export const CACHE_MUTANTS = [
     line: "if (next.rank >= current.rank && isLater) return 'take';",
     replacement: "if (isLater) return 'take';",
     command: model(),
+  },
+  {
+    name: 'a store that could not be read is taken for an empty one',
+    rule: 'cache P4',
+    file: `${CACHE}/persistence.ts`,
+    line: 'if (!this.#isRead) await this.#read();',
+    replacement: '',
+    command: model(),
+  },
+  {
+    name: 'what an update replaces at a weaker level stays until it ends',
+    rule: 'cache P1',
+    file: `${CACHE}/cache-binding.ts`,
+    line: 'return isLast ? this.#fence(this.#views.recordPromise(subject), context) : undefined;',
+    replacement:
+      'return isLast && Math.random() > 1 ? this.#fence(this.#views.recordPromise(subject), context) : undefined;',
+    command: model(),
+  },
+];
+
+const loads = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-loads.test.ts'];
+
+/**
+ * Those that show in about one schedule in a thousand, so that some runs of the model miss them: each has a test of its own.
+ *
+ * @type {readonly import('./listed.mjs').Mutant[]}
+ */
+export const CACHE_RARE_MUTANTS = [
+  {
+    name: 'the versions of a store count against what the page has learnt since',
+    rule: 'cache P10',
+    file: `${CACHE}/committed-views.ts`,
+    line: "this.#supersede(learnt, { ...kept, knownAt: ELSEWHERE }, 'none');",
+    replacement: "this.#supersede(learnt, kept, 'none');",
+    command: loads,
+  },
+  {
+    name: 'what has changed while the store was read comes back with it',
+    rule: 'cache P1',
+    file: `${CACHE}/committed-views.ts`,
+    line: "if (this.#since(asOf, id, entry.touches) !== 'none') return;",
+    replacement: '',
+    command: loads,
+  },
+  {
+    name: 'a session takes any later view for a newer one than the cache has shown it',
+    rule: 'cache P3',
+    file: `${CACHE}/session.ts`,
+    line: 'return known.knownAt < view.began && (view.isStrongest || known.isFollowed);',
+    replacement: 'return known.knownAt < view.began;',
+    command: loads,
+  },
+  {
+    name: 'a closed cache keeps its views in memory',
+    rule: 'cache P5',
+    file: `${CACHE}/committed-views.ts`,
+    line: 'this.#expiry.stop();\n    this.forget();',
+    replacement: 'this.#expiry.stop();',
+    command: loads,
+  },
+  {
+    name: 'what was read for a former user before the store was is written over what it has',
+    rule: 'cache P4',
+    file: `${CACHE}/persistence.ts`,
+    line: 'this.#page = newPage();\n    this.#dropUncompared();',
+    replacement: 'this.#page = newPage();',
+    command: loads,
+  },
+  {
+    name: 'a ledger is dropped where a later transaction has been heard of',
+    rule: 'cache P1',
+    file: `${CACHE}/persistence.ts`,
+    line: '    this.#ledger = ledger;\n    this.#seen',
+    replacement: '    if (ledger.seq >= this.#seen) this.#ledger = ledger;\n    this.#seen',
+    command: loads,
+  },
+  {
+    name: 'nobody is taken for whoever was there last',
+    rule: 'cache P5',
+    file: `${CACHE}/cache-binding.ts`,
+    line: 'const isAnother = this.#hasAskedWho && this.#principal !== present;',
+    replacement: 'const isAnother = this.#hasAskedWho && present !== undefined && this.#principal !== present;',
+    command: loads,
   },
 ];

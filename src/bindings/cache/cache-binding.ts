@@ -7,12 +7,12 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { isThenable } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CommittedViews, START, type GivenView, type Subject } from './committed-views.ts';
+import { CommittedViews, type GivenView, type Subject } from './committed-views.ts';
 import { isViewId, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
-import { Persistence, STORE_WAIT_MS, type Loaded } from './persistence.ts';
+import { isLate, Persistence, STORE_WAIT_MS, type Loaded } from './persistence.ts';
 import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
 import { CacheSession } from './session.ts';
 import type { CacheEntry } from './store.ts';
@@ -44,14 +44,17 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly #onError: (error: unknown) => void;
   readonly #views: CommittedViews;
   readonly #persistence: Persistence | undefined;
-  /** As last heard; `undefined` before anybody has asked. */
+  /** As last heard; `undefined` where nobody could say. */
   #principal: string | undefined;
+  #hasAskedWho = false;
   /** `undefined` once what the store kept is there, or is not waited for any more. */
   #loading: Promise<unknown> | undefined;
   #reading: Promise<unknown> = Promise.resolve();
   /** What the store has already, or has lost already, is not told to it. */
   #tell: Telling = change;
   #closing: Promise<void> | undefined;
+  /** Nothing is kept in memory any more. */
+  #isOver = false;
 
   constructor(given: Binding<L>, options: CacheOptions<L>) {
     const inner = given.share?.() ?? given;
@@ -91,10 +94,12 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
         marksMax: bounds.entriesMax,
         onError: this.#onError,
         onNotice: ({ kind, scope }) => this.#telling(silence, () => this.#views.drop(scope, kind)),
+        tick: () => this.#views.tick(),
+        onRead: (stored, asOf) => this.#restore(stored, asOf),
       });
     if (this.#persistence === undefined) return;
     this.#views.isUnread = true;
-    this.#startLoading(this.#persistence, this.#load(this.#persistence, START));
+    this.#startLoading(this.#persistence);
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
@@ -201,7 +206,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       isStrongerAsked,
       explain,
       failsAfter,
-      onView: (view) => this.#learn(subject, view, context),
+      onView: (view, isLast) => this.#learn(subject, view, isLast, context),
       onFailure: () => {
         if (isUpdate) this.#views.recordFailedUpdate(subject);
       },
@@ -215,31 +220,38 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     );
   }
 
-  /** The cache learns of a view; where it is an update's final, the promise that the store has heard of it. */
-  #learn(subject: Subject, view: GivenView, context: InvocationContext): Promise<unknown> | undefined {
+  /**
+   * The cache learns of a view; where an update ends with it, there or for its caller (`isLast`), the promise that the store
+   * has heard of it.
+   */
+  #learn(subject: Subject, view: GivenView, isLast: boolean, context: InvocationContext): Promise<unknown> | undefined {
+    // Whatever becomes of the cache: the store behind has answered.
     try {
       this.#askWho();
+    } catch (error) {
+      this.#onError(error);
+    }
+    try {
       if (subject.operation.effect === 'read') {
         this.#views.recordRead(subject, view);
         return undefined;
       }
       const isFinal = view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
-      return isFinal ? this.#learnUpdate(subject, view, context) : undefined;
+      if (isFinal) return this.#fence(this.#views.recordUpdate(subject, view), context);
+      return isLast ? this.#fence(this.#views.recordPromise(subject), context) : undefined;
     } catch (error) {
-      // Whatever becomes of the cache: the store behind has answered.
       this.#onError(error);
       return undefined;
     }
   }
 
-  #learnUpdate(subject: Subject, view: GivenView, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
-    const scope = this.#views.recordUpdate(subject, view);
+  #fence(scope: Scope, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
     this.#persistence.fence({ kind: 'update', scope });
     const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
-    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: Error) => {
+    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: unknown) => {
       // What the store refused has been reported.
-      if (error.cause === undefined) this.#onError(error);
+      if (isLate(error)) this.#onError(error);
     });
   }
 
@@ -268,62 +280,59 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), floorsMax, goesOnAt);
   }
 
-  /** Who asks at present. Another one than before finds the memory empty. */
+  /**
+   * Who asks at present. Another one than before finds the memory empty, and so does nobody.
+   *
+   * @throws whatever the application's function does
+   */
   #askWho(): string {
-    const present = this.principal?.() ?? '';
-    const isAnother = this.#principal !== undefined && this.#principal !== present;
-    this.#principal = present;
-    if (isAnother) {
-      this.#views.changePrincipal();
-      if (this.#persistence === undefined) return present;
-      this.#persistence.forget();
-      this.#startLoading(this.#persistence, this.#loadAnew(this.#persistence));
+    let present: string | undefined;
+    try {
+      present = this.principal?.() ?? '';
+      return present;
+    } finally {
+      const isAnother = this.#hasAskedWho && this.#principal !== present;
+      this.#principal = present;
+      this.#hasAskedWho = true;
+      if (isAnother) this.#changePrincipal();
     }
-    return present;
   }
 
-  #startLoading(persistence: Persistence, load: Promise<void>): void {
+  #changePrincipal(): void {
+    this.#views.forget();
+    if (this.#persistence === undefined) return;
+    this.#persistence.forget();
+    this.#startLoading(this.#persistence);
+  }
+
+  #startLoading(persistence: Persistence): void {
     const end = (): void => {
       if (this.#loading === loading) this.#loading = undefined;
     };
+    this.#reading = persistence.read();
     // A store that takes longer is not waited for: what it brings then is taken all the same.
-    const loading = persistence.within('load', load).catch(this.#onError).then(end);
-    this.#reading = load;
+    const loading = persistence.within('load', this.#reading).catch(this.#onError).then(end);
     this.#loading = loading;
   }
 
-  async #loadAnew(persistence: Persistence): Promise<void> {
-    const readAt = this.#views.tick();
-    const isLanded = await persistence.landed().then(always, never);
-    await this.#load(persistence, isLanded ? readAt : START);
-  }
-
-  async #load(persistence: Persistence, readAt: number): Promise<void> {
-    await persistence.load((stored) => {
-      try {
-        this.#restore(stored, readAt, persistence);
-      } finally {
-        // What of it may lag, the store judges by itself.
-        this.#telling(retract, () => this.#views.inherit(persistence.fences));
-      }
-    });
-  }
-
-  #restore(stored: Loaded, readAt: number, persistence: Persistence): void {
-    const present = this.#askWho();
+  #restore(stored: Loaded, asOf: number | undefined): void {
+    if (this.#isOver) return;
+    this.#askWho();
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
-      if (!this.#views.isFresh(entry)) persistence.change(id, undefined);
-      else if (principalOf(id) === present) own.push([id, entry]);
+      if (!this.#views.isFresh(entry)) this.#persistence?.change(id, undefined);
+      else if (principalOf(id) === this.#principal) own.push([id, entry]);
     }
     const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
     this.#telling(
       // What did not fit any more has to leave the store.
       (view) => (view === undefined ? 'change' : 'retract'),
       () => {
-        for (const [id, entry] of oldestFirst) this.#views.restore(id, entry, readAt);
+        for (const [id, entry] of oldestFirst) this.#views.restore(id, entry, asOf);
       },
     );
+    // What of it may lag, the store judges by itself.
+    this.#telling(retract, () => this.#views.inherit(this.#persistence?.fences));
   }
 
   #persist(id: string, view: CachedView | undefined): void {
@@ -362,8 +371,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     try {
       await this.#inner.close();
     } finally {
-      this.#views.stop();
       await this.#loading;
+      this.#isOver = true;
+      this.#views.stop();
       await this.#persistence?.close();
     }
   }
@@ -385,7 +395,6 @@ interface Asking {
 }
 
 const always = (): boolean => true;
-const never = (): boolean => false;
 const same = (error: unknown): unknown => error;
 const nothing = (): undefined => undefined;
 

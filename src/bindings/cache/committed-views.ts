@@ -14,7 +14,7 @@ import { Expiry } from './expiry.ts';
 import { Fences, type FencesData } from './fences.ts';
 import { nameOf, viewId } from './identity.ts';
 import type { CachedWrite } from './options.ts';
-import { marksOf, ofView, scopeOf, type Scope } from './scope.ts';
+import { marksOf, objectMarksOf, ofView, scopeOf, type Scope } from './scope.ts';
 import type { CacheSession, Floor } from './session.ts';
 import type { CacheEntry } from './store.ts';
 import {
@@ -48,6 +48,18 @@ export interface Subject {
    * began, and its own views since, which come in order.
    */
   aheadOf: number;
+  /** Of an update whose caller has been told at a weaker level that it is final. */
+  promise?: Promised;
+}
+
+/** What is known of an update that was promised. */
+interface Promised {
+  /** When. */
+  readonly at: number;
+  /** What it changes. */
+  readonly marks: readonly string[];
+  /** Whether something else had changed that by then, since the update began. */
+  readonly fence: Fence;
 }
 
 /** A view as the store behind gave it. */
@@ -76,7 +88,7 @@ export interface CommittedViewsOptions {
 }
 
 /** The first moment in the counting of a cache: before all of its operations. */
-export const START = 1;
+const START = 1;
 
 /** Operations of more names than this are not told of one by one. */
 const TOLD_MAX = 1_000;
@@ -133,7 +145,7 @@ export class CommittedViews {
     const { entry, began } = view;
     if (this.isUnread && !view.isStrongest) return undefined;
     if (session?.admits({ id, entry, began, isStrongest: this.#isStrongest(entry.level) }) === false) return undefined;
-    session?.learnRead(entry.touches, this.#floor(id, entry.version, began));
+    session?.learnCached(entry.touches, this.#floor(id, entry, began));
     this.#cache.use(id);
     return { ...entry, value: copyOf(entry.value).value, ...(entry.meta && { meta: copyOf(entry.meta).value }) };
   }
@@ -143,7 +155,7 @@ export class CommittedViews {
     const { id, touches, began, session, reign } = subject;
     if (reign !== this.#reign || !this.#options.committed.has(view.level)) return;
     // The session has seen it, whether it is filed or not.
-    session?.learnRead(touches, this.#floor(id, view.details.version, began));
+    session?.learnRead(touches, this.#floor(id, { level: view.level, ...view.details }, began));
     if (id === undefined) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);
@@ -167,14 +179,30 @@ export class CommittedViews {
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
     const touched = [touches, write?.touches];
-    const fence = id === undefined ? 'none' : strongestOf(...touched.map((each) => this.#since(began, id, each)));
+    const fence =
+      id === undefined ? 'none' : strongestOf(...touched.map((each) => this.#sinceBegan(subject, id, each)));
     this.#cache.deleteIn(scope);
     this.#fences.raise('update', scope, this.tick());
-    session?.learnUpdate(touches, this.#floor(id, view.details.version, began));
+    session?.learnUpdate(touches, this.#floor(id, { level: view.level, ...view.details }, began));
     if (write === undefined || id === undefined) return scope;
     const written = { touches: write.touches, isStrongest: true };
     const next = this.#viewOf(subject, { ...view, value: write.value }, written);
     this.#file(id, next, { current: replaced, fence, began });
+    return scope;
+  }
+
+  /**
+   * The caller of an update is told at a weaker level that it is final: what was there before is not shown any more,
+   * although nobody knows what is there now. Says what that is.
+   */
+  recordPromise(subject: Subject): Scope {
+    const { touches, began, session } = subject;
+    const scope = scopeOf(touches);
+    const marks = objectMarksOf(touches);
+    const fence = this.#fences.against(marks, { began, isStrongest: true });
+    this.drop(scope, 'update');
+    subject.promise = { at: this.#time, marks, fence };
+    session?.learnUpdate(touches, this.#floor(undefined, { level: '' }, began));
     return scope;
   }
 
@@ -190,16 +218,16 @@ export class CommittedViews {
   }
 
   /** What the pages before have updated: here too, only what is executed since is let in. */
-  inherit(fences: FencesData): void {
-    this.#fences.inherit(fences, START);
+  inherit(fences: FencesData | undefined): void {
+    if (fences !== undefined) this.#fences.inherit(fences, START);
     // What the store kept has been judged by them there; the strongest views of this page are later than any page before.
     const mayLag = ({ began, isStrongest }: CachedView): boolean => began > ELSEWHERE && !isStrongest;
     this.#cache.deleteWhere((view, marks) => mayLag(view) && this.#fences.against(marks, view) !== 'none');
     this.isUnread = false;
   }
 
-  /** Another principal: memory is empty, and stays so of what is under way. */
-  changePrincipal(): void {
+  /** Memory is empty, and stays so of what is under way: for another principal, or at the end. */
+  forget(): void {
     this.#cache.forget();
     this.#reign += 1;
   }
@@ -212,11 +240,16 @@ export class CommittedViews {
     return levels.includes(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
   }
 
-  /** Takes over what a store kept, unless something changed, or a newer view came in, after `readAt`. */
-  restore(id: string, entry: CacheEntry, readAt: number): void {
+  /**
+   * Takes over what a store kept as of `asOf`, or as of before everything: as if it had been here before all that this page
+   * has learnt, which is judged against it now.
+   */
+  restore(id: string, entry: CacheEntry, asOf = START): void {
+    // Of what has changed since, it knows nothing.
+    if (this.#since(asOf, id, entry.touches) !== 'none') return;
     const { now, clock, ttlMs } = this.#options;
     const knownAt = this.tick();
-    const view: CachedView = {
+    const kept: CachedView = {
       entry,
       began: ELSEWHERE - knownAt,
       knownAt,
@@ -225,8 +258,11 @@ export class CommittedViews {
       isDurable: true,
       expiresAtMs: clock.now() + ttlMs - (now() - entry.cachedAt),
     };
-    const fence = this.#since(readAt, id, entry.touches);
-    this.#file(id, view, { current: this.#cache.peek(id), fence, began: ELSEWHERE });
+    const learnt = this.#cache.peek(id);
+    const verdict = learnt === undefined ? 'keep' : this.#supersede(learnt, { ...kept, knownAt: ELSEWHERE }, 'none');
+    if (verdict === 'neither') this.#contest(id, kept);
+    else if (verdict === 'keep') this.#put(id, kept);
+    else if (verdict === 'same' && learnt !== undefined) this.#put(id, this.#joined(learnt, kept));
   }
 
   /** The rule in the store's transaction: its times are numbers of transactions. */
@@ -239,13 +275,12 @@ export class CommittedViews {
   /** Lets time pass without it. */
   stop(): void {
     this.#expiry.stop();
+    this.forget();
   }
 
   /** Files `next` where the rule lets it in; what may be the older one of two is not kept. */
   #file(id: string, next: CachedView, { current, fence, began }: Place): void {
-    // What a store kept was learnt before all that is known here.
-    const knownAt = began === ELSEWHERE ? ELSEWHERE : next.knownAt;
-    const verdict = this.#supersede({ ...next, began, knownAt }, current, fence);
+    const verdict = this.#supersede({ ...next, began }, current, fence);
     if (verdict === 'neither') this.#contest(id, next);
     else if (verdict === 'keep' && current !== undefined) this.#keep(id, current);
     else this.#put(id, verdict === 'same' && current !== undefined ? this.#joined(next, current) : next);
@@ -350,8 +385,26 @@ export class CommittedViews {
     );
   }
 
-  #floor(id: string | undefined, version: unknown, began: number): Floor {
-    return { id, version, began, knownAt: this.tick() };
+  /** The same since an update began, what was promised of it left out. */
+  #sinceBegan({ began, promise }: Subject, id: string, touches: readonly string[] | undefined): Fence {
+    if (promise === undefined) return this.#since(began, id, touches);
+    const isPromised = (mark: string): boolean => promise.marks.includes(mark);
+    const marks = marksOf(id, touches);
+    const against = (some: readonly string[], since: number): Fence =>
+      this.#fences.against(some, { began: since, isStrongest: true });
+    return strongestOf(
+      promise.fence,
+      against(marks.filter(isPromised), promise.at),
+      against(
+        marks.filter((mark) => !isPromised(mark)),
+        began,
+      ),
+      this.#contests.against([ofView(id)], { began, isStrongest: true }),
+    );
+  }
+
+  #floor(id: string | undefined, { level, version }: Pick<CacheEntry, 'level' | 'version'>, began: number): Floor {
+    return { id, version, began, isStrongest: this.#isStrongest(level), knownAt: this.tick() };
   }
 
   #isStrongest(level: string): boolean {

@@ -14,10 +14,11 @@ export interface Observation {
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerAsked: boolean;
   /**
-   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it. Where it
-   * returns a promise, which does not reject, the view is handed on when that resolves.
+   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it; `isLast` says
+   * that the operation ends with it. Where it returns a promise, which does not reject, the view is handed on when that
+   * resolves.
    */
-  readonly onView: (view: GivenView) => Promise<unknown> | undefined;
+  readonly onView: (view: GivenView, isLast: boolean) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
   /** What a failure is not to be told before, if anything: a promise that does not reject. */
   readonly failsAfter: () => Promise<unknown> | undefined;
@@ -45,7 +46,7 @@ export class ObservingSink implements Sink {
 
   update(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
-    const held = onView({ value, level, details });
+    const held = onView({ value, level, details }, this.#isLast(level, details));
     let outerSeq: number | undefined;
     if (this.#wants(level, details)) {
       if (held === undefined) outerSeq = sink.update(value, level, details);
@@ -63,7 +64,7 @@ export class ObservingSink implements Sink {
     const { value, outerSeq } = seen;
     const merged = mergeDetails(seen.details, details);
     const { onView, sink } = this.#observation;
-    const held = onView({ value, level, details: merged });
+    const held = onView({ value, level, details: merged }, this.#isLast(level, merged));
     if (!this.#wants(level, merged)) return;
     const handOn = (): void => {
       if (outerSeq === undefined) sink.update(value, level, merged);
@@ -96,11 +97,16 @@ export class ObservingSink implements Sink {
   }
 
   /** Decides whether a view is handed on, and takes note when it is the final one. */
-  #wants(level: string, { final }: ViewDetails): boolean {
-    if (this.#isClosed) return false;
-    if (this.#rankOf(level) < this.#finalRank && final !== true) return this.#observation.wanted.includes(level);
-    this.#isClosed = true;
-    return true;
+  #wants(level: string, details: ViewDetails): boolean {
+    if (this.#isLast(level, details)) {
+      this.#isClosed = true;
+      return true;
+    }
+    return !this.#isClosed && this.#observation.wanted.includes(level);
+  }
+
+  #isLast(level: string, { final }: ViewDetails): boolean {
+    return !this.#isClosed && (this.#rankOf(level) >= this.#finalRank || final === true);
   }
 
   #rankOf(level: string): number {

@@ -1,10 +1,10 @@
 /**
- * Writes the changes of a cache behind its back: in order, one batch at a time, the last change of an entry only. What
- * the store refuses is tried again.
+ * Reads what a cache's store keeps, then writes the changes of the cache behind its back: in order, one call at a time,
+ * the last change of an entry only. What the store refuses is tried again.
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
 import type { FencesData } from './fences.ts';
@@ -32,6 +32,13 @@ export interface PersistenceOptions {
   readonly onError: (error: unknown) => void;
   /** Another cache on the store has changed something. */
   readonly onNotice: (change: Change) => void;
+  /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
+  readonly tick: () => number;
+  /**
+   * The store was read as of `asOf`, or as of before everything: with the views that nothing has changed since. Called before
+   * anything is written.
+   */
+  readonly onRead: (stored: Loaded, asOf: number | undefined) => void;
 }
 
 /** What a cache tells the others on its store after each transaction. */
@@ -60,12 +67,18 @@ export class Persistence {
   /** Since when somebody waits for a call that has not ended. */
   readonly #waitedSinceMs = new Map<Call, number>();
   #connection: CacheConnection | undefined;
+  /** As it was last read or written. */
   #ledger: Ledger;
+  /** The last transaction heard of, or had. */
+  #seen = 0;
+  /** Whether the memory has had what is stored: nothing is written before. */
+  #isRead = false;
   #pending = noChanges();
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
   #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
-  #loading: Promise<unknown> = Promise.resolve();
+  /** Of the calls of the store. */
+  #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /** Of who clears or closes. */
   #turn: Promise<void> = Promise.resolve();
@@ -80,7 +93,7 @@ export class Persistence {
 
   /** The last transaction of the store that is known to have ended. */
   get seen(): number {
-    return this.#ledger.seq;
+    return this.#seen;
   }
 
   /** What the pages on the store have changed, as far as this one knows. */
@@ -89,16 +102,12 @@ export class Persistence {
   }
 
   /**
-   * Gives the views that the store kept and that nothing has changed since, before anything is written to it. Where it
-   * cannot be read, which is reported, there is nothing to take.
+   * Reads what is stored, after the calls that are under way.
+   *
+   * @throws whatever the store does; then it is read before the next writing
    */
-  async load(take: (stored: Loaded) => void): Promise<void> {
-    const taken = this.#load().then(take, (error: unknown) => {
-      this.#options.onError(error);
-      take([]);
-    });
-    this.#loading = taken.catch(() => {});
-    await taken;
+  read(): Promise<void> {
+    return this.#inQueue(() => this.#read());
   }
 
   /** What was to be filed under `id` is not, after all. */
@@ -106,9 +115,11 @@ export class Persistence {
     this.#pending.views.delete(id);
   }
 
-  /** The memory knows no more of what this page has written than of what others have. */
+  /** The memory is empty: it knows no more of what this page has written than of what others have. */
   forget(): void {
     this.#page = newPage();
+    this.#dropUncompared();
+    this.#isRead = false;
   }
 
   /** Files a view in the store, or removes it. */
@@ -125,8 +136,7 @@ export class Persistence {
     for (const [id, view] of views) {
       // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
       if (view === undefined || this.#options.isKnown(id)) continue;
-      const isReached = scope === undefined || marksOf(id, view.entry.touches).some((mark) => scope.includes(mark));
-      if (isReached) views.set(id, undefined);
+      if (reaches(scope, marksOf(id, view.entry.touches))) views.set(id, undefined);
     }
     if (changes.length > PENDING_MAX) this.#pending.changes = [ALL];
     else changes.push(change);
@@ -174,6 +184,7 @@ export class Persistence {
   }
 
   async #close(): Promise<void> {
+    this.#dropUncompared();
     // What is lost by that has been reported, or is a cache's to lose.
     await this.landed().catch(() => {});
     this.#isClosed = true;
@@ -195,7 +206,7 @@ export class Persistence {
    * @throws CorrectableError `UNAVAILABLE` after `limitMs`; at once where such a call is known to hang
    */
   within<T>(call: Call, work: Promise<T>, limitMs: number = STORE_WAIT_MS): Promise<T> {
-    if (this.#hanging.has(call)) return Promise.reject(late());
+    if (this.#hanging.has(call)) return Promise.reject(late(call));
     return new Promise((resolve, reject) => {
       const { clock } = this.#options;
       const sinceMs = this.#waitedSinceMs.get(call) ?? clock.now();
@@ -203,7 +214,7 @@ export class Persistence {
       const onTime = (): void => {
         // Many may have waited for the same call, each for less.
         if (clock.now() - sinceMs >= STORE_WAIT_MS) this.#hanging.add(call);
-        reject(late());
+        reject(late(call));
       };
       const timer = clock.setTimer(onTime, limitMs);
       const end = (): void => {
@@ -237,7 +248,7 @@ export class Persistence {
   }
 
   async #storedIds(): Promise<string[]> {
-    const loading = attempt(() => this.#options.store.load());
+    const loading = this.#inQueue(() => this.#options.store.load());
     try {
       return Array.from(await this.within('load', loading), ([id]) => id);
     } catch (cause) {
@@ -245,51 +256,77 @@ export class Persistence {
     }
   }
 
-  async #load(): Promise<Loaded> {
-    const { store, marksMax, onError } = this.#options;
+  /** Nobody has compared these with what is stored, and nobody will. */
+  #dropUncompared(): void {
+    if (!this.#isRead) this.#pending.views.clear();
+  }
+
+  async #read(): Promise<void> {
+    const { store, marksMax, onRead, tick } = this.#options;
+    const asOf = isPending(this.#pending) ? undefined : tick();
     const stored = new Map(await store.load());
-    const ledger = Ledger.of(stored.get(LEDGER_ID), marksMax);
+    this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
     stored.delete(LEDGER_ID);
-    const views: (readonly [string, CacheEntry])[] = [];
-    for (const [id, entry] of stored) {
-      const isView = isViewId(id);
-      // What has another id was written by a version before.
-      if (isView && !isEntry(entry)) onError(new Error('cache: dropped an entry of its store that is no view'));
-      if (isView && isEntry(entry) && !ledger.isOutdated(id, entry)) views.push([id, entry]);
-      else this.change(id, undefined);
-      if (isView && isEntry(entry)) ledger.seq = Math.max(ledger.seq, entry.stamp?.seq ?? 0);
-    }
-    this.#learn(ledger);
-    return views;
+    onRead(
+      [...stored].filter(([id, entry]) => this.#isSound(id, entry)),
+      asOf,
+    );
+    this.#isRead = true;
+  }
+
+  /** Whether an entry may be shown; one that may never be is removed. */
+  #isSound(id: string, entry: CacheEntry): boolean {
+    const isView = isViewId(id);
+    // What has another id was written by a version before.
+    if (isView && !isEntry(entry))
+      this.#options.onError(new Error('cache: dropped an entry of its store that is no view'));
+    const isSound = isView && isEntry(entry) && !this.#ledger.isOutdated(id, entry);
+    if (isSound) this.#seen = Math.max(this.#seen, entry.stamp?.seq ?? 0);
+    else if (!this.#pending.views.has(id)) this.change(id, undefined);
+    return isSound && !this.#pending.changes.includes(ALL);
   }
 
   #learn(ledger: Ledger): void {
-    if (ledger.seq >= this.#ledger.seq) this.#ledger = ledger;
+    this.#ledger = ledger;
+    this.#seen = Math.max(this.#seen, ledger.seq);
   }
 
   #collect(): void {
     if (this.#isCollecting || this.#isClosed) return;
     this.#isCollecting = true;
     this.#retry?.cancel();
-    this.#last = this.#writeAfter(this.#last);
+    this.#last = this.#inQueue(() => this.#writePending());
   }
 
-  async #writeAfter(last: Promise<unknown>): Promise<CorrectableError | undefined> {
-    await last;
-    // What is there has to be known where a store does not compare.
-    await this.#loading;
-    const batch = this.#pending;
-    this.#pending = noChanges();
-    this.#isCollecting = false;
+  /** One call of the store after the other. */
+  #inQueue<T>(call: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(call);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #writePending(): Promise<CorrectableError | undefined> {
+    let batch: Changes | undefined;
     try {
+      // What is there has to be known where a store does not compare.
+      if (!this.#isRead) await this.#read();
+      batch = this.#takePending();
       await this.#write(batch);
       this.#failures = 0;
       return undefined;
     } catch (cause) {
       this.#options.onError(cause);
-      this.#putBack(batch, isNotCloneable(cause));
+      if (batch === undefined) this.#isCollecting = false;
+      this.#putBack(batch ?? noChanges(), isNotCloneable(cause));
       return refused(cause);
     }
+  }
+
+  #takePending(): Changes {
+    const batch = this.#pending;
+    this.#pending = noChanges();
+    this.#isCollecting = false;
+    return batch;
   }
 
   async #write(batch: Changes): Promise<void> {
@@ -324,7 +361,7 @@ export class Persistence {
 
   #hear(notice: unknown): void {
     if (!isNotice(notice)) return;
-    this.#ledger.seq = Math.max(this.#ledger.seq, notice.seq);
+    this.#seen = Math.max(this.#seen, notice.seq);
     for (const change of notice.changes) this.#options.onNotice(change);
   }
 }
@@ -340,8 +377,20 @@ function isPending({ views, changes }: Changes): boolean {
   return views.size > 0 || changes.length > 0;
 }
 
-function late(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory');
+function reaches(scope: Scope, marks: readonly string[]): boolean {
+  return scope === undefined || marks.some((mark) => scope.includes(mark));
+}
+
+function late(call: Call): CorrectableError {
+  const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_WAIT_MS} ms`);
+  return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory', {
+    cause,
+  });
+}
+
+/** Whether an error says that a store has not answered, rather than what it has answered. */
+export function isLate(error: unknown): boolean {
+  return error instanceof CorrectableError && isCorrectableError(error.cause, 'TIMEOUT');
 }
 
 function refused(cause?: unknown): CorrectableError {

@@ -19,7 +19,12 @@ export function scopeOfPrincipal(principal: string | undefined): Scope {
 
 /** The marks of a view. */
 export function marksOf(id: string, touches: readonly string[] | undefined): readonly string[] {
-  return [ofPrincipal(principalOf(id)), ...(touches?.map(ofObject) ?? [ANY])];
+  return [ofPrincipal(principalOf(id)), ...objectMarksOf(touches)];
+}
+
+/** Those of them that are of objects. */
+export function objectMarksOf(touches: readonly string[] | undefined): readonly string[] {
+  return touches?.map(ofObject) ?? [ANY];
 }
 
 /** The mark of one view alone. */

@@ -69,6 +69,8 @@ export class PageRecord {
   /** P4: by read, principal and object: what this tab had stored before it was loaded. */
   stored = new Floors();
   readonly cleared: Clearing[] = [];
+  /** Of what updates were told as final at a weaker level. */
+  readonly early: Clearing[] = [];
   /** By what was shown: when this page was last given it, in milliseconds. */
   readonly givenAtMs = new Map<string, number>();
   openedAt = 0;
@@ -80,8 +82,6 @@ export class PageRecord {
   failedAt = 0;
   /** What the store had kept was given to it. */
   hasRead = false;
-  /** It wrote before that. */
-  hasWrittenUnread = false;
 
   constructor(tab: number, before?: PageRecord) {
     this.tab = tab;
@@ -109,6 +109,8 @@ interface Given {
   readonly tabs: Set<number>;
   /** When the newest operation that gave it began. */
   began: number;
+  /** When it was last given, in the judge's counting, and in milliseconds. */
+  at: number;
   atMs: number;
 }
 
@@ -157,7 +159,7 @@ export class Judge {
     const text = JSON.stringify(shown);
     const before = this.#given.get(text) ?? { began: 0, tabs: new Set() };
     const tabs = before.tabs.add(page.tab);
-    this.#given.set(text, { began: Math.max(began, before.began), atMs: this.#nowMs(), tabs });
+    this.#given.set(text, { began: Math.max(began, before.began), at: this.tick(), atMs: this.#nowMs(), tabs });
     page.givenAtMs.set(text, this.#nowMs());
   }
 
@@ -169,7 +171,7 @@ export class Judge {
   /** An update was told as committed. */
   toldUpdate(page: PageRecord, submission: Submission, session: SessionRecord | undefined): void {
     const at = submission.executedAt.get('strong')!;
-    const isKept = page.failedAt < submission.began && !page.isSuspect && !this.#writesBlindly(page);
+    const isKept = page.failedAt < submission.began && !page.isSuspect;
     for (const object of submission.what.objects) {
       const name = `${submission.principal} ${object}`;
       page.own.raise(name, at);
@@ -182,7 +184,12 @@ export class Judge {
   /** The store has taken a transaction that was asked for when `own` was all that had been told of own updates. */
   wrote(page: PageRecord, own: Floors): void {
     page.isSuspect = false;
-    if (!this.#writesBlindly(page)) page.ownKept.raiseAll(own);
+    page.ownKept.raiseAll(own);
+  }
+
+  /** An update was told as final at a weaker level: what had been given of its objects before is not shown any more. */
+  toldEarly(page: PageRecord, { principal, what, earlyAt }: Submission): void {
+    for (const object of what.objects) page.early.push({ principal, object, askedAt: earlyAt });
   }
 
   /** A view was shown: judged where it is the cache's, remembered where it binds what comes later. */
@@ -231,7 +238,8 @@ export class Judge {
     for (const [name, { shown, at }] of this.#stored) {
       if (!name.startsWith(`${page.tab} `) || at > page.openedAt) continue;
       for (const [object, moment] of this.#momentsOf(shown)) {
-        if (this.#droppedAt[object] < at) page.stored.raise(`${shown.by} ${shown.read} ${object}`, moment);
+        if (this.#droppedAt[object] < this.#givenAt(shown))
+          page.stored.raise(`${shown.by} ${shown.read} ${object}`, moment);
       }
     }
   }
@@ -253,9 +261,7 @@ export class Judge {
       if (shown.read === SECRET.name || shown.read === 'count card') this.wrong('cacheable', `stored ${id}`);
       this.#checkCleared(id, entry);
       const stored = [...this.#stored].findLast(([name]) => name.endsWith(` ${id}`))?.[1];
-      const isBlindly = this.#writesBlindly(writer);
-      if (old !== undefined && stored !== undefined && !isBlindly)
-        this.#checkReplaced(id, old.value as Shown, shown, stored.at);
+      if (old !== undefined && stored !== undefined) this.#checkReplaced(id, old.value as Shown, shown);
       this.#stored.delete(`${writer.tab} ${id}`);
       this.#stored.set(`${writer.tab} ${id}`, { shown, at: this.tick() });
     }
@@ -291,6 +297,10 @@ export class Judge {
       if (isCleared(clearing, by, seen, read.touches === undefined) && given.began < clearing.askedAt)
         return wrong('P6', `it was cleared`);
     }
+    for (const told of page.early) {
+      if (isCleared(told, by, seen, read.touches === undefined) && given.at < told.askedAt)
+        return wrong('P1', `of ${told.object}, an update was told as final at a weaker level`);
+    }
     const { ttlMs, hasClockJumps } = this.#setting;
     const givenAtMs = page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : given.atMs);
     if (ttlMs !== undefined && this.#nowMs() - givenAtMs > ttlMs && givenAtMs >= given.atMs)
@@ -299,9 +309,8 @@ export class Judge {
     return true;
   }
 
-  /** What the pages before have written is known from the store; where that could not be read, it was told. */
   #ownFloor(page: PageRecord, name: string): number {
-    return isBlind(page) ? page.own.of(name) : Math.max(page.own.of(name), page.inherited.of(name));
+    return Math.max(page.own.of(name), page.inherited.of(name));
   }
 
   #sawHit({ page, principal, read, session }: ShownView, given: Given): void {
@@ -320,11 +329,6 @@ export class Judge {
   /** What leaves by its bounds or its age is forgotten: nothing is promised of it any more. */
   #keepsWhatWasSeen(): boolean {
     return this.#setting.entriesMax > 10 && this.#setting.ttlMs === undefined;
-  }
-
-  /** A simple store that could not be read in time was written to all the same: what was there may count for more. */
-  #writesBlindly({ hasWrittenUnread, failedAt }: PageRecord): boolean {
-    return this.#setting.store === 'simple' && hasWrittenUnread && failedAt > 0;
   }
 
   #isCommitted(level: string): boolean {
@@ -362,14 +366,19 @@ export class Judge {
     for (const page of pages) page.stored.forget((name) => name.startsWith(`${shown.by} ${shown.read} `));
   }
 
-  #checkReplaced(id: string, old: Shown, next: Shown, storedAt: number): void {
+  /** What was given before it was to be dropped may be stored after that, and has nothing to say any more. */
+  #checkReplaced(id: string, old: Shown, next: Shown): void {
     if (!this.#keepsWhatWasSeen()) return;
     const was = new Map(this.#momentsOf(old));
     for (const [object, at] of this.#momentsOf(next)) {
       const before = was.get(object) ?? 0;
-      if (this.#droppedAt[object] > storedAt || at >= before) continue;
+      if (this.#droppedAt[object] > this.#givenAt(old) || at >= before) continue;
       this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
     }
+  }
+
+  #givenAt(shown: Shown): number {
+    return this.#given.get(JSON.stringify(shown))?.at ?? 0;
   }
 
   #checkCleared(id: string, { value, touches }: CacheEntry): void {
@@ -380,11 +389,6 @@ export class Judge {
         this.wrong('P6', `${id} lies in the store, though it was cleared`);
     }
   }
-}
-
-/** It was told that the store could not be read. */
-function isBlind({ hasRead, failedAt }: PageRecord): boolean {
-  return !hasRead && failedAt > 0;
 }
 
 function isCleared({ principal, object }: Clearing, by: string, seen: Shown['seen'], isOfAny: boolean): boolean {

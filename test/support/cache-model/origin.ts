@@ -29,6 +29,8 @@ export interface Submitter {
   /** Its page is gone: nobody hears an answer. */
   readonly isGone: boolean;
   began(submission: Submission): void;
+  /** Called before an update is answered at a weaker level. */
+  answersEarly(submission: Submission): void;
   /** Called before the answer is given. `shown` is what it says of a read, its own or the one that it decides. */
   answers(submission: Submission, level: string, shown: Shown | undefined): void;
   /** The one who was given an answer must not throw. */
@@ -49,6 +51,8 @@ export class Submission {
   readonly executedAt = new Map<Level, number>();
   /** When it began, in the judge's counting. */
   began = 0;
+  /** When it was first answered at a weaker level, in the judge's counting. */
+  earlyAt = 0;
   /** When its final view was given, in milliseconds; `undefined` before. */
   finalAtMs: number | undefined;
   /** The number of the first view with what it shows, for confirmations. */
@@ -201,6 +205,7 @@ export class Origin {
       const isPut = 'decides' in what && operation.name === 'put';
       submission.by.answers(submission, level, isPut ? (operation.args as { readonly value: Shown }).value : shown);
     }
+    if (isUpdate && level === 'weak') submission.by.answersEarly(submission);
     const value = isUpdate && operation.name !== 'set' ? undefined : shown;
     const text = JSON.stringify(value);
     try {

@@ -144,8 +144,9 @@ export class Page implements Submitter, DiskUser {
       next: ({ final, level }) => {
         if (!final) return;
         this.#told(waiting, submission, STORE_WAIT_MS);
-        if (this.isGone || level !== 'strong' || submission === undefined) return;
-        this.#around.judge.toldUpdate(this.record, submission, session?.record);
+        if (this.isGone || submission === undefined) return;
+        if (level === 'strong') this.#around.judge.toldUpdate(this.record, submission, session?.record);
+        else this.#around.judge.toldEarly(this.record, submission);
         // Whoever is told finds the cache coherent with it, on the spot.
         if (submission.principal === this.principal) this.#lookAfter(update);
       },
@@ -181,6 +182,10 @@ export class Page implements Submitter, DiskUser {
     judge.gives(this.record, submission, shown);
   }
 
+  answersEarly(submission: Submission): void {
+    submission.earlyAt = this.#around.judge.tick();
+  }
+
   threw(error: unknown): void {
     this.#around.judge.wrong('P9', `threw back into the store behind: ${String(error)}`);
   }
@@ -197,7 +202,7 @@ export class Page implements Submitter, DiskUser {
   /** What was changed until now is in that transaction; what it refused before, too. */
   asks(what: 'load' | 'write'): () => void {
     const own = this.record.own.copy();
-    if (what === 'write' && !this.record.hasRead) this.record.hasWrittenUnread = true;
+    if (what === 'write' && !this.record.hasRead) this.#around.judge.wrong('P4', 'wrote what it had not read');
     return () => {
       if (what === 'load') this.record.hasRead = true;
       else this.#around.judge.wrote(this.record, own);
