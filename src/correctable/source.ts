@@ -452,5 +452,5 @@ function tidyUp<T>(source: Source<T>): void {
     source.done = doneDespite(extras.error, doneOf(source));
     extras.kept = extras.parts = extras.steps = extras.onListener = undefined;
   }
-  if (cleanUps) for (const cleanUp of cleanUps) cleanUp();
+  cleanUps?.forEach((cleanUp) => cleanUp());
 }

@@ -203,7 +203,8 @@ function previewLevel<T, U>(ladder: Ladder, input: AnyView<T>, outcome: Outcome<
   const rank = supportedRank(ladder, input, outcome);
   const { requested } = ladder;
   let at = requested.length - 2;
-  while (at >= 0 && rankOf(ladder, requested[at]!) > rank) at--;
+  // At the latest where there is none: no rank is below that of no level.
+  while (rankOf(ladder, requested[at]!) > rank) at--;
   return requested[at];
 }
 
