@@ -8,9 +8,9 @@ export type {
   ViewDetails,
   Whereabouts,
 } from './correctable/binding.ts';
-export { boxed, getSnapshot } from './correctable/interop.ts';
-export type { Boxed, Snapshot } from './correctable/interop.ts';
-export { createClient } from './correctable/client.ts';
+export { boxed, getSnapshot } from './correctable/made/interop.ts';
+export type { Boxed, Snapshot } from './correctable/made/interop.ts';
+export { createClient } from './correctable/made/client.ts';
 export type {
   AnyClient,
   Client,
@@ -19,7 +19,7 @@ export type {
   InvokeOptions,
   Session,
   SessionOptions,
-} from './correctable/client.ts';
+} from './correctable/made/client.ts';
 export { systemClock } from './correctable/clock.ts';
 export type { Clock, Timer } from './correctable/clock.ts';
 export type {
@@ -45,8 +45,8 @@ export type {
 export { structurallyEqual } from './correctable/equal.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
 export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
-export { all } from './correctable/join.ts';
-export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/join.ts';
+export { all } from './correctable/made/join.ts';
+export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/made/join.ts';
 export type {
   AtLeast,
   Believed,
@@ -58,8 +58,8 @@ export type {
   Subset,
   Weakest,
 } from './correctable/level.ts';
-export { correctable, correctableFrom, correctableOf } from './correctable/make.ts';
-export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/make.ts';
+export { correctable, correctableFrom, correctableOf } from './correctable/made/make.ts';
+export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/made/make.ts';
 export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
 export type { Policy } from './correctable/policy.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';

@@ -143,7 +143,7 @@ export const CORE_MUTANTS = [
   {
     name: 'a level that came in time is late',
     rule: 'correctable C1',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: 'if (source.latest && rankOf(ladder, source.latest.level) >= rank) return;',
     replacement: '',
     command: unit('correctable/closing.test.ts'),
@@ -151,7 +151,7 @@ export const CORE_MUTANTS = [
   {
     name: 'a level that is late is not told so',
     rule: 'correctable C1',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: `      late.abort();
 `,
     replacement: '',
@@ -322,7 +322,7 @@ export const CORE_MUTANTS = [
   {
     name: 'updates count as reads',
     rule: 'correctable C10',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: "if (operation.effect === 'update') source.done = UPDATE;",
     replacement: '',
     command: unit('correctable/outcomes.test.ts'),
@@ -330,7 +330,7 @@ export const CORE_MUTANTS = [
   {
     name: 'what was cancelled before is sent',
     rule: 'correctable C10',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: "if (source.state === 'updating') submitBy(how, operation.effect)(operation, source);",
     replacement: 'submitBy(how, operation.effect)(operation, source);',
     command: unit('correctable/leaving.test.ts'),
@@ -389,15 +389,15 @@ export const CORE_MUTANTS = [
     file: `${CORE}/iterate.ts`,
     line: 'if (!view.final && waiting.at(-1)?.level === view.level) waiting.pop();',
     replacement: '',
-    command: unit('correctable/interop.test.ts'),
+    command: unit('correctable/made/interop.test.ts'),
   },
   {
     name: 'a snapshot for ever',
     rule: 'correctable C12',
-    file: `${CORE}/interop.ts`,
+    file: 'src/correctable/made/interop.ts',
     line: 'if (known?.state !== state || known.latest !== latest) {',
     replacement: 'if (!known) {',
-    command: unit('correctable/interop.test.ts'),
+    command: unit('correctable/made/interop.test.ts'),
   },
   {
     name: 'a promise is a value',
@@ -405,7 +405,7 @@ export const CORE_MUTANTS = [
     file: `${CORE}/source.ts`,
     line: 'if (isThenable(value)) {',
     replacement: 'if (value === this) {',
-    command: unit('correctable/interop.test.ts'),
+    command: unit('correctable/made/interop.test.ts'),
   },
   {
     name: 'an unknown outcome is retryable',
@@ -418,7 +418,7 @@ export const CORE_MUTANTS = [
   {
     name: 'no time at all is a limit',
     rule: 'correctable C14',
-    file: `${CORE}/make.ts`,
+    file: 'src/correctable/made/make.ts',
     line: 'timeoutMs > 0',
     replacement: 'timeoutMs >= 0',
     command: unit('correctable/closing.test.ts'),
@@ -426,7 +426,7 @@ export const CORE_MUTANTS = [
   {
     name: 'the session does not reach the binding',
     rule: 'correctable C14',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: `source.session = sessions.get(how.session);
 `,
     replacement: `void 0;
@@ -436,7 +436,7 @@ export const CORE_MUTANTS = [
   {
     name: 'a session of another client is taken',
     rule: 'correctable C14',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: "check(source.session, 'session', 'give an open one of this client');",
     replacement: '',
     command: unit('correctable/sessions.test.ts'),
@@ -444,7 +444,7 @@ export const CORE_MUTANTS = [
   {
     name: 'a closed session is used',
     rule: 'correctable C14',
-    file: `${CORE}/client.ts`,
+    file: 'src/correctable/made/client.ts',
     line: 'if (sessions.delete(session)) opened.close?.();',
     replacement: 'opened.close?.();',
     command: unit('correctable/sessions.test.ts'),

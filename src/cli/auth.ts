@@ -1,6 +1,6 @@
 /** Who may connect, by the flags of the command line: what a module says, or signed tokens. */
-import type { Authenticate, Authorise } from '../server/gateway/host.ts';
-import type { GatewayLimits } from '../server/gateway/limits.ts';
+import type { Authenticate, Authorise } from '../server/gateway/host/host.ts';
+import type { GatewayLimits } from '../server/gateway/limits/limits.ts';
 import { loadModule } from './load-module.ts';
 import { isService } from './load-service.ts';
 import { text, usageError, type Raw } from './options.ts';

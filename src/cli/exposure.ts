@@ -1,6 +1,6 @@
 /** What a server that has started lays open, for whoever started it: as lines to read, and the same as data. */
-import { HTTP_PATHS } from '../server/gateway/http.ts';
-import { isLoopbackHost } from '../server/gateway/origins.ts';
+import { HTTP_PATHS } from '../server/gateway/listen/http.ts';
+import { isLoopbackHost } from '../server/gateway/host/origins.ts';
 import type { RunningServer } from '../server/main.ts';
 
 /** What a server lays open. */

@@ -1,7 +1,7 @@
 /** `correctables inspect`: says what is in a data folder, and what is lost of it. */
 import { resolve } from 'node:path';
-import { inspectDataFolder } from '../server/storage/inspect.ts';
-import type { Inspection, InspectedSite } from '../server/storage/inspect.ts';
+import { inspectDataFolder } from '../server/storage/folder/inspect.ts';
+import type { Inspection, InspectedSite } from '../server/storage/folder/inspect.ts';
 import { usageError, type Raw } from './options.ts';
 
 /** Some of the data is lost: the folder will not be used as it is. */

@@ -1,6 +1,6 @@
 /** Bounds of the gateways, by a flag of the command line. */
 import { isCorrectableError } from '../correctable/errors.ts';
-import { limitsFrom, type GatewayLimits } from '../server/gateway/limits.ts';
+import { limitsFrom, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import { text, usageError, type Raw } from './options.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };

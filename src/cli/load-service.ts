@@ -1,5 +1,5 @@
 /** Loads a service from a module. */
-import type { Service } from '../server/redblue/service.ts';
+import type { Service } from '../server/service/service.ts';
 import { loadModule } from './load-module.ts';
 import { usageError } from './options.ts';
 

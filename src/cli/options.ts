@@ -1,6 +1,6 @@
 /** Checks of command line values: each failure names the flag and what it takes. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { problemOfOrigin } from '../server/gateway/origins.ts';
+import { problemOfOrigin } from '../server/gateway/host/origins.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { isCorrectableError } from '../correctable/errors.ts';
-import { IDLE_POLL_US_MAX } from '../server/gateway/idle-poll.ts';
+import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
 import { serve } from '../server/main.ts';
 import type { RunningServer, ServeOptions } from '../server/main.ts';
-import type { Wan } from '../server/wan.ts';
+import type { Wan } from '../server/site/wan.ts';
 import { authOf } from './auth.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';

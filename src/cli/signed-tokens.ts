@@ -2,7 +2,7 @@
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Authenticate, Principal } from '../server/gateway/host.ts';
+import type { Authenticate, Principal } from '../server/gateway/host/host.ts';
 import { keysAt, type KeySet } from './key-set.ts';
 
 /** Who must have made a token, and for whom; whoever has one of the keys, and anybody, unless given. */

@@ -1,6 +1,6 @@
 /** Errors on the wire: `fail` rows from errors, and errors from `fail` rows. */
 import { CorrectableError, isCorrectableError, type ErrorCode, type ErrorDetails } from '../correctable/errors.ts';
-import type { FailDetails, FailRow } from './fail.ts';
+import type { FailDetails, FailRow } from './rows/fail.ts';
 
 const CODES: Readonly<Record<ErrorCode, true>> = {
   UNKNOWN_LEVEL: true,

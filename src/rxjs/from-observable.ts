@@ -5,7 +5,7 @@ import type { Correctable } from '../correctable/correctable.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkRecord, hasMethods } from '../correctable/given.ts';
 import type { Levels } from '../correctable/level.ts';
-import { correctable, type CorrectableOptions } from '../correctable/make.ts';
+import { correctable, type CorrectableOptions } from '../correctable/made/make.ts';
 
 /** What one emission says, as a view. */
 export interface EmittedView<T, Level extends string> extends ViewDetails {

@@ -1,7 +1,7 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, hasMethods, isName, isRecord } from '../correctable/given.ts';
-import { KEY_BYTES_MIN } from './storage/data-folder.ts';
+import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
 const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;

@@ -3,12 +3,12 @@ import type { RequestListener } from 'node:http';
 import { checkNamed, type NamesOf } from '../correctable/given.ts';
 import { EMBEDDED_OPTIONS, openEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import type { Authenticate, Authorise } from './gateway/host.ts';
-import type { GatewayLimits } from './gateway/limits.ts';
-import { listenGateways, type GatewayListener } from './gateway/listen.ts';
-import type { Logger } from './gateway/logger.ts';
-import type { StoreMetric } from './observability/metrics.ts';
-import type { Service } from './redblue/service.ts';
+import type { Authenticate, Authorise } from './gateway/host/host.ts';
+import type { GatewayLimits } from './gateway/limits/limits.ts';
+import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
+import type { Logger } from './gateway/host/logger.ts';
+import type { StoreMetric } from './gateway/listen/metrics.ts';
+import type { Service } from './service/service.ts';
 
 /** What to serve, and where. */
 export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {

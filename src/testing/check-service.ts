@@ -2,8 +2,8 @@
 import type { Operation } from '../correctable/operation.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
-import { parseArgs } from '../protocol/catalogue.ts';
-import type { Service } from '../server/redblue/service.ts';
+import { parseArgs } from '../protocol/contract/catalogue.ts';
+import type { Service } from '../server/service/service.ts';
 import { requireService } from './require-service.ts';
 import { PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';

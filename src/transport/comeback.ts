@@ -1,6 +1,6 @@
 /** How long to wait before the next attempt: by the policy, and by how often attempts have failed in a row. */
-import { guardedReconnect } from './callbacks.ts';
-import type { ConnectionSettings } from './options.ts';
+import { guardedReconnect } from './settings/callbacks.ts';
+import type { ConnectionSettings } from './settings/options.ts';
 
 /**
  * A connection that has held for so long counts as one that worked. Being welcomed is not enough: a server that welcomes

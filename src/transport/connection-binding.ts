@@ -3,7 +3,7 @@ import type { Binding } from '../correctable/binding.ts';
 import type { Levels } from '../correctable/level.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Connection } from './connection.ts';
-import type { ConnectionState } from './connection-state.ts';
+import type { ConnectionState } from './settings/connection-state.ts';
 
 /** A binding with a connection to a gateway behind it. */
 export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<L, C> {

@@ -1,6 +1,6 @@
 /** How long a connection may stay in each of its states. */
-import type { ConnectionState } from './connection-state.ts';
-import type { ConnectionSettings } from './options.ts';
+import type { ConnectionState } from './settings/connection-state.ts';
+import type { ConnectionSettings } from './settings/options.ts';
 import { patienceAfter, Silence } from './silence.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;

@@ -3,21 +3,26 @@ import type { BindingSession, InvocationContext, Sink } from '../correctable/bin
 import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
-import type { Encoded } from '../protocol/codec.ts';
-import type { Welcome } from '../protocol/welcome.ts';
+import type { Encoded } from '../protocol/codec/codec.ts';
+import type { Welcome } from '../protocol/rows/welcome.ts';
 import { detailOf, lossOf, otherPrincipal, refusalOf } from './close-reasons.ts';
 import { Comeback } from './comeback.ts';
-import { transition, type ConnectionAction, type ConnectionEvent, type ConnectionState } from './connection-state.ts';
+import {
+  transition,
+  type ConnectionAction,
+  type ConnectionEvent,
+  type ConnectionState,
+} from './settings/connection-state.ts';
 import { ConnectionTimer } from './connection-timer.ts';
-import { Greeting, noToken } from './greeting.ts';
-import { Line, type LineEvents } from './line.ts';
-import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './options.ts';
-import { Outage } from './outage.ts';
+import { Greeting, noToken } from './line/greeting.ts';
+import { Line, type LineEvents } from './line/line.ts';
+import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './settings/options.ts';
+import { Outage } from './operations/outage.ts';
 import { Receiver, type ReceiverEvents } from './receiver.ts';
 import { Sender } from './sender.ts';
 import { SiteRing } from './site-ring.ts';
-import { TokenRenewal } from './token-renewal.ts';
-import { WireSession } from './wire-session.ts';
+import { TokenRenewal } from './line/token-renewal.ts';
+import { WireSession } from './operations/wire-session.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {

@@ -1,13 +1,13 @@
 /** What a server's rows lead to: answers go to the operations that wait for them on that line, the rest to the connection. */
 import { CorrectableError } from '../correctable/errors.ts';
-import type { Codec, Encoded } from '../protocol/codec.ts';
-import type { FailRow } from '../protocol/fail.ts';
-import type { ServerRow } from '../protocol/rows.ts';
-import type { Welcome } from '../protocol/welcome.ts';
+import type { Codec, Encoded } from '../protocol/codec/codec.ts';
+import type { FailRow } from '../protocol/rows/fail.ts';
+import type { ServerRow } from '../protocol/rows/rows.ts';
+import type { Welcome } from '../protocol/rows/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
-import type { InFlight } from './in-flight.ts';
-import { readFrame, type InboundHandler } from './inbound.ts';
-import type { Line } from './line.ts';
+import type { InFlight } from './operations/in-flight.ts';
+import { readFrame, type InboundHandler } from './line/inbound.ts';
+import type { Line } from './line/line.ts';
 
 /** Malformed rows of a server before its line is given up. */
 const MALFORMED_MAX = 8;

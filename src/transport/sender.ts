@@ -6,15 +6,15 @@ import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
-import { submitFields } from '../protocol/submit-fields.ts';
-import { Cancellation } from './cancellation.ts';
-import { InFlight } from './in-flight.ts';
-import { InFlightOperation } from './in-flight-operation.ts';
-import type { Line } from './line.ts';
-import type { ConnectionSettings } from './options.ts';
-import type { Outage } from './outage.ts';
-import { RetiringLines } from './retiring-lines.ts';
-import { requireSendable, submitRow } from './submit-row.ts';
+import { submitFields } from '../protocol/rows/submit-fields.ts';
+import { Cancellation } from './operations/cancellation.ts';
+import { InFlight } from './operations/in-flight.ts';
+import { InFlightOperation } from './operations/in-flight-operation.ts';
+import type { Line } from './line/line.ts';
+import type { ConnectionSettings } from './settings/options.ts';
+import type { Outage } from './operations/outage.ts';
+import { RetiringLines } from './line/retiring-lines.ts';
+import { requireSendable, submitRow } from './operations/submit-row.ts';
 
 /** What the sender reports. */
 export interface SenderEvents {

@@ -1,6 +1,6 @@
 /** What is done to one account of the bank. */
 import type { HistoryStep } from '../../src/testing/index.ts';
-import { bank } from '../unit/redblue/services.ts';
+import { bank } from '../unit/server/replica/services.ts';
 
 export function bankHistory(account: string): readonly HistoryStep[] {
   return [1, 2, 3, 4].flatMap((n) => [

@@ -6,7 +6,7 @@ import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { ContractSubject } from '../../src/testing/index.ts';
-import { bank, bankService, ticketService } from '../unit/redblue/services.ts';
+import { bank, bankService, ticketService } from '../unit/server/replica/services.ts';
 import { bankHistory } from './bank-history.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
 

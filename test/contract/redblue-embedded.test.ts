@@ -1,10 +1,10 @@
 /** A site of an embedded RedBlue deployment keeps the contract of every binding: reads and updates of both colours. */
 import { enqueue, peek } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
-import type { Wan } from '../../src/server/wan.ts';
-import type { Service } from '../../src/server/redblue/service.ts';
+import type { Wan } from '../../src/server/site/wan.ts';
+import type { Service } from '../../src/server/service/service.ts';
 import type { OpenBinding } from '../../src/testing/index.ts';
-import { bank, bankService, ticketService } from '../unit/redblue/services.ts';
+import { bank, bankService, ticketService } from '../unit/server/replica/services.ts';
 import { bankHistory } from './bank-history.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
 

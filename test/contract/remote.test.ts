@@ -4,7 +4,7 @@ import { memory } from '../../src/bindings/memory/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import type { OpenBinding } from '../../src/testing/binding-contract.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
 

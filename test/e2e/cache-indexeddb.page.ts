@@ -2,7 +2,7 @@
 import { cached, indexedDbStore } from '../../src/bindings/cache/index.ts';
 import { primaryBackup, type Tier } from '../../src/bindings/primary-backup/index.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
-import { createClient } from '../../src/correctable/client.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
 import { get } from '../../src/operations/index.ts';
 
 const VALUES: Readonly<Record<string, unknown>> = {

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 import { launchChromium } from '../support/chromium.ts';
 
 const { browser, reason } = await launchChromium();

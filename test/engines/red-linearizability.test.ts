@@ -1,12 +1,12 @@
 /** Red operations are linearizable, as porcupine sees it: over real sites in real time, and under simulated faults. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
-import { createClient } from '../../src/correctable/client.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import { PLANTED } from '../../src/testing/simulator/planted.ts';
 import { simulate } from '../../src/testing/simulator/simulation.ts';
-import { ticketService, tickets } from '../unit/redblue/services.ts';
+import { ticketService, tickets } from '../unit/server/replica/services.ts';
 import { reasonToSkip } from './support/missing-tools.ts';
 
 const SITES = ['irl', 'frk', 'vrg'] as const;

@@ -1,7 +1,7 @@
 /** The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store without memory of names. */
 import { createServer } from 'node:http';
 import { createGateway, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { serve } from '../../src/server/index.ts';
 import { CountingStore } from '../support/hostile/counting-store.ts';
 import { leftWith, measured, rememberedBy } from './measure.ts';

@@ -1,7 +1,7 @@
 /** What this process holds. Needs `--expose-gc`. */
 import type { Gateway, GatewayStatus } from '../../src/server/gateway/gateway.ts';
-import type { TotalLoad } from '../../src/server/gateway/load.ts';
-import type { Principals } from '../../src/server/gateway/principals.ts';
+import type { TotalLoad } from '../../src/server/gateway/limits/load.ts';
+import type { Principals } from '../../src/server/gateway/limits/principals.ts';
 import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
 

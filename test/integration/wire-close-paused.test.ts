@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { RawClient, StoreDouble } from '../support/wire.ts';
-import { SocketByHand } from '../unit/gateway/socket-by-hand.ts';
+import { SocketByHand } from '../unit/server/gateway/listen/socket-by-hand.ts';
 
 test('wire: closed while it is not read from → read from again, or the answer to its close would never come', async () => {
   const store = new StoreDouble();

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CorrectableError } from '../../src/correctable/errors.ts';
-import type { Catalogue } from '../../src/protocol/catalogue.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import type { Catalogue } from '../../src/protocol/contract/catalogue.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
 
 const GET = ['get', 'read', 3, { key: 'x' }];

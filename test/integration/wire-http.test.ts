@@ -4,7 +4,7 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { ODD_TARGETS, statusOf } from '../support/targets.ts';
 import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 

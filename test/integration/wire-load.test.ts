@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { expect, test } from 'vitest';
 import { remote } from '../../src/bindings/remote/index.ts';
-import { msgpackCodec } from '../../src/protocol/msgpack-codec.ts';
+import { msgpackCodec } from '../../src/protocol/codec/msgpack-codec.ts';
 import { LEVELS, quietContext, RawClient, readX, SinkDouble, startGateway, writeX } from '../support/wire.ts';
 
 test('load: 10,000 operations in flight on one connection → each gets its own two views', async () => {

@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { redblue } from '../../src/bindings/redblue/index.ts';
-import { createClient } from '../../src/correctable/client.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { StoreDouble } from '../support/wire.ts';
 import { serve, type RunningServer } from '../../src/server/main.ts';
-import { bank, bankService } from '../unit/redblue/services.ts';
+import { bank, bankService } from '../unit/server/replica/services.ts';
 
 type Site = 'irl' | 'frk' | 'vrg';
 let server: RunningServer<Site> | undefined;

@@ -8,8 +8,8 @@ import { CorrectableError, createClient, isCorrectableError } from '../../src/in
 import { get, put } from '../../src/operations/index.ts';
 import { retries, sharedReads } from '../../src/policies/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import type { Authenticate, Authorise } from '../../src/server/gateway/host.ts';
-import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import type { Authenticate, Authorise } from '../../src/server/gateway/host/host.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 import { kept } from '../support/kept-service.ts';
 import { LEVELS, StoreDouble, startGateway } from '../support/wire.ts';
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 
 const script = new URL('../support/wire-client.py', import.meta.url).pathname;
 const python = spawnSync('python3', ['--version']);

@@ -6,9 +6,9 @@ import { redblue, REDBLUE_LEVELS, type RedBlueLevels } from '../../src/bindings/
 import type { Binding, Sink } from '../../src/correctable/binding.ts';
 import { createClient } from '../../src/index.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
-import { defineContract } from '../../src/protocol/contract.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 
 const shop = defineContract('shop', {
   dequeue: {

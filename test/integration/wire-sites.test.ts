@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { exponentialBackoff, findSites, redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
-import { createClient } from '../../src/correctable/client.ts';
-import { defineContract } from '../../src/protocol/contract.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
-import { defineService } from '../../src/server/redblue/service.ts';
-import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
-import { cell, counter, table } from '../../src/server/redblue/tables.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { cell, counter, table } from '../../src/server/service/tables.ts';
 import {
   LEVELS,
   quietContext,

@@ -2,7 +2,7 @@
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
-import type { Principal } from '../../src/server/gateway/host.ts';
+import type { Principal } from '../../src/server/gateway/host/host.ts';
 import { LEVELS, quietContext, RawClient, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
 
 /** Tokens `name:milliseconds`; they last that long from when they are seen. */

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { isDomainError, redblue } from '../../src/bindings/redblue/index.ts';
-import { createClient } from '../../src/correctable/client.ts';
-import { defineContract } from '../../src/protocol/contract.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { serve } from '../../src/server/main.ts';
-import { defineService } from '../../src/server/redblue/service.ts';
-import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
-import { counter, table } from '../../src/server/redblue/tables.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../src/server/service/tables.ts';
 
 const args = z.object({ account: z.string(), amount: z.int() });
 const bank = defineContract('bank', {

@@ -8,16 +8,16 @@ import { z } from 'zod';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import type { Client, Operation } from '../../src/index.ts';
 import type { Sink } from '../../src/correctable/binding.ts';
-import { defineContract } from '../../src/protocol/contract.ts';
-import { jsonCodec } from '../../src/protocol/json-codec.ts';
-import { defineService } from '../../src/server/redblue/service.ts';
-import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
-import { SiteBinding } from '../../src/server/redblue/site-binding.ts';
-import type { RedBlueLevels } from '../../src/server/redblue/site-binding.ts';
-import { cell, counter, log, queue, register, set, table } from '../../src/server/redblue/tables.ts';
-import type { SiteDriver } from '../../src/server/site-driver.ts';
-import { startSite } from '../unit/storage/virtual-site.ts';
-import { VirtualMachine } from '../unit/storage/virtual-storage.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { SiteBinding } from '../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../src/server/site/site-binding.ts';
+import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
+import type { SiteDriver } from '../../src/server/site/site-driver.ts';
+import { startSite } from '../unit/server/storage/virtual-site.ts';
+import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 150);
 

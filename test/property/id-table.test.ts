@@ -1,8 +1,8 @@
 /** A table of identifiers that was saved and loaded goes on exactly as one that was not: also in what it forgets. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdTable } from '../../src/server/redblue/id-table.ts';
-import { operationId } from '../../src/server/redblue/operation-id.ts';
+import { IdTable } from '../../src/server/replica/once/id-table.ts';
+import { operationId } from '../../src/server/records/operation-id.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
 const LIMITS = { operationsMax: 6, perClientMax: 4, clientsMax: 3, clientBytesMax: 9, bytesMax: 14 };

@@ -1,8 +1,8 @@
 /** Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or started again. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { service } from '../unit/redblue/red-order-cases.ts';
-import { Sites } from '../unit/redblue/sites.ts';
+import { service } from '../unit/server/replica/red/red-order-cases.ts';
+import { Sites } from '../unit/server/replica/sites.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 150);
 

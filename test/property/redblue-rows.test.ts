@@ -1,15 +1,15 @@
 /** Rows: sites that apply the same operations in different orders agree, and scans show what a plain list would. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Effect, Stamp } from '../../src/server/redblue/effect.ts';
-import type { Entry, ReadRange } from '../../src/server/redblue/key-range.ts';
-import { compareEntries, isWithin, rangeOf } from '../../src/server/redblue/key-range.ts';
-import { Overlay } from '../../src/server/redblue/overlay.ts';
-import { insertEffect, removeEffect } from '../../src/server/redblue/row-effects.ts';
-import { SortedEntries } from '../../src/server/redblue/sorted-entries.ts';
-import { Store } from '../../src/server/redblue/store.ts';
-import { TableStore } from '../../src/server/redblue/table-store.ts';
-import { counter, log, queue, register, set, stock, table } from '../../src/server/redblue/tables.ts';
+import type { Effect, Stamp } from '../../src/server/records/effect.ts';
+import type { Entry, ReadRange } from '../../src/server/records/key-range.ts';
+import { compareEntries, isWithin, rangeOf } from '../../src/server/records/key-range.ts';
+import { Overlay } from '../../src/server/state/overlay.ts';
+import { insertEffect, removeEffect } from '../../src/server/service/row-effects.ts';
+import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
+import { Store } from '../../src/server/state/store.ts';
+import { TableStore } from '../../src/server/state/table-store.ts';
+import { counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
 const notes = table(
   { n: counter(), title: register<string>(), tags: set<string>(), lines: log<string>() },

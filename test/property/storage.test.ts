@@ -1,8 +1,8 @@
 /** Whatever is cut, torn or lost where nothing was synced: what was synced comes back, in order, and nothing else. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeFrames, encodeFrame } from '../../src/server/storage/frames.ts';
-import { VirtualMachine } from '../unit/storage/virtual-storage.ts';
+import { decodeFrames, encodeFrame } from '../../src/server/storage/format/frames.ts';
+import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 150);
 

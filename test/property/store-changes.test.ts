@@ -1,9 +1,9 @@
 /** What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { insertEffect, removeEffect } from '../../src/server/redblue/row-effects.ts';
-import { Store } from '../../src/server/redblue/store.ts';
-import { counter, queue, register, table } from '../../src/server/redblue/tables.ts';
+import { insertEffect, removeEffect } from '../../src/server/service/row-effects.ts';
+import { Store } from '../../src/server/state/store.ts';
+import { counter, queue, register, table } from '../../src/server/service/tables.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
 const TABLES = {

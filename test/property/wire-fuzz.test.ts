@@ -7,14 +7,14 @@
 import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
-import { clientKinds } from '../../src/protocol/client-kinds.ts';
-import { UndecodableRow, type Codec, type Encoded } from '../../src/protocol/codec.ts';
-import { jsonCodec } from '../../src/protocol/json-codec.ts';
-import { msgpackCodec } from '../../src/protocol/msgpack-codec.ts';
-import { isPlainSubmit, isPlainView } from '../../src/protocol/plain-rows.ts';
-import { createRowCheck } from '../../src/protocol/row-check.ts';
-import { serverKinds } from '../../src/protocol/server-kinds.ts';
-import { compileSchema } from '../../src/server/gateway/compile-schema.ts';
+import { clientKinds } from '../../src/protocol/rows/client-kinds.ts';
+import { UndecodableRow, type Codec, type Encoded } from '../../src/protocol/codec/codec.ts';
+import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
+import { msgpackCodec } from '../../src/protocol/codec/msgpack-codec.ts';
+import { isPlainSubmit, isPlainView } from '../../src/protocol/rows/plain-rows.ts';
+import { createRowCheck } from '../../src/protocol/rows/row-check.ts';
+import { serverKinds } from '../../src/protocol/rows/server-kinds.ts';
+import { compileSchema } from '../../src/server/gateway/host/compile-schema.ts';
 import { Random } from '../../src/testing/simulator/random.ts';
 import { ODD_VALUES } from '../support/odd-values.ts';
 

@@ -1,6 +1,6 @@
 /** A gateway in a process of its own, to be killed: prints its address, answers preliminaries, never finals on request. */
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { StoreDouble } from './wire.ts';
 
 const [, , port = '0', finals = 'yes'] = process.argv;

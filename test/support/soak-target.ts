@@ -5,7 +5,7 @@
 import { leftWith, measured, rememberedBy } from '../fuzz/measure.ts';
 import type { FromTarget, ToTarget } from '../fuzz/messages.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { CountingStore } from './hostile/counting-store.ts';
 
 const sites = {

@@ -2,9 +2,9 @@
 import { WebSocket, type RawData } from 'ws';
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/correctable/binding.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
 export type TestLevels = typeof LEVELS;

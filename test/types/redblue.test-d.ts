@@ -3,22 +3,22 @@ import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import * as three from 'zod/v3';
 import type { Correctable } from '../../src/correctable/correctable.ts';
-import { createClient } from '../../src/correctable/client.ts';
-import type { AnyClient, Client } from '../../src/correctable/client.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
+import type { AnyClient, Client } from '../../src/correctable/made/client.ts';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
-import { defineContract } from '../../src/protocol/contract.ts';
-import { isDomainError } from '../../src/protocol/domain-error.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { isDomainError } from '../../src/protocol/contract/domain-error.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
-import type { Effect } from '../../src/server/redblue/effect.ts';
-import type { QueueView } from '../../src/server/redblue/fields/queue-view.ts';
-import { local, withMeta } from '../../src/server/redblue/reply.ts';
-import { defineService } from '../../src/server/redblue/service.ts';
-import { blue, red } from '../../src/server/redblue/shadow-operation.ts';
-import { effectTables } from '../../src/server/redblue/table-effects.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/redblue/tables.ts';
+import type { Effect } from '../../src/server/records/effect.ts';
+import type { QueueView } from '../../src/server/service/fields/queue-view.ts';
+import { local, withMeta } from '../../src/server/records/reply.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { effectTables } from '../../src/server/service/table-effects.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
 const contract = defineContract('notes', {
   add: { effect: 'update', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },

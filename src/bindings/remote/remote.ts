@@ -2,12 +2,12 @@
 import { check } from '../../correctable/errors.ts';
 import { checkNamed, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
-import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/catalogue.ts';
-import { asGiven } from '../../protocol/parsed-operation.ts';
-import { ownContract } from '../../transport/agreement.ts';
+import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/contract/catalogue.ts';
+import { asGiven } from '../../protocol/contract/parsed-operation.ts';
+import { ownContract } from '../../transport/settings/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
-import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/options.ts';
+import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/settings/options.ts';
 
 /** Options of `remote`. */
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {

@@ -1,7 +1,7 @@
 /** Checks of the options of `createGateway`, but for those that are read with a check. */
 import { invalidArgument } from '../../correctable/errors.ts';
 import { checkNamed, isBinding, isName, isRecord } from '../../correctable/given.ts';
-import { checkFunction, checkLogger } from './given.ts';
+import { checkFunction, checkLogger } from './limits/given.ts';
 
 const CALL = 'createGateway({ binding: memory() })';
 

@@ -1,8 +1,8 @@
 /** The levels of a hosted binding: rows name them by index, so that they must hold still. */
 import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { NAME_LENGTH_MAX } from '../../protocol/message-kind.ts';
-import { absorb } from './hooks.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import { absorb } from './submission/hooks.ts';
 
 /** One bit each of a submission's set of levels. */
 const LEVELS_MAX = 31;

@@ -6,10 +6,10 @@
  * of the sites has it synced, and is then delivered in order. Whatever is lost is sent again at a tick; whatever comes
  * twice or out of order changes nothing.
  */
-import { Fifo } from './fifo.ts';
+import { Fifo } from '../collections/fifo.ts';
 import type { Log, LogEntry, LogMessage, LogOutput } from './log.ts';
-import { WINDOWS } from './windows.ts';
-import type { Windows } from './windows.ts';
+import { WINDOWS } from '../records/windows.ts';
+import type { Windows } from '../records/windows.ts';
 
 /** How a node is set up. */
 export interface SequencedLogOptions<R> {

@@ -1,5 +1,5 @@
 /** The port by which a site keeps its logs and its checkpoints. */
-import type { Section } from '../redblue/checkpoint.ts';
+import type { Section } from '../records/checkpoint.ts';
 import type { Cut, LogPlaces, SiteLogName, StoredSite } from './stored-site.ts';
 
 /** The state that a storage saves beside the logs now and then. */

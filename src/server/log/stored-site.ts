@@ -1,6 +1,6 @@
 /** What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led to. */
-import type { Checkpoint } from '../redblue/checkpoint.ts';
-import type { LocalEntry, RedRecord } from '../redblue/records.ts';
+import type { Checkpoint } from '../records/checkpoint.ts';
+import type { LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry } from './log.ts';
 import type { SavedLog } from './sequenced-log.ts';
 

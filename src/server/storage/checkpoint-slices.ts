@@ -4,7 +4,7 @@
  * than it took, so that it soon ends however fast rows change.
  */
 import type { CheckpointSource } from '../log/storage.ts';
-import { rowText, type CheckpointRow } from './checkpoint-file.ts';
+import { rowText, type CheckpointRow } from './format/checkpoint-file.ts';
 
 /** Rows of one frame, as they stand in it. */
 export interface Slice {

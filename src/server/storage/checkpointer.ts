@@ -6,12 +6,12 @@
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/storage.ts';
 import type { LogPlaces } from '../log/stored-site.ts';
-import { commitText, headerText, rowsText } from './checkpoint-file.ts';
+import { commitText, headerText, rowsText } from './format/checkpoint-file.ts';
 import { CheckpointSlices } from './checkpoint-slices.ts';
-import type { Files, SyncedFile, Timing } from './files.ts';
-import { encodeFrame, HEADER_BYTES } from './frames.ts';
-import { createMirrored } from './mirrored-file.ts';
-import { checkpointCopyName, checkpointName } from './names.ts';
+import type { Files, SyncedFile, Timing } from './disk/files.ts';
+import { encodeFrame, HEADER_BYTES } from './format/frames.ts';
+import { createMirrored } from './disk/mirrored-file.ts';
+import { checkpointCopyName, checkpointName } from './format/names.ts';
 
 /** Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept from `kept` on. */
 export interface CommitPlaces {

@@ -7,15 +7,23 @@
  * once and is gone, which is no torn end. Then there is no start: to go on would lose what was acknowledged.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Checkpoint } from '../redblue/checkpoint.ts';
+import type { Checkpoint } from '../records/checkpoint.ts';
 import type { LogPlaces, SiteLogName, StoredSite } from '../log/stored-site.ts';
-import { readCheckpoint } from './checkpoint-file.ts';
-import type { FoundCheckpoint } from './checkpoint-file.ts';
-import type { Files } from './files.ts';
-import { readLog } from './log-file.ts';
-import type { LogDamage } from './log-file.ts';
-import { checkpointCopyName, checkpointName, FORMAT_MIN, FORMAT, isReadable, numbersOf, segmentName } from './names.ts';
-import type { SegmentHeader } from './names.ts';
+import { readCheckpoint } from './format/checkpoint-file.ts';
+import type { FoundCheckpoint } from './format/checkpoint-file.ts';
+import type { Files } from './disk/files.ts';
+import { readLog } from './format/log-file.ts';
+import type { LogDamage } from './format/log-file.ts';
+import {
+  checkpointCopyName,
+  checkpointName,
+  FORMAT_MIN,
+  FORMAT,
+  isReadable,
+  numbersOf,
+  segmentName,
+} from './format/names.ts';
+import type { SegmentHeader } from './format/names.ts';
 import type { Segment } from './segment-log.ts';
 
 const LOGS = ['local', 'red'] as const;

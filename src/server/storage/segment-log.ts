@@ -9,14 +9,14 @@
  */
 import type { LogPlaces, SiteLogName } from '../log/stored-site.ts';
 import type { StorageListener } from '../log/storage.ts';
-import { isNoSpace } from './files.ts';
-import type { Files, SyncedFile, Timing } from './files.ts';
-import { encodeFrame, HEADER_BYTES, sealFrame } from './frames.ts';
-import { FORMAT, segmentName } from './names.ts';
-import type { SegmentHeader } from './names.ts';
-import { FULL_RETRY_MS, OrderedWrites } from './ordered-writes.ts';
-import type { OrderedWritesOptions } from './ordered-writes.ts';
-import type { EntryPacker, LoggedEntry } from './packed-entries.ts';
+import { isNoSpace } from './disk/files.ts';
+import type { Files, SyncedFile, Timing } from './disk/files.ts';
+import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
+import { FORMAT, segmentName } from './format/names.ts';
+import type { SegmentHeader } from './format/names.ts';
+import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
+import type { OrderedWritesOptions } from './disk/ordered-writes.ts';
+import type { EntryPacker, LoggedEntry } from './format/packed-entries.ts';
 
 /** A segment that is complete, and where its entries begin in the logs. */
 export interface Segment {

@@ -2,8 +2,8 @@
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import { recover } from '../../server/storage/recovery.ts';
-import { OrderedWrites } from '../../server/storage/ordered-writes.ts';
-import type { OrderedWritesOptions } from '../../server/storage/ordered-writes.ts';
+import { OrderedWrites } from '../../server/storage/disk/ordered-writes.ts';
+import type { OrderedWritesOptions } from '../../server/storage/disk/ordered-writes.ts';
 import { SegmentLog } from '../../server/storage/segment-log.ts';
 import type { SegmentLogOptions } from '../../server/storage/segment-log.ts';
 

@@ -1,17 +1,17 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
-import type { Section } from '../../server/redblue/checkpoint.ts';
-import type { SavedStream } from '../../server/redblue/streams.ts';
-import { BluePath } from '../../server/redblue/blue-path.ts';
-import { Certifier } from '../../server/redblue/certifier.ts';
-import type { Conflict } from '../../server/redblue/verdict.ts';
-import { Chain } from '../../server/redblue/chain.ts';
-import { Coverage } from '../../server/redblue/coverage.ts';
-import type { Stamp } from '../../server/redblue/effect.ts';
-import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
-import { EXPIRED } from '../../server/redblue/id-table.ts';
-import { removalName } from '../../server/redblue/read-set.ts';
+import type { Section } from '../../server/records/checkpoint.ts';
+import type { SavedStream } from '../../server/replica/causal/streams.ts';
+import { BluePath } from '../../server/replica/causal/blue-path.ts';
+import { Certifier } from '../../server/replica/red/certifier.ts';
+import type { Conflict } from '../../server/records/verdict.ts';
+import { Chain } from '../../server/replica/red/chain.ts';
+import { Coverage } from '../../server/replica/core/coverage.ts';
+import type { Stamp } from '../../server/records/effect.ts';
+import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
+import { EXPIRED } from '../../server/replica/once/id-table.ts';
+import { removalName } from '../../server/generator/read-set.ts';
 import type {
   AnswerRecord,
   BlueOperation,
@@ -19,23 +19,23 @@ import type {
   RedRecord,
   SlotDecision,
   RedOperation,
-} from '../../server/redblue/records.ts';
-import { conflictError } from '../../server/redblue/conflict.ts';
-import { RedPath } from '../../server/redblue/red-path.ts';
-import type { RedRequest } from '../../server/redblue/red-requests.ts';
-import { Replica } from '../../server/redblue/replica.ts';
-import type { StoredReplica } from '../../server/redblue/replica.ts';
-import type { Stage, Submission } from '../../server/redblue/submissions.ts';
-import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteOptions } from '../../server/redblue/site-machine.ts';
+} from '../../server/records/records.ts';
+import { conflictError } from '../../server/replica/red/conflict.ts';
+import { RedPath } from '../../server/replica/red/red-path.ts';
+import type { RedRequest } from '../../server/replica/red/red-requests.ts';
+import { Replica } from '../../server/replica/replica.ts';
+import type { StoredReplica } from '../../server/replica/replica.ts';
+import type { Stage, Submission } from '../../server/records/submissions.ts';
+import { SiteMachine } from '../../server/site/site-machine.ts';
+import type { SiteOptions } from '../../server/site/site-machine.ts';
 import type { LogPlaces } from '../../server/log/stored-site.ts';
-import { SiteState } from '../../server/redblue/site-state.ts';
-import type { Answer } from '../../server/redblue/reply.ts';
-import { Slots } from '../../server/redblue/slots.ts';
-import type { Slot } from '../../server/redblue/slots.ts';
-import { Updates } from '../../server/redblue/updates.ts';
-import { Walks } from '../../server/redblue/walks.ts';
-import type { Walk, WalkHost } from '../../server/redblue/walks.ts';
+import { SiteState } from '../../server/replica/core/site-state.ts';
+import type { Answer } from '../../server/records/reply.ts';
+import { Slots } from '../../server/replica/once/slots.ts';
+import type { Slot } from '../../server/replica/once/slots.ts';
+import { Updates } from '../../server/replica/updates.ts';
+import { Walks } from '../../server/replica/once/walks.ts';
+import type { Walk, WalkHost } from '../../server/replica/once/walks.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 

@@ -5,8 +5,8 @@
  * Two things are left out, since no site can notice them from its own folder: damage to the last frame of its last log
  * file, which looks like a torn write, and the loss of that file as a whole.
  */
-import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/frames.ts';
-import { numbersOf, segmentName } from '../../server/storage/names.ts';
+import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
+import { numbersOf, segmentName } from '../../server/storage/format/names.ts';
 import type { Random } from './random.ts';
 
 /** The contents of a folder's files, by name. */

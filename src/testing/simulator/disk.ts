@@ -2,7 +2,7 @@
  * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
  * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
  */
-import type { Files, SyncedFile } from '../../server/storage/files.ts';
+import type { Files, SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage } from './disk-damage.ts';
 import type { Damage } from './disk-damage.ts';
 import type { Random } from './random.ts';

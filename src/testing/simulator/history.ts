@@ -1,6 +1,6 @@
 /** What the clients of a run did and were told: what checkers that look from outside go by. */
 
-import type { Stage } from '../../server/redblue/submissions.ts';
+import type { Stage } from '../../server/records/submissions.ts';
 
 /** One operation of a client, over all its submissions. */
 export interface ClientOperation {

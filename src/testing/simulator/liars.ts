@@ -1,9 +1,9 @@
 /** Sites that do all that they should and tell their clients something else: what planted faults of answers are made of. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ErrorCode } from '../../correctable/errors.ts';
-import type { Submission } from '../../server/redblue/submissions.ts';
-import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteOutput } from '../../server/redblue/site-machine.ts';
+import type { Submission } from '../../server/records/submissions.ts';
+import { SiteMachine } from '../../server/site/site-machine.ts';
+import type { SiteOutput } from '../../server/site/site-machine.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
 type View = SiteOutput & { kind: 'view' };

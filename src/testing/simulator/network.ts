@@ -1,5 +1,5 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
-import type { SiteMessage } from '../../server/redblue/site-machine.ts';
+import type { SiteMessage } from '../../server/site/site-machine.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';

@@ -2,7 +2,7 @@
  * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
  * switched to them.
  */
-import type { Service } from '../../server/redblue/service.ts';
+import type { Service } from '../../server/service/service.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';

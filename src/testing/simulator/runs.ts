@@ -1,11 +1,11 @@
 /** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { GeneratorInput } from '../../server/redblue/generator-context.ts';
-import type { GeneratorOutcome } from '../../server/redblue/generator-run.ts';
-import type { Submission } from '../../server/redblue/submissions.ts';
-import type { SiteState } from '../../server/redblue/site-state.ts';
-import type { Answer } from '../../server/redblue/reply.ts';
+import type { GeneratorInput } from '../../server/generator/generator-context.ts';
+import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
+import type { Submission } from '../../server/records/submissions.ts';
+import type { SiteState } from '../../server/replica/core/site-state.ts';
+import type { Answer } from '../../server/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 

@@ -2,9 +2,9 @@
  * A client of a run: one operation after the other, each again and again until it is answered, here or at another site.
  * It keeps its requests and now and then one of them comes again, late.
  */
-import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
-import type { Submission } from '../../server/redblue/submissions.ts';
-import type { Vector } from '../../server/redblue/vector.ts';
+import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
+import type { Submission } from '../../server/records/submissions.ts';
+import type { Vector } from '../../server/records/vector.ts';
 import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';

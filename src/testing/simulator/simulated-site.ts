@@ -2,12 +2,12 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
-import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
-import type { Stage, Submission } from '../../server/redblue/submissions.ts';
-import type { SiteMachine, SiteMessage, SiteOptions, SiteOutput } from '../../server/redblue/site-machine.ts';
+import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
+import type { Stage, Submission } from '../../server/records/submissions.ts';
+import type { SiteMachine, SiteMessage, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
 import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
-import { needsRoom } from '../../server/redblue/site-machine.ts';
-import type { Vector } from '../../server/redblue/vector.ts';
+import { needsRoom } from '../../server/site/site-machine.ts';
+import type { Vector } from '../../server/records/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import { recover } from '../../server/storage/recovery.ts';
 import { Fault } from './checkers/checker.ts';

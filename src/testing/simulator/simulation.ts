@@ -2,11 +2,11 @@
  * One simulated run: the replica and the log of production on a virtual clock, network and disks. Phase 1 checks safety
  * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
  */
-import { CERTIFIER_LIMITS } from '../../server/redblue/certifier.ts';
-import { ID_TABLE_LIMITS } from '../../server/redblue/id-table.ts';
-import type { ReplicaObserver } from '../../server/redblue/replica-port.ts';
-import { SiteMachine } from '../../server/redblue/site-machine.ts';
-import type { SiteMessage } from '../../server/redblue/site-machine.ts';
+import { CERTIFIER_LIMITS } from '../../server/replica/red/certifier.ts';
+import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
+import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
+import { SiteMachine } from '../../server/site/site-machine.ts';
+import type { SiteMessage } from '../../server/site/site-machine.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';

@@ -1,7 +1,7 @@
 /** What the offline page runs: one client a user, whose views outlive the page in IndexedDB. */
 import { cached, indexedDbStore, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { redblue, type ConnectionState, type RedBlueLevels } from '../../../src/bindings/redblue/index.ts';
-import { createClient, type AnyClient } from '../../../src/correctable/client.ts';
+import { createClient, type AnyClient } from '../../../src/correctable/made/client.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
 import type { CorrectableError } from '../../../src/correctable/errors.ts';
 import type { Levels } from '../../../src/correctable/level.ts';

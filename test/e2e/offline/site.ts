@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { createClient } from '../../../src/correctable/client.ts';
+import { createClient } from '../../../src/correctable/made/client.ts';
 import {
   blue,
   createEmbedded,

@@ -5,7 +5,7 @@ import { cassandra, type CassandraBinding, type CassandraOptions } from '../../.
 import type { Binding } from '../../../src/index.ts';
 import type { Catalogue } from '../../../src/bindings/remote/index.ts';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../../src/server/gateway/listen.ts';
+import { listenGateways } from '../../../src/server/gateway/listen/listen.ts';
 import { isShort, type TestCluster } from './cassandra.ts';
 
 type Levels = readonly ['weak', 'strong'];

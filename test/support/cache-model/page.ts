@@ -1,6 +1,6 @@
 /** One page of a tab: a client of the store behind, with a cache in front, and what it was told. */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../src/correctable/client.ts';
+import { createClient, type Client, type Session } from '../../../src/correctable/made/client.ts';
 import type { View } from '../../../src/correctable/view.ts';
 import type { Levels } from '../../../src/correctable/level.ts';
 import type { Disk, DiskUser } from './disk.ts';

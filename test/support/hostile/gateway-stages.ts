@@ -1,7 +1,7 @@
 /** The states of a connection as a gateway sees it, each brought about by a hostile client on a gateway of its own. */
 import { createServer } from 'node:http';
 import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../../src/server/gateway/listen.ts';
+import { listenGateways, type GatewayListener } from '../../../src/server/gateway/listen/listen.ts';
 import { LEVELS } from '../wire.ts';
 import { CountingStore } from './counting-store.ts';
 import type { Scene } from './happenings.ts';

@@ -1,7 +1,7 @@
 /** Mistakes on purpose, each at its time, in what a gateway is given by others: the binding, hooks, and codecs. */
 import { vi } from 'vitest';
-import { jsonCodec } from '../../../src/protocol/json-codec.ts';
-import type { Principal } from '../../../src/server/gateway/host.ts';
+import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
+import type { Principal } from '../../../src/server/gateway/host/host.ts';
 import { CountingStore } from './counting-store.ts';
 
 /** What is thrown. */

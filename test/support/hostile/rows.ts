@@ -3,7 +3,7 @@
  * change of the protocol is a change of this file.
  */
 import { Packr } from 'msgpackr';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 
 export type Row = readonly unknown[];
 

@@ -1,6 +1,6 @@
 /** Who may have an update executed: a hook that says yes, no, or something else, at once or late. */
 import type { Operation } from '../../../src/correctable/operation.ts';
-import type { Authorise } from '../../../src/server/gateway/host.ts';
+import type { Authorise } from '../../../src/server/gateway/host/host.ts';
 
 export const ANSWERS = ['yes', 'no', 'throws', 'late-yes', 'late-no', 'never'] as const;
 export type Answer = (typeof ANSWERS)[number];

@@ -3,8 +3,8 @@
  * swallowed or cut. It looks into what it carries, so that it knows which operations have left their client.
  */
 import type { Gateway } from '../../../src/server/gateway/gateway.ts';
-import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/socket.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/websocket.ts';
+import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/connection/socket.ts';
+import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/settings/websocket.ts';
 
 type Data = string | Uint8Array<ArrayBuffer>;
 

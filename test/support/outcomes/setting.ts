@@ -1,6 +1,6 @@
 /** Under which circumstances a schedule is played. */
 import fc from 'fast-check';
-import type { GatewayLimits } from '../../../src/server/gateway/limits.ts';
+import type { GatewayLimits } from '../../../src/server/gateway/limits/limits.ts';
 
 type Limit = 'clientIdleMs' | 'operationsPerSecondMax' | 'inFlightMax' | 'repliesMax';
 

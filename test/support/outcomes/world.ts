@@ -4,7 +4,7 @@ import type { Operation } from '../../../src/correctable/operation.ts';
 import type { RemoteBinding } from '../../../src/bindings/remote/index.ts';
 import { createClient, type AnyClient, type Correctable } from '../../../src/index.ts';
 import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
-import { silentLogger } from '../../../src/server/gateway/logger.ts';
+import { silentLogger } from '../../../src/server/gateway/host/logger.ts';
 import { Caller } from './caller.ts';
 import { Accounts, type Read, type Update } from './calls.ts';
 import type { Deployment } from './deployments.ts';

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authOf } from '../../../src/cli/auth.ts';
-import type { Authenticate, Principal } from '../../../src/server/gateway/host.ts';
+import type { Authenticate, Principal } from '../../../src/server/gateway/host/host.ts';
 
 const PEER = { remoteAddress: undefined, origin: undefined };
 const EXPIRES_S = Math.floor(Date.now() / 1000) + 3600;

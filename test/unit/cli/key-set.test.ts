@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { signedTokens } from '../../../src/cli/signed-tokens.ts';
-import type { Authenticate } from '../../../src/server/gateway/host.ts';
+import type { Authenticate } from '../../../src/server/gateway/host/host.ts';
 
 const COOLDOWN_MS = 30_000;
 const PEER = { remoteAddress: undefined, origin: undefined };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { http, HttpResponse, passthrough } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createClient } from '../../../src/correctable/client.ts';
+import { createClient } from '../../../src/correctable/made/client.ts';
 import type { Binding } from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { load } from './bundle.ts';

@@ -1,7 +1,7 @@
 /** The PostgreSQL example on fakes: a pool that understands its two statements, and a replica that lags. */
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../../src/correctable/binding.ts';
-import { createClient } from '../../../src/correctable/client.ts';
+import { createClient } from '../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { load } from './bundle.ts';
 

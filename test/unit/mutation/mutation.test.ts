@@ -24,7 +24,7 @@ test('test files → those that load what is mutated, the nearest first', () => 
   const levels = 'test/unit/correctable/levels.test.ts';
   const tests = [line, cache, levels];
   expect(scripts.testFilesFor('.', tests, new Set(['src/correctable/ladder.ts']))).toEqual([levels, cache]);
-  expect(scripts.testFilesFor('.', tests, new Set(['src/transport/line.ts']))).toEqual([line]);
+  expect(scripts.testFilesFor('.', tests, new Set(['src/transport/line/line.ts']))).toEqual([line]);
 });
 
 test('what is shuffled → has each once', () => {

@@ -1,13 +1,17 @@
 /** docs/protocol.md says what the code does: the rows, the states, the limits, the close codes. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { clientKinds } from '../../../src/protocol/client-kinds.ts';
+import { clientKinds } from '../../../src/protocol/rows/client-kinds.ts';
 import { CloseCode, isFatalClose } from '../../../src/protocol/close-codes.ts';
-import type { MessageKind } from '../../../src/protocol/message-kind.ts';
-import { serverKinds } from '../../../src/protocol/server-kinds.ts';
-import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/version.ts';
-import { limitsFrom } from '../../../src/server/gateway/limits.ts';
-import { transition, type ConnectionEvent, type ConnectionState } from '../../../src/transport/connection-state.ts';
+import type { MessageKind } from '../../../src/protocol/rows/message-kind.ts';
+import { serverKinds } from '../../../src/protocol/rows/server-kinds.ts';
+import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/codec/version.ts';
+import { limitsFrom } from '../../../src/server/gateway/limits/limits.ts';
+import {
+  transition,
+  type ConnectionEvent,
+  type ConnectionState,
+} from '../../../src/transport/settings/connection-state.ts';
 
 const text = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
 

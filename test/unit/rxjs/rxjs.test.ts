@@ -1,7 +1,7 @@
 /** Between Correctables and observables. */
 import { from, lastValueFrom, of, range, Subject, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { correctable } from '../../../src/correctable/make.ts';
+import { correctable } from '../../../src/correctable/made/make.ts';
 import type { Sink } from '../../../src/correctable/binding.ts';
 import type { CorrectableEvent } from '../../../src/correctable/environment.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';

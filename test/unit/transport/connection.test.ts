@@ -1,6 +1,6 @@
 /** The connection's shell, with sockets and time driven by hand. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import { connect } from '../../../src/transport/connection.ts';
 import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';

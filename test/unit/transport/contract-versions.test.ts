@@ -1,6 +1,6 @@
 /** A client and a server with different versions of one contract: operations that both have alike are served. */
 import { describe, expect, test } from 'vitest';
-import type { ConnectionTarget } from '../../../src/transport/options.ts';
+import type { ConnectionTarget } from '../../../src/transport/settings/options.ts';
 import { readX, SinkDouble, quietContext, writeX } from '../../support/wire.ts';
 import { FakePlatform } from './fake-platform.ts';
 import { connectBy, submit, welcome } from './set-up.ts';

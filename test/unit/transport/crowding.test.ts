@@ -1,7 +1,7 @@
 /** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { InFlight } from '../../../src/transport/in-flight.ts';
+import { InFlight } from '../../../src/transport/operations/in-flight.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';

@@ -1,5 +1,5 @@
 /** A server for the sockets of a `FakePlatform` that does all that it should, step by step. */
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { LEVELS } from '../../support/wire.ts';
 import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
 import { LIMITS } from './set-up.ts';

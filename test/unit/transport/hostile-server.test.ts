@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
-import { WireSession } from '../../../src/transport/wire-session.ts';
+import { WireSession } from '../../../src/transport/operations/wire-session.ts';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';

@@ -4,9 +4,9 @@ import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { remote } from '../../../src/bindings/remote/index.ts';
-import { createClient } from '../../../src/correctable/client.ts';
+import { createClient } from '../../../src/correctable/made/client.ts';
 import { get } from '../../../src/operations/index.ts';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { findSites } from '../../../src/transport/find-sites.ts';
 import { LEVELS } from '../../support/wire.ts';
 

@@ -1,11 +1,11 @@
 /** A submission that is sent again: what the next server is told, so that an update happens once. */
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../src/correctable/operation.ts';
-import { jsonCodec } from '../../../src/protocol/json-codec.ts';
-import { submitFields } from '../../../src/protocol/submit-fields.ts';
-import { InFlightOperation, type OperationParts } from '../../../src/transport/in-flight-operation.ts';
-import { Outage } from '../../../src/transport/outage.ts';
-import { rowAt, type Place } from '../../../src/transport/submit-row.ts';
+import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
+import { submitFields } from '../../../src/protocol/rows/submit-fields.ts';
+import { InFlightOperation, type OperationParts } from '../../../src/transport/operations/in-flight-operation.ts';
+import { Outage } from '../../../src/transport/operations/outage.ts';
+import { rowAt, type Place } from '../../../src/transport/operations/submit-row.ts';
 
 /** An operation under way, and its row as a server at a place reads it. */
 function start(effect: Effect, given: readonly unknown[] = [7, 'submit', 'put', effect, 3, ['k', 1], 'k']) {

@@ -1,6 +1,6 @@
 /** What is sent fits what a server accepts: its limits, and the form of its rows. */
 import { describe, expect, test } from 'vitest';
-import { isPlainSubmit } from '../../../src/protocol/plain-rows.ts';
+import { isPlainSubmit } from '../../../src/protocol/rows/plain-rows.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
 

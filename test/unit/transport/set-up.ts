@@ -1,8 +1,8 @@
 /** A connection whose socket, time and ticks the test drives by hand. */
 import { expect } from 'vitest';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { connect, type Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/options.ts';
+import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/settings/options.ts';
 import { LEVELS, quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
 

@@ -1,7 +1,7 @@
 /** The application says who is signed in: what one has submitted goes over no connection of another. */
 import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions } from '../../../src/transport/options.ts';
+import type { ConnectionOptions } from '../../../src/transport/settings/options.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
 import { start, submit, welcome } from './set-up.ts';

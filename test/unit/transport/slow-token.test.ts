@@ -1,6 +1,6 @@
 /** A token that takes long, since the user is signing in, with servers that do not wait so long for `hello`. */
 import { describe, expect, test } from 'vitest';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { LEVELS } from '../../support/wire.ts';
 import { FakePlatform, settled, type FakeSocket } from './fake-platform.ts';
 import { connectBy, LIMITS } from './set-up.ts';

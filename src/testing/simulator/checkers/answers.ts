@@ -2,8 +2,8 @@
  * Each submission is told one end, by a code that there can be; a level that fails ends nothing, and only where a stronger
  * one follows; and `CONFLICT` is told after as many executions as there may be, and not before.
  */
-import type { Conflict } from '../../../server/redblue/verdict.ts';
-import type { RedOperation } from '../../../server/redblue/records.ts';
+import type { Conflict } from '../../../server/records/verdict.ts';
+import type { RedOperation } from '../../../server/records/records.ts';
 import { require } from './checker.ts';
 import type { Checker, ClientSubmission, Told } from './checker.ts';
 

@@ -1,10 +1,10 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
 import type { DomainRefusal } from '../../../correctable/errors.ts';
-import type { Conflict } from '../../../server/redblue/verdict.ts';
-import type { BlueOperation, RedOperation } from '../../../server/redblue/records.ts';
-import type { Stage, Submission } from '../../../server/redblue/submissions.ts';
-import type { Vector } from '../../../server/redblue/vector.ts';
-import type { SiteState } from '../../../server/redblue/site-state.ts';
+import type { Conflict } from '../../../server/records/verdict.ts';
+import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
+import type { Stage, Submission } from '../../../server/records/submissions.ts';
+import type { Vector } from '../../../server/records/vector.ts';
+import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 

@@ -1,7 +1,7 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
-import { InvariantCheck } from '../../../server/redblue/invariants.ts';
-import type { Service } from '../../../server/redblue/service.ts';
-import type { SiteState } from '../../../server/redblue/site-state.ts';
+import { InvariantCheck } from '../../../server/replica/core/invariants.ts';
+import type { Service } from '../../../server/service/service.ts';
+import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 

@@ -6,10 +6,10 @@
  */
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
-import type { Effect } from '../../../server/redblue/effect.ts';
-import type { Reply } from '../../../server/redblue/reply.ts';
-import type { Service } from '../../../server/redblue/service.ts';
-import type { SiteState } from '../../../server/redblue/site-state.ts';
+import type { Effect } from '../../../server/records/effect.ts';
+import type { Reply } from '../../../server/records/reply.ts';
+import type { Service } from '../../../server/service/service.ts';
+import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
 import { described, execute, guessOf, isSame, replyAt, textOf } from '../oracle/execute.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';

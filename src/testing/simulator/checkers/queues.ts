@@ -1,7 +1,7 @@
 /** No item is taken twice and none is lost: seen from outside, by what clients were told. */
 import { answerOf } from '../history.ts';
 import type { ClientOperation } from '../history.ts';
-import type { QueueView } from '../../../server/redblue/fields/queue-view.ts';
+import type { QueueView } from '../../../server/service/fields/queue-view.ts';
 import { require } from './checker.ts';
 import type { Checker, FinalState } from './checker.ts';
 

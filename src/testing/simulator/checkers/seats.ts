@@ -1,7 +1,7 @@
 /** No seat is reserved twice, although each reservation is a row of its own: what a scan did not find, nobody inserts. */
 import { require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
-import type { SiteState } from '../../../server/redblue/site-state.ts';
+import type { SiteState } from '../../../server/replica/core/site-state.ts';
 
 export class SeatChecker implements Checker {
   readonly name = 'seats';

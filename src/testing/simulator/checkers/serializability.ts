@@ -2,8 +2,8 @@
  * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has written between
  * its execution and its place; and what it stood on stands before it, executed as often. It keeps its own account of who wrote what last, by site, instead of stamps.
  */
-import { fieldName } from '../../../server/redblue/read-set.ts';
-import type { Execution, RedOperation } from '../../../server/redblue/records.ts';
+import { fieldName } from '../../../server/generator/read-set.ts';
+import type { Execution, RedOperation } from '../../../server/records/records.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 

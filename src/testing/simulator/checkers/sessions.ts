@@ -3,7 +3,7 @@
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
 import { isRed, require } from './checker.ts';
-import type { Vector } from '../../../server/redblue/vector.ts';
+import type { Vector } from '../../../server/records/vector.ts';
 import type { AnyOperation, Checker, ClientSubmission } from './checker.ts';
 
 /** Operations seen: blue ones by origin, then red ones. */

@@ -1,5 +1,5 @@
 /** Changes by place, instead of by vectors: who made them, in which order they stand, and what had seen what. */
-import type { Effect } from '../../../server/redblue/effect.ts';
+import type { Effect } from '../../../server/records/effect.ts';
 
 /** So many operations of each list: blue ones by origin, then red ones. */
 export type Counts = readonly number[];

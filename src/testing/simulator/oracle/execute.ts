@@ -1,11 +1,11 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
-import type { Effect } from '../../../server/redblue/effect.ts';
-import { Refusal } from '../../../server/redblue/refusal.ts';
-import { Chosen, Local, replyOf } from '../../../server/redblue/reply.ts';
-import type { Reply } from '../../../server/redblue/reply.ts';
-import type { Service } from '../../../server/redblue/service.ts';
+import type { Effect } from '../../../server/records/effect.ts';
+import { Refusal } from '../../../server/service/refusal.ts';
+import { Chosen, Local, replyOf } from '../../../server/records/reply.ts';
+import type { Reply } from '../../../server/records/reply.ts';
+import type { Service } from '../../../server/service/service.ts';
 import { Random } from '../random.ts';
 import type { ModelOperation } from './changes.ts';
 import type { ModelView } from './model.ts';

@@ -1,6 +1,6 @@
 /** Whether a site's rows, fields and orders are those of the model. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
-import type { StateReader } from '../../../server/redblue/store.ts';
+import type { StateReader } from '../../../server/state/store.ts';
 import { textOf } from './execute.ts';
 import type { ModelView } from './model.ts';
 

@@ -1,5 +1,5 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
-import type { Effect } from '../../../server/redblue/effect.ts';
+import type { Effect } from '../../../server/records/effect.ts';
 import { byPlace, byTime, compare, hasSeen } from './changes.ts';
 import type { Change } from './changes.ts';
 

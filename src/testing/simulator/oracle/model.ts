@@ -3,8 +3,8 @@
  * a given set of operations add up to. It shares no code with the replica and keeps nothing that could go stale, so that
  * it is slow and hardly wrong.
  */
-import type { Effect } from '../../../server/redblue/effect.ts';
-import type { Tables } from '../../../server/redblue/tables.ts';
+import type { Effect } from '../../../server/records/effect.ts';
+import type { Tables } from '../../../server/service/tables.ts';
 import { byPlace, byTime, compare } from './changes.ts';
 import type { Change, Counts, ModelOperation } from './changes.ts';
 import { RED_ONLY, resultOf, valueOf } from './kinds.ts';

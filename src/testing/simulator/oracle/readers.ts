@@ -1,6 +1,6 @@
 /** How generators read the model: the same questions as at a site, answered by looking through everything. */
-import type { ScanOptions } from '../../../server/redblue/key-range.ts';
-import type { Table, Tables } from '../../../server/redblue/tables.ts';
+import type { ScanOptions } from '../../../server/records/key-range.ts';
+import type { Table, Tables } from '../../../server/service/tables.ts';
 import { compare } from './changes.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 

@@ -1,5 +1,5 @@
 /** Queues, accounts, notes and seats, with checkers that know what these are for. */
-import type { Service } from '../../../server/redblue/service.ts';
+import type { Service } from '../../../server/service/service.ts';
 import { AccountChecker } from '../checkers/accounts.ts';
 import { LevelChecker } from '../checkers/levels.ts';
 import { QueueChecker } from '../checkers/queues.ts';

@@ -4,15 +4,15 @@
  * blue only where every effect may be, and no invariant could be broken.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../protocol/contract.ts';
-import type { Effect } from '../../../server/redblue/effect.ts';
-import type { ScanOptions } from '../../../server/redblue/key-range.ts';
-import type { Chosen } from '../../../server/redblue/reply.ts';
-import { defineService } from '../../../server/redblue/service.ts';
-import type { Service } from '../../../server/redblue/service.ts';
-import type { ShadowOperation } from '../../../server/redblue/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock } from '../../../server/redblue/tables.ts';
-import type { Field, Table } from '../../../server/redblue/tables.ts';
+import { defineContract } from '../../../protocol/contract/contract.ts';
+import type { Effect } from '../../../server/records/effect.ts';
+import type { ScanOptions } from '../../../server/records/key-range.ts';
+import type { Chosen } from '../../../server/records/reply.ts';
+import { defineService } from '../../../server/service/service.ts';
+import type { Service } from '../../../server/service/service.ts';
+import type { ShadowOperation } from '../../../server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, stock } from '../../../server/service/tables.ts';
+import type { Field, Table } from '../../../server/service/tables.ts';
 import { Random } from '../random.ts';
 import { observedTraits } from './world.ts';
 import type { World } from './world.ts';

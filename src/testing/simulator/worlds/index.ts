@@ -1,5 +1,5 @@
 /** The services that runs are made with. */
-import type { Service } from '../../../server/redblue/service.ts';
+import type { Service } from '../../../server/service/service.ts';
 import type { WorldName } from '../options.ts';
 import { classicWorld } from './classic.ts';
 import { generatedWorld } from './generated.ts';

@@ -3,11 +3,11 @@
  * with bounds, limits and both directions, and scratchpads. No checker knows what it is for but the oracle.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../protocol/contract.ts';
-import { withMeta } from '../../../server/redblue/reply.ts';
-import { defineService } from '../../../server/redblue/service.ts';
-import { blue, red } from '../../../server/redblue/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../server/redblue/tables.ts';
+import { defineContract } from '../../../protocol/contract/contract.ts';
+import { withMeta } from '../../../server/records/reply.ts';
+import { defineService } from '../../../server/service/service.ts';
+import { blue, red } from '../../../server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../../server/service/tables.ts';
 import { observedTraits } from './world.ts';
 import type { DrawFrom, Drawn, World } from './world.ts';
 

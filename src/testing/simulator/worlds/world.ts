@@ -1,5 +1,5 @@
 /** What a run is about: a service, what its clients ask for, and what only its own checkers know. */
-import type { Service } from '../../../server/redblue/service.ts';
+import type { Service } from '../../../server/service/service.ts';
 import type { Checker } from '../checkers/checker.ts';
 import type { ClientOperation, Traits } from '../history.ts';
 import type { SimulationOptions } from '../options.ts';

@@ -6,7 +6,7 @@ import { equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../../src/correctable/client.ts';
+import { createClient, type Client, type Session } from '../../../../src/correctable/made/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { StoreBehind, type StoreLevels, type Submitted } from './store-behind.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { approximateBytes } from '../../../../src/bindings/cache/size.ts';
-import { createClient } from '../../../../src/correctable/client.ts';
+import { createClient } from '../../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';

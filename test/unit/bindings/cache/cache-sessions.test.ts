@@ -1,7 +1,7 @@
 /** Sessions through a cache: it never shows a session something older than the session has seen or written. */
 import { describe, expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../../src/correctable/client.ts';
+import { createClient, type Client, type Session } from '../../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { setUp as setUpWith } from './set-up.ts';

@@ -6,7 +6,7 @@ import { ClassicLevel } from 'classic-level';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { directoryStore } from '../../../../src/bindings/cache/node.ts';
-import { createClient } from '../../../../src/correctable/client.ts';
+import { createClient } from '../../../../src/correctable/made/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { keepsStoreContract } from './store-contract.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';

@@ -1,7 +1,7 @@
 /** The cache in front of a store: what is shown, what is kept, whose it is (Correctables, OSDI 2016, §5.2). */
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
-import { createClient } from '../../../../src/correctable/client.ts';
+import { createClient } from '../../../../src/correctable/made/client.ts';
 import type { Binding } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, peek, put } from '../../../../src/operations/index.ts';

@@ -1,6 +1,6 @@
 /** A cache in front of a store that the test plays, and what to ask of it. */
 import { cached, type CacheOptions } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client } from '../../../../src/correctable/client.ts';
+import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
 import type { Levels } from '../../../../src/correctable/level.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';

@@ -1,7 +1,7 @@
 /** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
 import { describe, expect, test, vi } from 'vitest';
 import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
-import { createClient } from '../../../../src/correctable/client.ts';
+import { createClient } from '../../../../src/correctable/made/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { deferred, seen } from './set-up.ts';

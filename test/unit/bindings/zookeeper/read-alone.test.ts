@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper, type ZooKeeperLevels } from '../../../../src/bindings/zookeeper/index.ts';
-import { createClient, type Client } from '../../../../src/correctable/client.ts';
+import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
 import { systemClock } from '../../../../src/correctable/clock.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';

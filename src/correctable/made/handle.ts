@@ -1,0 +1,172 @@
+/** The object behind the `Correctable` interface: a thin handle on a source, which only the binding can feed. */
+import type { Listener, ViewCallback } from '../audience.ts';
+import { attach } from '../audience.ts';
+import type {
+  Awaitable,
+  Callbacks,
+  Correctable,
+  CorrectableState,
+  LeaveOptions,
+  SettleOptions,
+  Speculation,
+  Subscription,
+  ViewObserver,
+  WhenOptions,
+} from '../correctable.ts';
+import { map } from '../derive.ts';
+import type { CorrectableError, KindsOf } from '../errors.ts';
+import { checkFunction, checkOptions } from '../errors.ts';
+import { iterate } from '../iterate.ts';
+import type { Levels } from '../level.ts';
+import { settle, when } from '../settle.ts';
+import type { Source } from '../source.ts';
+import { cancel, nameOf, promiseOf, SOURCE } from '../source.ts';
+import type { RunFunction } from '../run.ts';
+import { speculate } from '../speculate.ts';
+import { listenUntil, signalOf, subscribe } from '../subscribe.ts';
+import type { FinalView, PreliminaryView, View } from '../view.ts';
+
+/** Old engines lack the symbol; `using` down-levelled by compilers finds this one. */
+const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
+/** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
+const OBSERVABLE_NAME = '@@observable';
+const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
+/** By this name Node asks an object how `console.log` shows it. */
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
+const CALLBACKS: KindsOf<Listener<unknown>> = { onUpdate: 'function', onFinal: 'function', onError: 'function' };
+
+export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
+  readonly [SOURCE]: Source<T>;
+
+  constructor(source: Source<T>) {
+    this[SOURCE] = source;
+  }
+
+  get state(): CorrectableState {
+    return this[SOURCE].state;
+  }
+
+  get latest(): View<T, L, F> | undefined {
+    return this[SOURCE].latest as View<T, L, F> | undefined;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Correctable';
+  }
+
+  onUpdate(onUpdate: (value: T, view: PreliminaryView<T, L>) => void): this {
+    checkFunction(onUpdate, 'onUpdate');
+    attach(this[SOURCE], onUpdate as ViewCallback<T>);
+    return this;
+  }
+
+  onFinal(onFinal: (value: T, view: FinalView<T, L, F>) => void): this {
+    checkFunction(onFinal, 'onFinal');
+    attach(this[SOURCE], undefined, onFinal as ViewCallback<T>);
+    return this;
+  }
+
+  onError(onError: (error: CorrectableError) => void): this {
+    checkFunction(onError, 'onError');
+    attach(this[SOURCE], undefined, undefined, onError);
+    return this;
+  }
+
+  setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
+    const source = this[SOURCE];
+    const { onUpdate, onFinal, onError } = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
+    const signal = signalOf(options);
+    if (signal === undefined) attach(source, onUpdate, onFinal, onError);
+    else {
+      if (onError) source.observed = true;
+      listenUntil(signal, source, { onUpdate, onFinal, onError });
+    }
+    return this;
+  }
+
+  subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription {
+    return subscribe(this[SOURCE], observer as ViewObserver<T, Levels, string>, options);
+  }
+
+  speculate<U, G extends string = never>(
+    run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
+  ): Correctable<U, L, F | G> {
+    checkSteps(run, 'run', abort);
+    return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
+  }
+
+  // What this gives, a function that takes its time apart, is said by the interface.
+  map(transform: (value: T) => unknown): never {
+    checkFunction(transform, 'transform');
+    return new Handle(map(this[SOURCE], transform)) as Correctable<unknown> as never;
+  }
+
+  chain<U, G extends string = never>(
+    next: (value: T) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
+  ): Correctable<U, L, F | G> {
+    checkSteps(next, 'next', abort);
+    return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), abort, passErrors: true }));
+  }
+
+  // Which views these two can give is said by the interface.
+  settle(options?: SettleOptions<T, L, F>): Promise<never> {
+    return settle(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<never>;
+  }
+
+  when(level: string, options?: WhenOptions): Promise<never> {
+    return when(this[SOURCE], level, options) as Promise<never>;
+  }
+
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return promiseOf(this[SOURCE]).then(onFulfilled, onRejected);
+  }
+
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return promiseOf(this[SOURCE]).catch(onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return promiseOf(this[SOURCE]).finally(onFinally);
+  }
+
+  cancel(reason?: unknown): void {
+    // Who cancels knows of the error.
+    this[SOURCE].observed = true;
+    cancel(this[SOURCE], reason);
+  }
+
+  [DISPOSE](): void {
+    this.cancel('disposed');
+  }
+
+  [INSPECT](depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    const { subject, state, latest, extras } = this[SOURCE];
+    const oneLine = { ...options, depth, compact: true, breakLength: Infinity };
+    const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
+    return `Correctable(${nameOf(subject)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(/\s*\n\s*/g, ' ');
+  }
+
+  [OBSERVABLE_NAME](): this {
+    return this;
+  }
+
+  [OBSERVABLE](): this {
+    return this;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
+    return iterate(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<View<T, L, F>, undefined>;
+  }
+}
+
+/** What is run on views, and, where there is one, what undoes it. */
+function checkSteps(run: unknown, field: string, abort: unknown): void {
+  checkFunction(run, field);
+  if (abort !== undefined) checkFunction(abort, 'abort');
+}

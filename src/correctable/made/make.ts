@@ -1,0 +1,198 @@
+/** Making Correctables without a store: what `new Promise(executor)` is to a promise (C13). */
+import type { Sink } from '../binding.ts';
+import type { Correctable } from '../correctable.ts';
+import type { EnvironmentOptions } from '../environment.ts';
+import { defaultEnvironment, Environment } from '../environment.ts';
+import type { KindsOf } from '../errors.ts';
+import { check, checkFunction, checkOptions } from '../errors.ts';
+import { isThenable } from '../given.ts';
+import { Handle } from './handle.ts';
+import type { Ladder } from '../ladder.ts';
+import { declareLevels, sameNames } from '../ladder.ts';
+import type { Levels } from '../level.ts';
+import { cancel, closeAfter, limit, onClose, Source } from '../source.ts';
+import { follow } from '../subscribe.ts';
+
+/**
+ * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
+ * without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
+ */
+export type Executor<T, L extends Levels> = (sink: Sink<T, L[number]>, signal: AbortSignal) => unknown;
+
+export interface CorrectableOptions<T> extends EnvironmentOptions {
+  /** One level may bring several views: answers that accumulate, a search that refines. */
+  readonly refining?: boolean;
+  /** Whether two values mean the same; structural equality unless given. */
+  readonly equals?: (a: T, b: T) => boolean;
+  /** Whether a version is older than another; by size of numbers, bigints and dates unless given. */
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  /** Closes with `TIMEOUT` after this many milliseconds; no limit unless given. */
+  readonly timeoutMs?: number;
+  /** Cancels when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+const OPTIONS: KindsOf<CorrectableOptions<unknown>> = {
+  clock: 'object',
+  onUncaught: 'function',
+  onEvent: 'function',
+  refining: 'boolean',
+  equals: 'function',
+  isOlder: 'function',
+  timeoutMs: 'number',
+  signal: 'object',
+};
+
+/** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
+export interface Maker<L extends Levels> {
+  /** As `correctable(levels, executor, options)`. */
+  <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
+  /** A Correctable beside the sink that brings its views: what `Promise.withResolvers()` is to `new Promise(executor)`. */
+  withSink<T = unknown>(options?: CorrectableOptions<T>): WithSink<T, L>;
+}
+
+/** A Correctable, and what whoever brings its views needs. */
+export interface WithSink<T, L extends Levels> {
+  readonly correctable: Correctable<T, L>;
+  readonly sink: Sink<T, L[number]>;
+  /** Aborted when nobody waits any more; made when it is first looked at. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
+ * Its second argument, a signal, aborts when nobody waits any more; it is made only for executors that declare it.
+ *
+ * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
+ * the levels is inferred.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options that are
+ * misspelt, of another kind or out of range.
+ * @example
+ * const price = correctable(['quoted', 'charged'])<number>((sink) => {
+ *   sink.update(10, 'quoted');
+ *   setTimeout(() => sink.update(12, 'charged'), 100);
+ * });
+ * price.onUpdate((value) => console.log('about', value));
+ * console.log('exactly', await price);
+ */
+export function correctable<const L extends Levels>(levels: L): Maker<L>;
+export function correctable<T = unknown, const L extends Levels = Levels>(
+  levels: L,
+  executor: Executor<T, L>,
+  options?: CorrectableOptions<T>,
+): Correctable<T, L>;
+export function correctable(
+  levels: Levels,
+  executor?: Executor<unknown, Levels>,
+  options?: CorrectableOptions<unknown>,
+): Correctable<unknown, Levels> | Maker<Levels> {
+  const ladder = ladderFor(levels);
+  return executor === undefined && options === undefined ? makerOf(ladder) : make(ladder, executor!, options);
+}
+
+function makerOf(ladder: Ladder): Maker<Levels> {
+  const maker: Maker<Levels> = (executor, options) => make(ladder, executor, options);
+  maker.withSink = (options) => {
+    const source = open(ladder, options);
+    return {
+      correctable: new Handle(source),
+      sink: source,
+      get signal() {
+        return source.signal;
+      },
+    };
+  };
+  return maker;
+}
+
+function make<T>(
+  ladder: Ladder,
+  executor: Executor<T, Levels>,
+  options?: CorrectableOptions<T>,
+): Correctable<T, Levels> {
+  checkFunction(executor, 'executor');
+  const source = open(ladder, options);
+  if (source.state === 'updating') execute(source, executor);
+  return new Handle(source);
+}
+
+function open<T>(ladder: Ladder, options?: CorrectableOptions<T>): Source<T> {
+  if (options === undefined) return new Source<T>(ladder, defaultEnvironment, NO_OPTIONS);
+  const source = new Source<T>(ladder, environmentFor(checkOptions(options, OPTIONS)), options);
+  guard(source, options.timeoutMs, options.signal);
+  return source;
+}
+
+function execute<T>(source: Source<T>, executor: Executor<T, Levels>): void {
+  try {
+    // A signal costs more than the rest together: only executors that can see it get one.
+    closeAfter(
+      source,
+      executor.length === 1 ? (executor as (sink: Sink<T>) => unknown)(source) : executor(source, source.signal),
+    );
+  } catch (error) {
+    source.fail(error);
+  }
+}
+
+const NO_OPTIONS = {};
+
+let lastLadder: Ladder | undefined;
+
+function ladderFor(levels: Levels): Ladder {
+  if (!(Array.isArray(levels) && lastLadder && sameNames(lastLadder.all, levels))) lastLadder = declareLevels(levels);
+  return lastLadder;
+}
+
+function environmentFor(options: EnvironmentOptions): Environment {
+  return (options.clock ?? options.onUncaught ?? options.onEvent) ? new Environment(options) : defaultEnvironment;
+}
+
+/** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */
+export function guard<T>(source: Source<T>, timeoutMs: number = Infinity, signal: AbortSignal | undefined): void {
+  if (requireTimeout(timeoutMs) < Infinity) limit(source, timeoutMs);
+  if (!signal) return;
+  if (signal.aborted) cancel(source, signal.reason);
+  else
+    onClose(
+      source,
+      follow(signal, (reason) => cancel(source, reason)),
+    );
+}
+
+export function requireTimeout(timeoutMs: number, field = 'timeoutMs'): number {
+  check(typeof timeoutMs === 'number' && timeoutMs > 0, field, 'give milliseconds above 0');
+  return timeoutMs;
+}
+
+/** Levels of a Correctable that was made from one plain value or promise. */
+export type OneLevel = readonly ['final'];
+
+const ONE_LEVEL: OneLevel = ['final'];
+
+/**
+ * A closed Correctable of one final view.
+ *
+ * @example
+ * const known = correctableOf({ seats: 12 });
+ */
+export function correctableOf<T>(value: T): Correctable<T, OneLevel> {
+  return correctable(ONE_LEVEL, (sink) => void sink.update(value, 'final'));
+}
+
+/**
+ * A Correctable that closes as `promise` does; its rejection is the `cause` of the error.
+ *
+ * @example
+ * const page = correctableFrom(fetch('/page').then((response) => response.text()));
+ */
+export function correctableFrom<T>(promise: PromiseLike<T>): Correctable<T, OneLevel> {
+  check(isThenable(promise), 'promise', 'give one');
+  return correctable(ONE_LEVEL, (sink) => {
+    promise.then(
+      (value) => sink.update(value, 'final'),
+      (error: unknown) => sink.fail(error, 'final'),
+    );
+  });
+}

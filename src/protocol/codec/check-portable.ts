@@ -1,0 +1,56 @@
+/** Values that can be written down and sent: those of the codecs (`codec.ts`). */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
+import { toJsonValue } from './json-values.ts';
+import { isPlain, isWellFormed } from './value-domain.ts';
+
+/**
+ * Checks that a value can be written to a log and sent. Nearly all are scalars or flat objects of them: those are seen
+ * through without the codec.
+ *
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
+ */
+export function checkPortable(value: unknown, where: string, at?: number): void {
+  const problem = portableProblem(value, where, at);
+  if (problem !== undefined) throw problem;
+}
+
+/**
+ * Why a value cannot be written to a log and sent, if it cannot: what `checkPortable` would throw.
+ *
+ * @param depth how much is told of the path within it: keys of objects may be data
+ */
+export function portableProblem(
+  value: unknown,
+  where: string,
+  at?: number,
+  depth = Infinity,
+): CorrectableError | undefined {
+  if (isPortableScalar(value) || isFlat(value)) return undefined;
+  try {
+    toJsonValue(value, VALUE_DEPTH);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OutsideDomain)) throw error;
+    const path = error.path.slice(0, depth);
+    return error.toError([where, ...(at === undefined ? [] : [at]), ...path]);
+  }
+}
+
+/** Whether the value is a scalar that surely travels. */
+export function isPortableScalar(value: unknown): boolean {
+  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || value === undefined || typeof value === 'boolean';
+}
+
+/** Whether the value is a plain object of such scalars. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
+  // Not `Object.keys`, which makes an array for every effect of every update.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableScalar(value[key]) || !isWellFormed(key))
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,101 @@
+/** The readable codec: subprotocol `correctables.v1+json`, text frames. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Encoded } from './codec.ts';
+import { fromJsonValue, toJsonValue } from './json-values.ts';
+import { SUBPROTOCOL } from './version.ts';
+
+/** Rows as JSON; see `json-values.ts` for what JSON lacks. */
+export const jsonCodec: Codec = {
+  subprotocol: `${SUBPROTOCOL}+json`,
+
+  encodeValue(value, where = 'value') {
+    return stringify(value, VALUE_DEPTH, (path) => [where, ...path]);
+  },
+
+  encodeRow(row, fields = []) {
+    const spliced = row.some((field) => field instanceof EncodedField);
+    return spliced
+      ? splice(row, fields)
+      : stringify(row, 0, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
+  },
+
+  byteLength(encoded) {
+    return utf8Length(encoded as string);
+  },
+
+  frame(rows) {
+    return `[${rows.join(',')}]`;
+  },
+
+  decode(frame) {
+    const rows = parse(frame);
+    const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
+    for (let i = 0; i < rows.length; i++) rows[i] = decodeRow(rows[i], mayBeBroken);
+    return rows;
+  },
+};
+
+/** Text that JSON writes as it is, between quotes. */
+const PLAIN = /^[\w -]*$/;
+
+/** A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at all. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+function splice(row: readonly unknown[], fields: readonly string[]): string {
+  let text = '[';
+  for (let i = 0; i < row.length; i++) {
+    if (i > 0) text += ',';
+    const field = row[i];
+    if (typeof field === 'number' && Number.isFinite(field)) text += field;
+    else if (typeof field === 'string' && PLAIN.test(field)) text += `"${field}"`;
+    else if (field instanceof EncodedField) text += field.data as string;
+    else text += stringify(field, VALUE_DEPTH, (path) => [fields[i] ?? 'row', ...path]);
+  }
+  return `${text}]`;
+}
+
+function stringify(
+  value: unknown,
+  depth: number,
+  locate: (path: readonly PropertyKey[]) => readonly PropertyKey[],
+): string {
+  try {
+    return JSON.stringify(toJsonValue(value, depth));
+  } catch (error) {
+    throw error instanceof OutsideDomain ? error.toError(locate(error.path)) : error;
+  }
+}
+
+function parse(frame: Encoded): unknown[] {
+  if (typeof frame !== 'string') throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
+  let rows: unknown;
+  try {
+    rows = JSON.parse(frame);
+  } catch (cause) {
+    throw new CorrectableError('PROTOCOL', 'the frame is not JSON', { cause });
+  }
+  if (!Array.isArray(rows)) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  return rows;
+}
+
+function decodeRow(row: unknown, mayBeBroken: boolean): unknown {
+  try {
+    const decoded = fromJsonValue(row);
+    if (mayBeBroken) toJsonValue(decoded);
+    return decoded;
+  } catch (error) {
+    if (!(error instanceof OutsideDomain)) throw error;
+    return new UndecodableRow(row, error.path, error.message);
+  }
+}
+
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // A surrogate pair is two units and four bytes: two bytes a unit, like U+0080 to U+07FF.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

@@ -1,0 +1,131 @@
+/** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Span } from './codec.ts';
+import * as reader from './msgpack-reader.ts';
+import * as writer from './msgpack-writer.ts';
+import { SUBPROTOCOL } from './version.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Rows as MessagePack; see `msgpack-writer.ts` for how values are written. */
+export const msgpackCodec: Codec = {
+  subprotocol: `${SUBPROTOCOL}+msgpack`,
+
+  encodeValue(value, where = 'value') {
+    writer.begin();
+    try {
+      writer.writeValue(value, VALUE_DEPTH);
+    } catch (error) {
+      throw notWritten(error, where);
+    }
+    return writer.written();
+  },
+
+  encodeRow(row, fields) {
+    writer.begin();
+    let i = 0;
+    try {
+      writer.writeArrayHead(row.length);
+      for (; i < row.length; i++) {
+        const field = row[i];
+        if (typeof field === 'object' && field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
+        else writer.writeValue(field, VALUE_DEPTH);
+      }
+    } catch (error) {
+      throw notWritten(error, fields?.[i] ?? 'row');
+    }
+    return writer.span();
+  },
+
+  byteLength(encoded) {
+    return encoded.length;
+  },
+
+  frame(rows) {
+    let bytes = writer.arrayHeadBytes(rows.length);
+    for (let i = 0; i < rows.length; i++) bytes += (rows as readonly Span[])[i]!.length;
+    writer.begin(bytes);
+    writer.writeArrayHead(rows.length);
+    for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Span[], i);
+    return writer.written();
+  },
+
+  decode(frame) {
+    if (typeof frame === 'string') {
+      throw new CorrectableError('PROTOCOL', 'a frame of the msgpack codec must be binary');
+    }
+    try {
+      return readRows(frame);
+    } catch (cause) {
+      if (!(cause instanceof reader.BrokenFrame)) throw cause;
+      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, { cause });
+    } finally {
+      reader.close();
+    }
+  },
+};
+
+/** Forgets what was written of a value; what is outside the domain is named by its path, which begins with `where`. */
+function notWritten(error: unknown, where: string): unknown {
+  writer.rewind();
+  return error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
+}
+
+/** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */
+function writeRun(rows: readonly Span[], first: number): number {
+  const { block, start } = rows[first] as Span;
+  let end = start;
+  let next = first;
+  for (; next < rows.length; next++) {
+    const row = rows[next] as Span;
+    if (row.start !== end || row.block !== block) break;
+    end += row.length;
+  }
+  writer.writeEncoded(block.subarray(start, end));
+  return next;
+}
+
+/** To be copied, by length: an array that grows takes three times the memory of one that is made for its elements. */
+const BLANK_ROWS: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
+  Array.from({ length }, () => undefined),
+);
+
+function readRows(frame: Uint8Array): unknown[] {
+  reader.open(frame);
+  const length = reader.readArrayHead();
+  if (length === undefined) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  const rows: unknown[] = [];
+  for (let i = 0; i < length; i++) rows.push(readRow());
+  if (reader.position() < frame.length) throw new reader.BrokenFrame('something follows the rows');
+  return rows;
+}
+
+/** Reads a row; one that holds what is outside the domain is passed over, so that its neighbours can be read. */
+function readRow(): unknown {
+  const from = reader.position();
+  const length = reader.readArrayHead();
+  if (length === undefined) return readNoRow(from);
+  const row = BLANK_ROWS[length]?.slice() ?? [];
+  let at = 0;
+  try {
+    for (; at < length; at++) row[at] = reader.readValue(VALUE_DEPTH);
+    return row;
+  } catch (error) {
+    return undecodable(error, from, row.slice(0, at), [at]);
+  }
+}
+
+/** Anything but an array, which is for the check of rows to refuse. */
+function readNoRow(from: number): unknown {
+  try {
+    return reader.readValue(0);
+  } catch (error) {
+    return undecodable(error, from, undefined, []);
+  }
+}
+
+function undecodable(error: unknown, from: number, row: unknown, path: readonly PropertyKey[]): UndecodableRow {
+  if (!(error instanceof OutsideDomain)) throw error;
+  reader.skipFrom(from);
+  return new UndecodableRow(row, [...path, ...error.path], error.message);
+}

@@ -1,0 +1,51 @@
+/** Functions over all operations of a contract, made of one handler an operation, whose arguments its schemas have typed. */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkRecord } from '../../correctable/given.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { checkCatalogue, parseArgs } from './catalogue.ts';
+import type { ContractInfo, OperationSpecs, ParsedArgsOf } from './contract.ts';
+
+/** What is done for each operation; `C` is what the caller hands on beside it, as a tier's context. */
+export type Handlers<S extends OperationSpecs, C> = {
+  readonly [K in keyof S]?: (args: ParsedArgsOf<S[K]>, context: C, operation: Operation) => unknown;
+};
+
+const CALL = 'byContract(contract, { dequeue: ({ queue }, { signal }) => … })';
+
+/**
+ * A function over the operations of `contract`, such as a tier of `levels`, that calls the handler which is named like the
+ * operation. Handlers get the arguments as the schemas give them back: typed, and checked once an operation.
+ *
+ * What it returns fails with `UNSUPPORTED` for operations that the contract does not name, and for those without a handler
+ * unless `otherwise` sees to them; with `INVALID_ARGUMENT` for arguments that do not fit.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for a handler of no operation
+ * @example
+ * const tiers = {
+ *   cache: byContract(articles, { article: ({ id }) => cache.get(id) }, () => noAnswer),
+ *   origin: byContract(articles, {
+ *     article: ({ id }, { signal }) => fetchArticle(id, signal),
+ *     rename: ({ id, title }) => renameArticle(id, title),
+ *   }),
+ * };
+ */
+export function byContract<const S extends OperationSpecs, C = unknown>(
+  contract: ContractInfo<S>,
+  handlers: Handlers<S, C>,
+  otherwise?: (operation: Operation, context: C) => unknown,
+): (operation: Operation, context: C) => unknown {
+  checkCatalogue(contract, CALL);
+  checkRecord(handlers, { call: CALL, field: 'handlers' });
+  for (const [name, handler] of Object.entries(handlers)) {
+    check(Object.hasOwn(contract.operations, name), `handlers.${name}`, `is no operation of '${contract.name}'`);
+    check(typeof handler === 'function', `handlers.${name}`, 'must be a function');
+  }
+  check(otherwise === undefined || typeof otherwise === 'function', 'otherwise', 'must be a function, or none');
+  return (operation, context) => {
+    const args = parseArgs(contract, operation) as ParsedArgsOf<S[string]>;
+    const handle = Object.hasOwn(handlers, operation.name) ? handlers[operation.name] : undefined;
+    if (handle) return handle(args, context, operation);
+    if (otherwise) return otherwise(operation, context);
+    throw new CorrectableError('UNSUPPORTED', `'${operation.name}' of '${contract.name}' has no handler here: add one`);
+  };
+}

@@ -1,0 +1,72 @@
+/** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/given.ts';
+import type { Effect, Operation } from '../../correctable/operation.ts';
+import { parseBy } from './parse-args.ts';
+import { asGiven, ParsedOperation } from './parsed-operation.ts';
+import type { Schema } from './schema-parts.ts';
+
+/** One operation of a catalogue. */
+export interface CatalogueEntry {
+  readonly effect: Effect;
+  readonly args: Schema;
+  /** The object that the operation is about, of the parsed arguments. Without it the operation has no `key`. */
+  key?(args: unknown): string;
+}
+
+/** A closed set of named operations. A service contract is one. */
+export interface Catalogue {
+  readonly name: string;
+  /** Changes whenever the meaning of the wire does: both ends compare it before any operation. */
+  readonly hash: string;
+  readonly operations: Readonly<Record<string, CatalogueEntry>>;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call` */
+export function checkCatalogue(given: unknown, call: string): void {
+  check(isRecord((given as Partial<Catalogue> | null | undefined)?.operations), 'contract', `write ${call}`);
+}
+
+/** Whether the catalogue names the operation, with this effect. */
+export function isListed(catalogue: Catalogue, operation: Operation): boolean {
+  return entryOf(catalogue, operation)?.effect === operation.effect;
+}
+
+/**
+ * The operation as it is sent, once it has been checked: with the arguments that the caller gave, since the schema's
+ * output is for whoever executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or
+ * `INVALID_ARGUMENT`.
+ */
+export function checkOperation<T>(catalogue: Catalogue, operation: Operation<T>): Operation<T> {
+  parseArgs(catalogue, operation);
+  return asGiven(operation);
+}
+
+/**
+ * The arguments of `operation` as the schema gives them back, for whoever executes it. A store of your own asks it once an
+ * operation, in process as behind a gateway with the same contract: it goes by what the caller gave, whoever has looked at
+ * that before.
+ *
+ * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
+ * path of the field that does not fit.
+ * @example
+ * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
+ */
+export function parseArgs(catalogue: Catalogue, operation: Operation): unknown {
+  checkCatalogue(catalogue, 'parseArgs(contract, operation)');
+  check(isRecord(operation), 'operation', 'give one of the contract');
+  const entry = entryOf(catalogue, operation);
+  if (entry === undefined) {
+    const known = Object.keys(catalogue.operations).join(', ');
+    throw new CorrectableError('UNSUPPORTED', `${catalogue.name} has no operation ${operation.name}, only ${known}`);
+  }
+  if (entry.effect !== operation.effect) {
+    const message = `${operation.name} is a ${entry.effect}, not a ${operation.effect}: build it from the contract`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'effect' });
+  }
+  return parseBy(entry.args, ParsedOperation.inputOf(operation), operation.name);
+}
+
+function entryOf({ operations }: Catalogue, { name }: Operation): CatalogueEntry | undefined {
+  return Object.hasOwn(operations, name) ? operations[name] : undefined;
+}

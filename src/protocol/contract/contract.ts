@@ -1,0 +1,228 @@
+/**
+ * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
+ * checked on both sides; it never pulls the implementation, so that a web page can import it.
+ */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, checkRecord, isName, type NamesOf } from '../../correctable/given.ts';
+import type { Reach } from '../../correctable/level.ts';
+import type { Effect, Operation } from '../../correctable/operation.ts';
+import { keyBy } from './contract-key.ts';
+import { parseBy } from './parse-args.ts';
+import { schemaHash } from './schema-hash.ts';
+import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
+
+/** Errors of the domain by name, each with the schema of what it says. */
+export type ErrorSchemas = Readonly<Record<string, Schema>>;
+
+/** What a contract says about one operation. */
+export interface OperationSpec<
+  A extends Schema = Schema,
+  R extends Schema = Schema,
+  E extends ErrorSchemas = ErrorSchemas,
+> {
+  /** `read` changes nothing; `update` may choose a shadow operation. */
+  readonly effect: Effect;
+  readonly args: A;
+  /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
+  readonly result: R;
+  /**
+   * Whether an update of a RedBlue service commits at its own site on each of its paths (`blue`), or is put into the one
+   * order of all sites on each (`red`). The service is held to it, and then the types know which levels the views of the
+   * operation can have: `causal` of a blue one, `tentative` and `strong` of a red one. Without it both may come.
+   */
+  readonly colour?: 'blue' | 'red' | undefined;
+  /**
+   * What the service may refuse the operation with: its generator throws these, and a client tells them apart by
+   * `isDomainError`.
+   */
+  readonly errors?: E | undefined;
+  /**
+   * The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. A gateway
+   * makes it anew, whatever the client says.
+   */
+  key?(args: OutputOf<A>): string;
+  /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
+  equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
+}
+
+/** The operations of a contract by name. */
+export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
+
+/** The arguments that a caller gives. */
+export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
+/** The arguments as a generator gets them, parsed. */
+export type ParsedArgsOf<S extends OperationSpec> = OutputOf<S['args']>;
+/** The result of an operation. */
+export type ContractResultOf<S extends OperationSpec> = OutputOf<S['result']>;
+
+type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
+
+/** What an error of the domain says, by its name. */
+export type ErrorDataOf<S extends OperationSpec> = {
+  readonly [N in keyof ErrorsOf<S> & string]: OutputOf<ErrorsOf<S>[N]>;
+};
+/** The same as whoever makes the error gives it. */
+export type ErrorInputOf<S extends OperationSpec> = {
+  readonly [N in keyof ErrorsOf<S> & string]: InputOf<ErrorsOf<S>[N]>;
+};
+
+interface BlueReach {
+  readonly levels: 'causal';
+}
+interface RedReach {
+  readonly levels: 'tentative' | 'strong';
+}
+interface ReadReach {
+  readonly levels: 'causal' | 'strong';
+}
+
+/** The levels of a RedBlue service that the views of an operation can have. */
+export type ReachOf<S extends OperationSpec> = S['effect'] extends 'read'
+  ? ReadReach
+  : S extends { readonly colour: 'blue' }
+    ? BlueReach
+    : S extends { readonly colour: 'red' }
+      ? RedReach
+      : S['effect'] extends 'update'
+        ? BlueReach | RedReach
+        : Reach;
+
+/**
+ * One typed builder an operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing: arguments that do not fit
+ * are refused with `INVALID_ARGUMENT` by whoever was given the contract, which is `redblue`, `remote`, a gateway and a site
+ * of the service. A binding of your own that clients of the same process use gets what the caller gave: there it is
+ * `parseArgs` that checks.
+ */
+export type OperationBuilders<S extends OperationSpecs> = {
+  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, ReachOf<S[K]>>;
+};
+
+/** What every contract carries beside its builders. */
+export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
+  readonly name: string;
+  readonly operations: S;
+  /** Changes whenever a schema does: client and server compare it before the first operation. Made on first use. */
+  readonly hash: string;
+}
+
+/** A contract: a typed builder an operation, and what is said about each. */
+export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
+
+/** Under which names an operation is in contracts: errors name theirs, and whoever asks about one has its part alone. */
+const names = new WeakMap<OperationSpec, Set<string>>();
+
+/** Whether the operation has this name in a contract; of one that is in none nobody knows. */
+export function isCalled(operation: OperationSpec, name: string): boolean {
+  return names.get(operation)?.has(name) ?? true;
+}
+
+const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
+
+/**
+ * Infers the types of one operation, so that its `key` and `equals` are typed by its schemas.
+ *
+ * @example
+ * const dequeue = operation({
+ *   effect: 'update',
+ *   args: z.object({ queue: z.string() }),
+ *   result: z.object({ item: z.string() }).nullable(),
+ *   key: ({ queue }) => queue,
+ * });
+ */
+export function operation<A extends Schema, R extends Schema>(spec: OperationSpec<A, R>): OperationSpec<A, R> {
+  checkSpec(spec, 'spec');
+  return spec;
+}
+
+const CALL = "defineContract('shop', { dequeue: operation({ effect: 'update', args: z.object({ … }), result: … }) })";
+const SPEC_CALL = "operation({ effect: 'read', args: z.object({ key: z.string() }), result: z.string() })";
+
+const SPEC: NamesOf<OperationSpec> = {
+  effect: true,
+  args: true,
+  result: true,
+  colour: true,
+  errors: true,
+  key: true,
+  equals: true,
+};
+
+function checkSpec(spec: unknown, field: string): void {
+  checkNamed(spec, { call: SPEC_CALL, field }, SPEC);
+  const { effect, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
+  check(effect === 'read' || effect === 'update', `${field}.effect`, "must be 'read' or 'update'");
+  checkSchema(args, `${field}.args`, 'z.object({ key: z.string() })');
+  checkSchema(result, `${field}.result`, 'z.string(), or z.void() for none');
+  checkRecord(errors, {
+    call: '{ errors: { notEnough: z.object({ balance: z.number() }) } }',
+    field: `${field}.errors`,
+  });
+  for (const [name, schema] of Object.entries(errors as object) as [string, unknown][]) {
+    checkSchema(schema, `${field}.errors.${name}`, 'z.object({ balance: z.number() })');
+  }
+  checkKinds(functions, 'function', 'key', 'equals');
+}
+
+function checkSchema(given: unknown, field: string, example: string): void {
+  check(given !== undefined, field, `is missing: write ${example}`);
+  const advice = `must be a schema of zod 4, not of zod 3 or another library: npm install zod@4, and write ${example}`;
+  check(isSchemaPart(given), field, advice);
+}
+
+/**
+ * Defines a service contract. The operations become typed builders on the contract itself.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit: an operation that has a reserved name (`name`,
+ * `operations`, `hash`), one without an effect or without schemas.
+ * @example
+ * const shop = defineContract('shop', {
+ *   dequeue: { effect: 'update', args: z.object({ queue: z.string() }), result: z.string().nullable() },
+ * });
+ * store.invoke(shop.dequeue({ queue: 'tickets' }));
+ */
+export function defineContract<const S extends OperationSpecs>(name: string, operations: S): Contract<S> {
+  check(isName(name), 'name', `must be a text: write ${CALL}`);
+  checkRecord(operations, { call: CALL, field: 'operations' });
+  const contract: Record<string, unknown> = { name, operations };
+  for (const [operationName, spec] of Object.entries(operations)) {
+    if (RESERVED.has(operationName)) {
+      const message = `An operation cannot be called '${operationName}': the contract uses that name. Choose another.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operationName}` });
+    }
+    checkSpec(spec, `operations.${operationName}`);
+    contract[operationName] = builder(operationName, spec);
+    const known = names.get(spec);
+    if (known === undefined) names.set(spec, new Set([operationName]));
+    else known.add(operationName);
+  }
+  let hash: string | undefined;
+  Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= schemaHash(name, operations)) });
+  return contract as Contract<S>;
+}
+
+function builder(name: string, spec: OperationSpec): (args: unknown) => Operation {
+  const { effect, key, equals } = spec;
+  // Most operations have neither: they are spared the spreading of nothing.
+  if (key === undefined && equals === undefined) return (args) => ({ name, args, effect });
+  return (args) => {
+    const made = key && keyOf(name, { key, args: spec.args }, args);
+    return { name, args, effect, ...(made !== undefined && { key: made }), ...(equals !== undefined && { equals }) };
+  };
+}
+
+/** What a key is made by. */
+type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
+
+/** Of the arguments as the service will see them; none of what does not fit, which is refused when it is invoked. */
+function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
+  const parsed = parsedOrNone(schema, args, name);
+  return parsed && keyBy(key, parsed.args, name);
+}
+
+function parsedOrNone(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {
+  try {
+    return { args: parseBy(schema, args, name) };
+  } catch {
+    return undefined;
+  }
+}

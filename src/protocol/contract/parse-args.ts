@@ -1,0 +1,38 @@
+/**
+ * Arguments by the schema of a contract. A caller gives the schema's *input*, which is what travels; the store that
+ * executes the operation gets its *output*, made once, where the operation arrives. Whoever looks at arguments on the
+ * way, as the client does before it sends them, or to make a key of them, throws away what the schema gave.
+ */
+import { $ZodAsyncError } from 'zod/v4/core';
+import type * as z from 'zod/v4-mini';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { parseNow } from './parse-now.ts';
+import type { Schema } from './schema-parts.ts';
+
+/**
+ * What the schema makes of the arguments of `operation`, which is its name.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit; `UNSUPPORTED` for a schema
+ * that answers later
+ */
+export function parseBy(schema: Schema, args: unknown, operation: string): unknown {
+  const result = safeParse(schema, args, operation);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = ['args', ...(issue?.path ?? []).map(String)].join('.');
+  const message = `${operation}: ${field}: ${issue?.message ?? 'invalid'}`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field, cause: result.error });
+}
+
+function safeParse(schema: Schema, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+  try {
+    return parseNow(schema, args);
+  } catch (cause) {
+    if (cause instanceof $ZodAsyncError) {
+      const message = `${operation}: the schema of its args is asynchronous: check by what the generator reads instead`;
+      throw new CorrectableError('UNSUPPORTED', message, { field: 'args', cause });
+    }
+    const message = `${operation}: args: the schema threw; see cause`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
+  }
+}

@@ -1,0 +1,105 @@
+/** What an operator must know, and how it is noticed. */
+import { isThenable } from '../../correctable/given.ts';
+import { wellFormed } from '../../protocol/codec/value-domain.ts';
+import { textOf } from '../records/failure.ts';
+import type { StorageEvents } from '../log/storage.ts';
+import { isNoSpace } from '../storage/disk/files.ts';
+
+/** What an operator must know. */
+export interface SiteAlarm {
+  readonly kind:
+    | 'clock-quarantined'
+    | 'clock-released'
+    /** The clock of this machine was set forwards or back by more than sites may differ: nothing waits for it. */
+    | 'clock-set'
+    /** No room for another log file, or none can be made for another reason: updates are refused, reads served. */
+    | 'disk-full'
+    | 'disk-has-room'
+    /** Nothing is lost; the logs stay longer, and it is tried again. */
+    | 'checkpoint-failed'
+    /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
+    | 'data-damaged'
+    /**
+     * A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone, 500
+     * characters of it, ten times a second.
+     */
+    | 'generator-threw'
+    /** The log cannot be written: the site has stopped. */
+    | 'site-stopped'
+    /** An operation left a row without what the service declares of it; told once a row and invariant. */
+    | 'invariant-broken';
+  /** The site that noticed. */
+  readonly site: string;
+  /** The site that it is about, where that is another one. */
+  readonly peer?: string;
+  readonly message: string;
+  /** What was thrown, where that is the reason. */
+  readonly cause?: unknown;
+}
+
+/** Is told of alarms. */
+export type OnAlarm = (alarm: SiteAlarm) => unknown;
+
+/** Who tells of an alarm is in the middle of something: whatever `onAlarm` does, that goes on, and the alarm is heard. */
+export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
+  return (alarm) => {
+    const instead = (error: unknown): void =>
+      warn({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortText(textOf(error))})` });
+    try {
+      const given = onAlarm(alarm);
+      if (isThenable(given)) given.then(undefined, instead);
+    } catch (error) {
+      instead(error);
+    }
+  };
+}
+
+/** Tells of a machine whose clock was set. */
+export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
+  return (byMs) => {
+    const way = byMs < 0 ? 'back' : 'forwards';
+    const message = `Site ${site}: the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`;
+    onAlarm({ kind: 'clock-set', site, message });
+  };
+}
+
+/** How much of what was thrown is told: clients choose much of it. */
+const TEXT_MAX = 500;
+const STACK_MAX = 4000;
+/** The beginning of a text that clients chose, fit to be told. */
+export function shortText(text: string, max = TEXT_MAX): string {
+  return text.length <= max ? text : `${wellFormed(text.slice(0, max))}… (${text.length} characters)`;
+}
+
+/** Tells of a site's disk. */
+export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
+  const tell = (kind: SiteAlarm['kind'], what: string): void =>
+    void onAlarm({ kind, site, message: `Site ${site}: ${what}` });
+  return {
+    fullChanged: (because) => {
+      if (because !== undefined && isNoSpace(because)) {
+        tell('disk-full', 'the disk is full. Updates are refused until there is room; reads are served.');
+      } else if (because !== undefined) {
+        tell('disk-full', `no log file can be made (${because.message}). Updates are refused until one can be.`);
+      } else tell('disk-has-room', 'there is room on the disk again, and updates are taken.');
+    },
+    checkpointFailed: ({ message }) =>
+      tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
+    damaged: (what) => tell('data-damaged', `${what}.`.replace(/\.\.$/, '.')),
+    stopped: ({ message }) =>
+      tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
+  };
+}
+
+/** Where alarms go unless somebody asks for them. */
+export function warn({ message, kind, cause }: SiteAlarm): void {
+  process.emitWarning(message, { code: kind, detail: stackOf(cause) });
+}
+
+function stackOf(thrown: unknown): string | undefined {
+  try {
+    return thrown instanceof Error && thrown.stack !== undefined ? shortText(thrown.stack, STACK_MAX) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,397 @@
+/** One client's connection, from `hello` to the close. */
+import { systemClock } from '../../../correctable/clock.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { CloseCode } from '../../../protocol/close-codes.ts';
+import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
+import type { Hello } from '../../../protocol/rows/hello.ts';
+import { NumberedTable } from '../../../protocol/numbered-table.ts';
+import type { ClientRow, ServerRow } from '../../../protocol/rows/rows.ts';
+import { fieldsOf } from '../../../protocol/rows/server-kinds.ts';
+import type { SubmitRow } from '../../../protocol/rows/submit.ts';
+import { failRow } from '../../../protocol/wire-errors.ts';
+import { AdmissionQueue } from './admission-queue.ts';
+import { ClientExpiry } from './client-expiry.ts';
+import { ClientOwner } from './client-owner.ts';
+import type { ClientConnection, ClientRecord } from '../clients/client-record.ts';
+import type { Guest, GuestOutlet } from './guest.ts';
+import { Draining, GOING_AWAY } from './draining.ts';
+import { Greeting } from './greeting.ts';
+import type { GatewayHost, Peer, Principal } from '../host/host.ts';
+import { Inbox, type RowReader } from './inbox.ts';
+import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
+import { Load, type ReceivedFrame } from '../limits/load.ts';
+import { RateLimit } from '../limits/rate-limit.ts';
+import { Renewals } from './renewals.ts';
+import { Sender } from './sender.ts';
+import type { ServerSocket } from './socket.ts';
+import type { Submission } from '../submission/submission.ts';
+import { isKnown, submit } from './submit.ts';
+import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
+import { welcomeTo } from './welcome.ts';
+
+/** The answer to the cancellation of an update: the client need not submit it again. */
+const RUNS_ON = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
+const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
+
+/** What a connection is made from. */
+export interface ConnectionParts {
+  readonly socket: ServerSocket;
+  readonly codec: Codec;
+  readonly peer: Peer;
+  readonly host: GatewayHost;
+}
+
+/** The server's end of one websocket. */
+export class GatewayConnection implements ClientConnection, GuestOutlet, RowReader {
+  readonly #socket: ServerSocket;
+  readonly #codec: Codec;
+  readonly #peer: Peer;
+  readonly #host: GatewayHost;
+  readonly #inbox: Inbox;
+  readonly #sender: Sender;
+  readonly #running = new NumberedTable<Submission>();
+  readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
+  readonly #load: Load;
+  readonly #greeting: Greeting;
+  readonly #draining = new Draining();
+  readonly #expiry: ClientExpiry;
+  readonly #renewals: Renewals;
+  #isOver = false;
+  #isPaused = false;
+  /** What is kept of the client, from when this is its connection: also where it is not let in after all. */
+  #record: ClientRecord | undefined;
+  /** The client, once it was let in. */
+  #guest: Guest | undefined;
+  /** The principal of which it is counted as a connection. */
+  #entered: string | undefined;
+  #malformed = 0;
+  #heard = true;
+  attempt = 0;
+
+  constructor({ socket, codec, peer, host }: ConnectionParts) {
+    this.#socket = socket;
+    this.#codec = codec;
+    this.#peer = peer;
+    this.#host = host;
+    this.#load = new Load(host.load);
+    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.limits;
+    this.#inbox = new Inbox(codec, this);
+    this.#sender = new Sender({
+      codec,
+      socket,
+      frameBytesMax,
+      stallTimeoutMs,
+      windowBytes: sendBufferBytesMax,
+      isAwaited: () => this.#inbox.isWaiting,
+      onMoved: () => this.#guarded(() => this.#moved()),
+      onStalled: () => this.#stalled(),
+      onFailed: (error) => this.#failed(error),
+    });
+    this.#expiry = new ClientExpiry(() => this.#expire());
+    this.#renewals = new Renewals(
+      (token) => checkToken(host, token, peer),
+      (verdict) => this.#guarded(() => this.#renew(verdict)),
+      systemClock,
+    );
+    this.#greeting = new Greeting(
+      { host, peer },
+      {
+        admitted: (hello, principal) => this.#guarded(() => this.#letIn(hello, principal)),
+        refused: (code, reason, why) => this.#guarded(() => this.#refuse(code, reason, why)),
+      },
+    );
+    socket.listen({
+      received: (frame) => this.#guarded(() => this.#receive(frame)),
+      alive: (answer) => this.#alive(answer),
+      closed: () => this.#closed(),
+    });
+  }
+
+  get waitingBytes(): number {
+    return this.#sender.waitingBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.limits.sendBufferBytesMax;
+  }
+
+  get mayRead(): boolean {
+    return !this.#isClosed() && !this.isFull;
+  }
+
+  /** Closes with a code from `CloseCode`, after what was said has been sent, as far as the client takes it. */
+  close(code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.#sender.flush();
+    // What could not be sent has closed it by now.
+    if (this.#isClosed()) return;
+    this.#socket.close(code, reason);
+    // Or its own close would never be seen.
+    if (this.#isPaused) this.#resume();
+    this.#leave();
+  }
+
+  replaced(): void {
+    this.close(CloseCode.replaced, 'a newer connection of this client took over');
+  }
+
+  /**
+   * Cuts a connection that said nothing since the last call; asks the others for a sign of life, unless they have been
+   * asked. Where something waits to be sent, the question waits behind it: then it counts whether that moves.
+   */
+  checkAlive(): void {
+    if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
+    this.#heard = false;
+    if (!this.#sender.isAsking) this.#sender.ask();
+  }
+
+  /** Takes no more submissions, and closes once those under way have ended and were sent. */
+  drain(drainMs: number): void {
+    if (this.#guest === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
+    return this.#draining.begin(drainMs, (row) => this.push(row));
+  }
+
+  /** Cuts the connection at once. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  push(row: ServerRow): void {
+    let encoded: EncodedRow;
+    try {
+      encoded = this.#codec.encodeRow(row, fieldsOf(row));
+    } catch (error) {
+      this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
+      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[0], undefined))));
+    }
+    return this.pushEncoded(encoded);
+  }
+
+  pushEncoded(row: EncodedRow): void {
+    try {
+      if (!this.#isClosed()) this.#sender.push(row);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  ended(id: number): void {
+    this.#running.delete(id);
+    this.#closeIfDrained();
+  }
+
+  row(row: ClientRow, frame: ReceivedFrame): void {
+    if (this.#guest !== undefined) return this.#serve(row, frame, this.#guest);
+    return this.#greeting.row(row);
+  }
+
+  malformed(id: number, error: unknown): void {
+    this.#host.counters.malformed++;
+    this.push(failRow(id, error));
+    if (++this.#malformed >= this.#host.limits.malformedMax) {
+      this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
+    }
+  }
+
+  /** A mistake of ours, or of a hook, costs this connection, never the process. */
+  #guarded(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
+    this.close(CloseCode.internal, 'the server made a mistake');
+  }
+
+  #receive(frame: Encoded): void {
+    this.#heard = true;
+    if (this.#isOver) return;
+    this.#inbox.receive(frame);
+    // One that was closed meanwhile goes on being read, or its own close would never be seen.
+    if (this.#isClosed()) this.#inbox.clear();
+    else if (this.#inbox.isWaiting) this.#pause();
+  }
+
+  #alive(answer: string | undefined): void {
+    this.#heard = true;
+    this.#sender.alive(answer);
+  }
+
+  /** The client has taken some of what waited for it. */
+  #moved(): void {
+    this.#heard = true;
+    if (this.#isOver) return;
+    if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
+      this.#inbox.resume();
+      if (!this.#inbox.isWaiting) this.#resume();
+    }
+    this.#closeIfDrained();
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  #stalled(): void {
+    this.#host.logger.warn({ ...this.#peer, waitingBytes: this.waitingBytes }, 'cut off a client that takes nothing');
+    this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
+    // It may still learn why, if it begins to read again.
+    systemClock.setTimer(() => this.#socket.terminate(), this.#host.limits.stallTimeoutMs).hold?.(false);
+  }
+
+  // A method, since the checker believes that `#isOver` cannot change during a call.
+  #isClosed(): boolean {
+    return this.#isOver;
+  }
+
+  #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
+    switch (row[1]) {
+      case 'submit':
+        return this.#submit(row, frame, guest);
+      case 'renew':
+        return this.#renewals.renew(row[2]);
+      case 'cancel':
+        return this.#cancel(row[0], guest);
+      case 'ack':
+        return guest.record.acknowledge(row[0]);
+      case 'ping':
+        return this.push([row[0], 'pong']);
+      case 'pong':
+        this.#draining.answered();
+        return this.#closeIfDrained();
+      case 'hello':
+        return this.close(CloseCode.malformed, 'hello may be said only once');
+    }
+  }
+
+  #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
+    if (this.#draining.hasBegun && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
+    if (this.#expiry.hasEnded) return this.#expire();
+    submit(row, guest, frame);
+  }
+
+  #cancel(id: number, { record }: Guest): void {
+    if (this.#admissions.has(id)) {
+      // Said first: a connection that drains is closed when none waits any more.
+      this.push(failRow(id, NOT_BEGUN));
+      return this.#admissions.remove(id);
+    }
+    const submission = this.#running.get(id);
+    if (submission === undefined) return;
+    submission.abandon();
+    this.#running.delete(id);
+    if (record.find(id) === submission) this.push(failRow(id, RUNS_ON));
+    this.#closeIfDrained();
+  }
+
+  #refuse(code: number, reason: string, why: CorrectableError | undefined): void {
+    if (why !== undefined) this.push(failRow(0, why));
+    this.close(code, reason);
+  }
+
+  #letIn(hello: Hello, principal: Principal): void {
+    const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
+    if (!this.#takeOver(record, hello.attempt)) return this.replaced();
+    this.#greeting.end();
+    const share = this.#host.principals.enter(principal.id, systemClock.now());
+    if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+    this.#entered = principal.id;
+    this.#load.principal = share.load;
+    this.#guest = this.#guestOf(record, principal, share.rate);
+    const expiresInMs = this.#expiry.expect(principal);
+    this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
+    if (this.#host.draining) this.drain(0);
+  }
+
+  /** Becomes the client's connection, unless a newer one is, or its replies are kept in another codec. */
+  #takeOver(record: ClientRecord, attempt: number): boolean {
+    const older = record.connection;
+    if (record.subprotocol !== this.#codec.subprotocol || (older !== undefined && older.attempt >= attempt)) {
+      return false;
+    }
+    this.attempt = attempt;
+    this.#record = record;
+    this.#host.clients.came(record, this);
+    older?.replaced();
+    return true;
+  }
+
+  #guestOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): Guest {
+    return {
+      sharedRate,
+      record,
+      principal,
+      expiry: this.#expiry,
+      rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
+      owner: new ClientOwner(record, this.#codec, this.#host),
+      host: this.#host,
+      load: this.#load,
+      outlet: this,
+      running: this.#running,
+      admissions: this.#admissions,
+    };
+  }
+
+  #renew(verdict: TokenVerdict): void {
+    const guest = this.#guest;
+    if (this.#isClosed() || guest === undefined) return;
+    if (!('principal' in verdict)) {
+      // Until the token that it has ends, nothing is lost.
+      if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
+      return;
+    }
+    const { principal } = verdict;
+    if (principal.id !== guest.principal.id) {
+      // The client greets again, and is told there that it is somebody else now.
+      return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
+    }
+    guest.principal = principal;
+    this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
+  }
+
+  #expire(): void {
+    this.close(EXPIRED.code, EXPIRED.reason);
+  }
+
+  #closeIfDrained(): void {
+    if (!this.#draining.isSeen || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
+    this.#sender.flush();
+    if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
+  }
+
+  #closed(): void {
+    this.#leave();
+    this.#host.closed(this);
+  }
+
+  /** Reads nobody waits for any more are stopped; updates go on, and their replies are kept for the client's return. */
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#greeting.end();
+    this.#expiry.stop();
+    this.#renewals.stop();
+    if (this.#entered !== undefined) this.#host.principals.leave(this.#entered, systemClock.now());
+    this.#admissions.clear();
+    this.#inbox.clear();
+    this.#sender.clear();
+    const record = this.#record;
+    this.#running.forEach((submission) => {
+      if (record?.find(submission.id) === submission) submission.detach();
+      else submission.abandon();
+    });
+    this.#running.clear();
+    this.#load.leave();
+    if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
+  }
+}

@@ -1,0 +1,62 @@
+/** Which pages may talk to a server, and under which names it answers: against hostile pages and DNS rebinding. */
+import { invalidArgument } from '../../../correctable/errors.ts';
+
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:127(?:\.\d{1,3}){3}\])$/i;
+
+/** Whether an address is reachable from this machine only. */
+export function isLoopbackHost(host: string): boolean {
+  return LOOPBACK.test(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+}
+
+/**
+ * The origins that may connect, in a list of its own. Throws `INVALID_ARGUMENT` for what browsers never say, and for a
+ * text in place of the list: any part of it would match.
+ */
+export function checkedOrigins(given: unknown): readonly string[] {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) throw invalidArgument('origins', 'must be a list, for example ["https://shop.example"]');
+  const all: readonly unknown[] = [...(given as readonly unknown[])];
+  for (const each of all) {
+    const problem = problemOfOrigin(each);
+    if (problem !== undefined) throw invalidArgument('origins', `give origins as https://shop.example, ${problem}`);
+  }
+  return all as readonly string[];
+}
+
+/** Why this is no origin as browsers say it, to end a sentence that says how one looks; `undefined` if it is one. */
+export function problemOfOrigin(given: unknown): string | undefined {
+  if (typeof given !== 'string') return `not one of type ${typeof given}`;
+  if (given.includes('*')) return `not "${given}": name each of them, there are no patterns`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  // Other schemes than those of the web have an origin too, although not for `URL`.
+  const said = url?.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
+  if (said === given) return undefined;
+  return `not "${given}"${said === undefined ? '' : `: browsers say "${said}"`}`;
+}
+
+/**
+ * Whether a page of `origin` may connect to a server that it calls `host` (the header, with its port). Without an origin
+ * there is no page. A page that this loopback server itself has served may; others only if they are listed.
+ */
+export function isAllowedOrigin(
+  origin: string | undefined,
+  host: string | undefined,
+  listed: readonly string[],
+): boolean {
+  if (origin === undefined) return true;
+  if (listed.includes(origin)) return true;
+  return host !== undefined && origin === `http://${host}` && isLoopbackHost(hostname(host));
+}
+
+/**
+ * Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. One without an
+ * address is a socket in the file system, which no page can reach.
+ */
+export function isAllowedHost(host: string | undefined, boundTo: string | undefined): boolean {
+  if (boundTo === undefined || !isLoopbackHost(boundTo)) return true;
+  return host !== undefined && isLoopbackHost(hostname(host));
+}
+
+function hostname(host: string): string {
+  return host.replace(/:\d+$/, '');
+}

@@ -1,0 +1,115 @@
+/** The HTTP server under the gateways, and what every HTTP answer of theirs has in common. */
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isThenable } from '../../../correctable/given.ts';
+import { Addresses } from '../addresses.ts';
+import type { Logger } from '../host/logger.ts';
+
+/** A client that takes longer to say what it wants holds a socket for nothing. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const CHECK_INTERVAL_MS = 2_000;
+
+/** An answer must not be kept, nor be taken for something that it does not say it is. */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+const STATUS = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+} as const;
+
+/** A status with which an upgrade is refused. */
+export type RefusalStatus = keyof typeof STATUS;
+
+/** How many connections a server takes. */
+export interface ConnectionBounds {
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+}
+
+/** A server whose connections cannot wait for ever, and of which there are so many at most. */
+export function createHttpServer({ connectionsMax, connectionsPerAddressMax }: ConnectionBounds): Server {
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  });
+  server.maxConnections = connectionsMax;
+  if (connectionsPerAddressMax !== Infinity) boundAddresses(server, connectionsPerAddressMax);
+  return server;
+}
+
+/** Counts them from when they are there: what they want is known later, or never. */
+function boundAddresses(server: Server, connectionsPerAddressMax: number): void {
+  const addresses = new Addresses();
+  server.prependListener('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (addresses.connectionsFrom(address) >= connectionsPerAddressMax) return void socket.destroy();
+    addresses.enter(socket, address);
+    socket.once('close', () => addresses.leave(socket));
+    return undefined;
+  });
+}
+
+/** The path of a request, without its query; also where the whole address was given, as to a proxy. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  return path.split('?', 1)[0] as string;
+}
+
+/** Answers an upgrade with a refusal, and lets go of the socket once that has been written. */
+export function refuseUpgrade(socket: Duplex, status: RefusalStatus, reason: string): void {
+  const headers = {
+    connection: 'close',
+    'content-type': 'text/plain',
+    'content-length': Buffer.byteLength(reason),
+    ...ANSWER_HEADERS,
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
+}
+
+/** Whether an answer may still be given: another handler of the same server may have given one, or the client be gone. */
+export function isOpen(response: ServerResponse): boolean {
+  return !response.headersSent && !response.destroyed;
+}
+
+/** Answers with a status and nothing else. */
+export function answerEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  if (isOpen(response)) response.writeHead(status, { ...ANSWER_HEADERS, ...headers }).end();
+}
+
+/** The same handler, whose failures cost one answer, never the process. */
+export function guardedPage(page: RequestListener, logger: Logger): RequestListener {
+  return (request, response) => {
+    const failed = (err: unknown): void => {
+      logger.error({ err }, 'the page failed');
+      answerFailed(response);
+    };
+    response.on('error', failed);
+    try {
+      const given: unknown = page(request, response);
+      if (isThenable(given)) Promise.resolve(given).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+/** Puts a failure in the place of what the page has begun to say; an answer that is whole stays as it is. */
+function answerFailed(response: ServerResponse): void {
+  if (response.writableEnded) return;
+  if (response.headersSent) return void response.destroy();
+  // What it said of the length or the form of its answer does not hold for ours.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.statusMessage = '';
+  answerEmpty(response, 500, { connection: 'close', 'content-length': '0' });
+}

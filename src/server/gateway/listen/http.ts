@@ -1,0 +1,139 @@
+/**
+ * HTTP beside the websockets: `/health` and `/ready` for load balancers, `/sites` for clients that look for the nearest
+ * site, `/metrics` for Prometheus.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayMetrics } from './metrics.ts';
+import type { StoreMetric } from './metrics.ts';
+import type { Gateway } from '../gateway.ts';
+import { isUndecided } from '../submission/hooks.ts';
+import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
+import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
+import type { Place } from './place.ts';
+
+/** One site in the directory. */
+export interface SiteEntry {
+  readonly name: string;
+  /** Websocket path on the same host and port. */
+  readonly path: string;
+  readonly levels: readonly string[];
+  readonly contract?: { readonly name: string; readonly hash: string };
+}
+
+/** First parts of the paths that are not sites. */
+export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+
+type Sites = Readonly<Record<string, Gateway>>;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+}
+
+const MISTAKE: Answer = { status: 500, body: { error: 'the server made a mistake' } };
+
+/** Makes the handler; it returns false for paths that are not its own. */
+export function createHttpHandler(
+  sites: Sites,
+  place: Place,
+  stores?: readonly StoreMetric[],
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
+  const metrics = new GatewayMetrics(sites, stores);
+  return (request, response) => {
+    const [, first = '', second, ...rest] = pathOf(request).split('/');
+    if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
+    response.on('error', () => response.destroy());
+    const { host, origin } = request.headers;
+    if (place.isExposed || !isAllowedHost(host, place.boundTo) || !isAllowedOrigin(origin, host, origins)) {
+      answerEmpty(response, 403);
+    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      answerEmpty(response, 405, { allow: 'GET, HEAD' });
+    } else {
+      answer(request, sites, { first, second, metrics })
+        .catch(() => MISTAKE)
+        .then((given) => send(response, given, origin))
+        .catch(() => response.destroy());
+    }
+    return true;
+  };
+}
+
+interface Asked {
+  readonly first: string;
+  readonly second: string | undefined;
+  readonly metrics: GatewayMetrics;
+}
+
+async function answer(request: IncomingMessage, sites: Sites, { first, second, metrics }: Asked): Promise<Answer> {
+  if (first === 'ready') return readiness(sites, second);
+  if (first === 'sites') return { status: 200, body: { sites: directoryOf(sites) } };
+  const known = await isKnown(request, sites);
+  if (first === 'health') return healthOf(sites, known === true);
+  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
+  if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+  return { status: 200, body: await metrics.text(), type: metrics.contentType };
+}
+
+/** The answer may come late: by then another handler of the same server may have given its own. */
+function send(
+  response: ServerResponse,
+  { status, body, type = 'application/json' }: Answer,
+  origin: string | undefined,
+): void {
+  if (!isOpen(response)) return;
+  response.writeHead(status, {
+    vary: 'origin',
+    ...(origin !== undefined && { 'access-control-allow-origin': origin }),
+    'content-type': type,
+    ...ANSWER_HEADERS,
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** What sites are doing is told to those only who may be their clients; `undefined` if that cannot be found out. */
+async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean | undefined> {
+  const { authorization, origin } = request.headers;
+  const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  const peer = { remoteAddress: request.socket.remoteAddress, origin };
+  for (const gateway of Object.values(sites)) {
+    if (!gateway.authenticated) continue;
+    if (token === undefined) return false;
+    try {
+      await gateway.authenticate(token, peer);
+    } catch (error) {
+      return isUndecided(error) ? undefined : false;
+    }
+  }
+  return true;
+}
+
+function healthOf(sites: Sites, isKnownClient: boolean): Answer {
+  const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
+  const states = entries.map(([, { state }]) => state);
+  const serving = states.every((state) => state === 'serving');
+  const status = serving ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
+  return {
+    status: serving ? 200 : 503,
+    body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },
+  };
+}
+
+/** Whether new clients may come: to one site, or to all. */
+function readiness(sites: Sites, name: string | undefined): Answer {
+  if (name !== undefined && !Object.hasOwn(sites, name)) return { status: 404, body: { ready: false } };
+  const asked = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
+  const ready = asked.every(({ accepting }) => accepting);
+  return { status: ready ? 200 : 503, body: { ready } };
+}
+
+function directoryOf(sites: Sites): SiteEntry[] {
+  return Object.entries(sites).map(([name, { levels, contract }]) => ({
+    name,
+    path: `/${name}`,
+    levels,
+    ...(contract !== undefined && { contract }),
+  }));
+}

@@ -1,0 +1,178 @@
+/** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:tls';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import type { NamesOf } from '../../../correctable/given.ts';
+import type { Gateway } from '../gateway.ts';
+import { createHttpHandler } from './http.ts';
+import type { StoreMetric } from './metrics.ts';
+import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
+import { IdlePoll } from '../connection/idle-poll.ts';
+import { connectionsMaxOf, connectionsPerAddressMaxOf } from './connections-max.ts';
+import { checkListenOptions } from './listen-checks.ts';
+import { guardedLogger, silentLogger, type Logger } from '../host/logger.ts';
+import { Place } from './place.ts';
+import { attachUpgrades } from './upgrades.ts';
+
+/** Where to listen and what to host. */
+export interface ListenOptions {
+  /** One gateway per site; the name is the path, for example `irl` for `/irl`. */
+  readonly sites: Readonly<Record<string, Gateway>>;
+  /** Address to bind. Default: 127.0.0.1, reachable from this machine only. */
+  readonly host?: string | undefined;
+  /** Default 0: any free port. */
+  readonly port?: number | undefined;
+  /** Listens also where others can reach it although a gateway lets everybody in. */
+  readonly allowUnauthenticated?: boolean | undefined;
+  /** Counters of what stands behind the gateways, for `/metrics`. */
+  readonly metrics?: readonly StoreMetric[] | undefined;
+  /**
+   * How long the thread stays awake after an answer and looks for more to do, in microseconds, up to 100 000. Default 0:
+   * it sleeps at once. Shortens the round trips of clients that wait for each answer, at the price of processor time.
+   */
+  readonly idlePollUs?: number | undefined;
+  /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. Not with `server`. */
+  readonly page?: RequestListener | undefined;
+  /**
+   * An HTTP server to use instead of an own one, of `node:http` or `node:https`. It is started if it does not listen yet,
+   * and never closed. Where it listens counts, not `host`. An upgrade to a path that is no site is left to its other
+   * listeners for upgrades, if there are any.
+   */
+  readonly server?: Server | undefined;
+  /** Told of a page that fails. Default: silence. */
+  readonly logger?: Logger | undefined;
+}
+
+const OPTIONS: NamesOf<ListenOptions> = {
+  sites: true,
+  host: true,
+  port: true,
+  allowUnauthenticated: true,
+  metrics: true,
+  idlePollUs: true,
+  page: true,
+  server: true,
+  logger: true,
+};
+
+/** Gateways on a port. */
+export interface GatewayListener {
+  /** Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS. */
+  readonly url: string;
+  /**
+   * The websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a socket in the file system it is
+   * `ws+unix:…`, which the package `ws` takes, and `remote` and `redblue` do not: such a socket is for a proxy in front.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site
+   */
+  siteUrl(name: string): string;
+  /**
+   * Answers `/health`, `/ready`, `/sites` and `/metrics`; returns false, having done nothing, for other paths. For use
+   * with an own `server`, whose other requests belong to the caller.
+   */
+  handleHttp(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Drains and closes all gateways, then the port. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+const DEFAULT_HOST = '127.0.0.1';
+
+/**
+ * Listens for clients of several sites on one port.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; the system's error when the port is
+ * taken.
+ * @example
+ * const listener = await listenGateways({ port: 7070, sites: { irl: createGateway({ binding: memory() }) } });
+ * listener.siteUrl('irl'); // 'ws://127.0.0.1:7070/irl'
+ */
+export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
+  checkListenOptions(options, OPTIONS);
+  const { sites, server: given } = options;
+  const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
+  const server =
+    given ??
+    createHttpServer({
+      connectionsMax: connectionsMaxOf(sites),
+      connectionsPerAddressMax: connectionsPerAddressMaxOf(sites),
+    });
+  const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
+  const handleHttp = createHttpHandler(sites, place, options.metrics);
+  if (given === undefined) answerRequests(server, handleHttp, options);
+  const leaveUpgrades = attachUpgrades(server, { sites, place, idlePoll });
+  const detach = (): void => {
+    leaveUpgrades();
+    place.leave();
+  };
+  const host = server.listening ? undefined : (options.host ?? DEFAULT_HOST);
+  try {
+    await start(server, place, host, options.port ?? 0);
+  } catch (error) {
+    detach();
+    throw error;
+  }
+  return {
+    url: place.base(schemeOn(server, 'http'), host),
+    siteUrl(name) {
+      if (Object.hasOwn(sites, name)) return `${place.base(schemeOn(server, 'ws'), host)}/${name}`;
+      throw new CorrectableError('INVALID_ARGUMENT', `no site ${name}, only ${Object.keys(sites).join(', ')}`);
+    },
+    handleHttp,
+    async close(closing) {
+      await Promise.all(Object.values(sites).map((gateway) => gateway.close(closing)));
+      detach();
+      if (given === undefined) await closeServer(server);
+    },
+  };
+}
+
+/** The scheme with which a server is reached. */
+function schemeOn(server: Server, plain: 'http' | 'ws'): string {
+  return server instanceof TlsServer ? `${plain}s` : plain;
+}
+
+function openSites(sites: Readonly<Record<string, Gateway>>): string[] {
+  return Object.keys(sites).filter((name) => sites[name]?.authenticated === false);
+}
+
+function answerRequests(
+  server: Server,
+  handleHttp: GatewayListener['handleHttp'],
+  { page, logger = silentLogger }: ListenOptions,
+): void {
+  const others = page && guardedPage(page, guardedLogger(logger));
+  server.on('request', (request, response) => {
+    if (handleHttp(request, response)) return;
+    if (others === undefined) answerEmpty(response, 404);
+    else others(request, response);
+  });
+}
+
+/** Listens, unless somebody has made the server listen already; in no case where it would be exposed. */
+async function start(server: Server, place: Place, host: string | undefined, port: number): Promise<void> {
+  if (host === undefined) return place.boundTo === undefined ? undefined : place.check(place.boundTo, 'server');
+  place.check(host, 'host');
+  await listen(server, host, port);
+  // A name may stand for an address that others can reach.
+  if (!place.isExposed || place.boundTo === undefined) return;
+  const { boundTo } = place;
+  await closeServer(server);
+  place.check(boundTo, 'host');
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,131 @@
+/** Websockets of an HTTP server: each upgrade goes to the gateway of its path, or is refused. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { systemClock } from '../../../correctable/clock.ts';
+import type { Gateway } from '../gateway.ts';
+import { pathOf, refuseUpgrade } from './http-server.ts';
+import type { IdlePoll } from '../connection/idle-poll.ts';
+import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
+import { answerPlainly, isForWebsocket } from './plain-request.ts';
+import type { Place } from './place.ts';
+import { WsSocket } from '../connection/socket.ts';
+import { stopAtError } from './stop-at-error.ts';
+
+/** How long another listener may take to answer an upgrade that was left to it. */
+const UNTAKEN_MS = 30_000;
+
+/**
+ * How long a client may take to answer that its connection is closed. A socket with bytes that nobody reads any more does
+ * not tell when its other end is gone, so that this is how long it is held. Not in the types of `ws` yet.
+ */
+const CLOSING = { closeTimeout: 5_000 };
+
+/** The listeners of all gateways: whoever else listens for upgrades may know what to do with those that are not theirs. */
+const OURS = new WeakSet<object>();
+
+/** Requests that have been handed back to their server: where several gateways listen there, by the first. */
+const HANDED_BACK = new WeakSet<IncomingMessage>();
+
+/** What takes the upgrades of a server. */
+export interface Upgrades {
+  readonly sites: Readonly<Record<string, Gateway>>;
+  readonly place: Place;
+  readonly idlePoll: IdlePoll;
+}
+
+/** Takes the upgrades of a server from now on; returns how to leave them again. */
+export function attachUpgrades(server: Server, { sites, place, idlePoll }: Upgrades): () => void {
+  const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, targetOf(gateway)]));
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (HANDED_BACK.has(request)) return;
+    const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
+    if (!isForWebsocket(request) && others.every((listener) => OURS.has(listener))) {
+      HANDED_BACK.add(request);
+      return answerPlainly(server, request, socket, head);
+    }
+    // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
+    socket.on('error', () => socket.destroy());
+    const target = targets.get(pathOf(request));
+    try {
+      if (target !== undefined && isForWebsocket(request))
+        return take({ request, socket, head }, target, { place, idlePoll });
+    } catch {
+      // Another listener has taken it already. If there is none, it broke on the way.
+      return others.length > 0 ? undefined : void socket.destroy();
+    }
+    if (others.length > 0) leaveToOthers(socket as Socket);
+    else refuseUpgrade(socket, 404, 'no such site');
+    return undefined;
+  };
+  OURS.add(onUpgrade);
+  server.on('upgrade', onUpgrade);
+  return () => server.off('upgrade', onUpgrade);
+}
+
+interface Target {
+  readonly gateway: Gateway;
+  readonly websockets: WebSocketServer;
+}
+
+function targetOf(gateway: Gateway): Target {
+  const websockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    // A frame is answered before the next one is read, so that its client can go on meanwhile.
+    allowSynchronousEvents: false,
+    maxPayload: gateway.limits.frameBytesMax,
+    ...CLOSING,
+    handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
+  });
+  return { gateway, websockets };
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+function take({ request, socket, head }: Upgrade, target: Target, { place, idlePoll }: Omit<Upgrades, 'sites'>): void {
+  const { gateway, websockets } = target;
+  const { host, origin } = request.headers;
+  if (place.isExposed) return refuseUpgrade(socket, 403, 'this server lets everybody in, and is reachable by others');
+  if (!isAllowedHost(host, place.boundTo)) return refuseUpgrade(socket, 403, 'this server is not called so');
+  if (!isAllowedOrigin(origin, host, gateway.origins)) {
+    return refuseUpgrade(socket, 403, 'the origin is not listed');
+  }
+  const address = request.socket.remoteAddress;
+  if (!gateway.accepting || !gateway.acceptsFrom(address)) return refuseUpgrade(socket, 503, 'try again later');
+  if (!offersOneOf(gateway.subprotocols, request)) {
+    return refuseUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
+  }
+  websockets.handleUpgrade(request, socket, head, (websocket) => {
+    stopAtError(websocket);
+    try {
+      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: address, origin });
+    } catch {
+      websocket.terminate();
+    }
+  });
+  return undefined;
+}
+
+function offersOneOf(subprotocols: readonly string[], request: IncomingMessage): boolean {
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return subprotocols.some((name) => offered.includes(name));
+}
+
+/** Refuses an upgrade that none of the server's other listeners has answered: it would stay for ever, unread. */
+function leaveToOthers(socket: Socket): void {
+  const writtenBefore = socket.bytesWritten;
+  const timer = systemClock.setTimer(() => {
+    // `null`: nobody has begun to read it, nor to hold it back.
+    const isTaken = socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
+    if (!isTaken) refuseUpgrade(socket, 404, 'nothing here');
+  }, UNTAKEN_MS);
+  timer.hold?.(false);
+  socket.once('close', () => timer.cancel());
+}

@@ -1,0 +1,79 @@
+/** What a submission is made from, and what it needs of its surroundings. */
+import type { BindingSession } from '../../../correctable/binding.ts';
+import type { Codec, EncodedRow } from '../../../protocol/codec/codec.ts';
+import type { ServerRow } from '../../../protocol/rows/rows.ts';
+import type { Move } from '../../../protocol/rows/submit.ts';
+import type { Load, Place } from '../limits/load.ts';
+
+/** Where the rows of a submission go: the client's present connection. */
+export interface Outlet {
+  /** Whether far too much waits to be sent already. */
+  readonly isFull: boolean;
+  push(row: ServerRow): void;
+  /** Pushes a row that the client's codec has encoded. */
+  pushEncoded(row: EncodedRow): void;
+  /** The last row about the operation was pushed. */
+  ended(id: number): void;
+}
+
+/** What all submissions of one client share. */
+export interface SubmissionOwner {
+  /** Unique name of the client: with an operation's number it names the operation. */
+  readonly key: string;
+  readonly codec: Codec;
+  /** The levels of the hosted binding. */
+  readonly levels: readonly string[];
+  /** Up to this number the client has acknowledged all its updates. */
+  readonly acknowledged: number;
+  /** The largest row of a view, in bytes. */
+  readonly resultBytesMax: number;
+  /** Takes so many bytes more to keep something of the client's, if there is room for them. */
+  take(bytes: number): boolean;
+  /** The same, whether there is room or not. */
+  charge(bytes: number): void;
+  /** Gives back what was taken. */
+  give(bytes: number): void;
+  /** What is remembered of an update from now on: that it has ended, and how. */
+  ended(update: Remembered & { readonly id: number }, as: Ended): void;
+  /** Told of failures, and of what a binding does against its interface. */
+  onAnomaly(operation: string, what: string, error?: unknown): void;
+}
+
+/** An update as it is remembered, for a repetition of it: under way, or ended. */
+export interface Remembered {
+  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
+  isSuperseded(hop: number): boolean;
+  /** Sends the rows to a new connection, beginning with what is known already, in full. */
+  repeat(outlet: Outlet, load: Load): void;
+  /** The connection is gone, but its client may come back. */
+  detach(): void;
+  /** Nobody will ask for the reply again. Returns what was taken to keep it, in bytes: to be given back. */
+  forget(): number;
+}
+
+/** An update that has ended, as it is remembered. */
+export interface Ended extends Remembered {
+  /** The block of memory that its reply lies in among other rows, if it does. */
+  readonly sharedBlock: Uint8Array | undefined;
+  /** Gives its reply memory of its own. */
+  setApart(): void;
+}
+
+/** What a submission is made from. */
+export interface SubmissionParts {
+  readonly id: number;
+  /** Name of the operation, for reports. */
+  readonly name: string;
+  /** An update's reply is kept for a repetition; and that it cannot be told does not undo it. */
+  readonly isUpdate: boolean;
+  /** Index of the strongest requested level: a view at it or above is the last. */
+  readonly strongest: number;
+  /** When its time is up, by `now` of the clock of the process. */
+  readonly deadlineAt: number | undefined;
+  readonly trace: unknown;
+  readonly session?: BindingSession | undefined;
+  /** Where it was sent first, if it has moved. */
+  readonly move?: Move | undefined;
+  /** Its own until the store is done with it. */
+  readonly place: Place;
+}

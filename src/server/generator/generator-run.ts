@@ -1,0 +1,236 @@
+/**
+ * Running a generator on a state, noting what it reads (RedBlue, OSDI 2012, §5.1: a generator has no side effects and
+ * works on a snapshot).
+ */
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Effect } from '../records/effect.ts';
+import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
+import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
+import { own, ownError, toldOf } from '../records/own-errors.ts';
+import type { ReadSet } from './read-set.ts';
+import { Refusal } from '../service/refusal.ts';
+import { Chosen, Local } from '../records/reply.ts';
+import type { Choice, Reply } from '../records/reply.ts';
+import { RunContext } from './generator-context.ts';
+import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
+import { ScratchState } from './scratch-state.ts';
+import type { AnyGenerator, Service } from '../service/service.ts';
+import type { StateReader } from '../state/store.ts';
+import { tablesReader } from './table-readers.ts';
+import { isRedOnly, isRedOnlyField } from '../service/tables.ts';
+import type { Table } from '../service/tables.ts';
+import { check, checkEffect, checkRed, portable } from './writable.ts';
+
+/** What came of it. */
+export interface GeneratorOutcome {
+  readonly reads: ReadSet;
+  /** The chosen shadow operation; none for a path that changes nothing. */
+  readonly choice: Choice | undefined;
+  /** The reply, unless the chosen shadow operation makes it. */
+  readonly reply: Reply;
+  /** In the place of a reply: the error of the domain that the operation is refused with. */
+  readonly refusal?: CorrectableError;
+  /** Without effects, and the site's own snapshot will do. */
+  readonly isLocal?: true;
+}
+
+/** How generators are run. */
+export interface GeneratorOptions extends GeneratorPorts {
+  readonly limits?: Partial<GeneratorLimits> | undefined;
+  /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
+  readonly name?: string;
+}
+
+/** What the service says of an operation, looked up once. */
+interface Runnable {
+  readonly generator: AnyGenerator;
+  /** A read chooses nothing that could be certified against what it has read. */
+  readonly isRead: boolean;
+}
+
+const NO_REPLY: Reply = { value: undefined };
+
+/**
+ * Runs generators of one service on one state.
+ *
+ * Readers are made once and kept: a run costs no more than what it reads.
+ */
+export class GeneratorRunner {
+  readonly #service: Service;
+  readonly #operations: ReadonlyMap<string, Runnable>;
+  /** Those with a field that only red shadow operations may change. */
+  readonly #tablesWithRed: ReadonlySet<string>;
+  readonly #limits: GeneratorLimits;
+  readonly #guard: GeneratorPorts['guard'];
+  readonly #onThrown: GeneratorPorts['onThrown'];
+  readonly #budget: GeneratorBudget;
+  readonly #scratch: ScratchState;
+  /** What all runs have in common. */
+  readonly #world: GeneratorWorld;
+
+  constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
+    const { limits, elapsedMs, guard, onThrown, name = '' } = options;
+    this.#service = service;
+    this.#operations = new Map(
+      Object.entries(service.generators).map(([name, generator]) => {
+        return [name, { generator, isRead: service.contract.operations[name]?.effect === 'read' }];
+      }),
+    );
+    const hasRed = ([, { fields }]: readonly [string, Table]): boolean => Object.values(fields).some(isRedOnlyField);
+    this.#tablesWithRed = new Set(Object.entries(service.tables).flatMap((each) => (hasRed(each) ? [each[0]] : [])));
+    this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#guard = guard;
+    this.#onThrown = onThrown;
+    this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
+    this.#scratch = new ScratchState(service, state, this.#budget);
+    const tables = tablesReader(service.tables, this.#scratch, this.#budget);
+    const { shadowBuilders: shadow, refusals } = service;
+    this.#world = { name, tables, shadow, scratchpad: this.#scratch, budget: this.#budget, refusals };
+  }
+
+  /**
+   * Runs the generator of an operation.
+   *
+   * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
+   * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
+   * contract; never anything else, since it may be run long after whoever asked for it could catch that.
+   */
+  run(input: GeneratorInput): GeneratorOutcome {
+    try {
+      const outcome = this.#runOnce(input);
+      if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
+      return outcome;
+    } catch (error) {
+      throw this.#told(error, input.operation);
+    }
+  }
+
+  #runOnce(input: GeneratorInput): GeneratorOutcome {
+    const { operation } = input;
+    const returned = this.#call(input);
+    this.#budget.checkTime();
+    const { reads } = this.#budget;
+    if (returned instanceof Refusal) {
+      return { reads, choice: undefined, reply: NO_REPLY, refusal: this.#refused(operation, returned) };
+    }
+    if (returned instanceof Local) {
+      this.#checkMayBeLocal(operation);
+      const reply = portable(this.#service.checkResult(operation, returned.result));
+      return { reads, choice: undefined, reply, isLocal: true };
+    }
+    if (!(returned instanceof Chosen)) {
+      return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
+    }
+    const { choice } = returned;
+    this.#checkDeclared(operation, choice);
+    this.#budget.checkEffects(choice.effects.length);
+    if (choice.colour === 'blue') this.#checkBlue(choice);
+    else checkRed(choice, reads);
+    const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+    return {
+      reads,
+      choice,
+      reply: makesReply ? NO_REPLY : portable(this.#service.checkResult(operation, choice.reply)),
+    };
+  }
+
+  #call(input: GeneratorInput): unknown {
+    const { operation, args } = input;
+    const runnable = this.#operations.get(operation);
+    if (runnable === undefined) throw own(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
+    const { generator, isRead } = runnable;
+    this.#budget.begin(operation, !isRead);
+    try {
+      const context = this.#contextOf(input);
+      const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
+      // As if it had been thrown: it may be that of another operation.
+      if (returned instanceof Refusal) throw returned;
+      return returned;
+    } catch (error) {
+      if (error instanceof Refusal && this.#service.refusals.declares(operation, error)) return error;
+      throw error;
+    } finally {
+      this.#scratch.discard();
+    }
+  }
+
+  #refused(operation: string, refusal: Refusal): CorrectableError {
+    const error = this.#service.refusals.errorOf(operation, refusal);
+    check(error.domain?.data, 'errors');
+    return error;
+  }
+
+  /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
+  #told(thrown: unknown, operation: string): CorrectableError {
+    const told = toldOf(thrown, (kept) => this.#onThrown?.(`the generator of '${operation}'`, kept));
+    if (told !== undefined) return told;
+    const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
+    return ownError('FINAL_FAILED', message, `generators.${operation}`);
+  }
+
+  /** Holds a choice to the colour that the contract declares. */
+  #checkDeclared(operation: string, { shadow, colour }: Choice): void {
+    if (colour === 'blue' || this.#service.contract.operations[operation]?.colour !== 'blue') return;
+    const message = `'${operation}' is declared blue but chose '${shadow}', which is red. Leave its colour out of the contract.`;
+    throw ownError('INVALID_ARGUMENT', message, `operations.${operation}.colour`);
+  }
+
+  /** Of an operation that its contract declares red no view is final at `causal`: its types say so. */
+  #checkMayBeLocal(operation: string): void {
+    if (this.#service.contract.operations[operation]?.colour !== 'red') return;
+    const message = `'${operation}' is declared red but said local(). Leave that out, or its colour out of the contract.`;
+    throw ownError('INVALID_ARGUMENT', message, `operations.${operation}.colour`);
+  }
+
+  /** Apart, since a function that makes another one pays for that even where it does not. */
+  #guarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
+    return this.#guard?.(() => generator(args, context), this.#limits.timeMaxMs);
+  }
+
+  #contextOf(input: GeneratorInput): RunContext {
+    return new RunContext(input, this.#world);
+  }
+
+  /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
+  #compare(input: GeneratorInput, first: GeneratorOutcome): void {
+    const { operation } = input;
+    const fail = (what: string): never => {
+      const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${what}. Take time, randomness and identifiers from its context.`;
+      throw ownError('FINAL_FAILED', message, `generators.${operation}`);
+    };
+    let second: GeneratorOutcome;
+    try {
+      second = this.#runOnce(input);
+    } catch (error) {
+      this.#told(error, operation);
+      return fail('it threw the second time');
+    }
+    if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
+    if (!structurallyEqual(first.refusal?.domain, second.refusal?.domain)) fail('it refused differently');
+    if (first.isLocal !== second.isLocal) fail('its results were not both local');
+    if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
+    if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
+  }
+
+  /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
+  #checkBlue({ shadow, effects }: Choice): void {
+    for (let at = 0; at < effects.length; at += 1) {
+      const effect = effects[at] as Effect;
+      const mayBeRed = this.#tablesWithRed.has(effect.table);
+      if (mayBeRed && isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
+      checkEffect(effect, at);
+    }
+  }
+}
+
+/** Without their replies: those are compared as they travel, where what `withMeta` has made is plain. */
+function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
+  return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
+}
+
+function notBlue(shadow: string, offender: Effect): CorrectableError {
+  const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
+  const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
+  return ownError('INVALID_ARGUMENT', message, field);
+}

@@ -1,0 +1,82 @@
+/**
+ * What certification compares: names of fields, rows and whole tables, and intervals that were scanned. A read names
+ * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
+ */
+import type { Effect } from '../records/effect.ts';
+import { isScalar, isWithin } from '../records/key-range.ts';
+import type { ReadRange } from '../records/key-range.ts';
+import { isRemoval, isWholeRow } from '../service/row-effects.ts';
+
+/** Between the parts of a name. */
+export const SEPARATOR = '\u0000';
+
+/** Reading or writing one field. */
+export const fieldName = (table: string, key: string, field: string): string =>
+  table + SEPARATOR + key + SEPARATOR + field;
+/** Reading whether a row exists; written where one comes or goes. */
+export const rowName = (table: string, key: string): string => table + SEPARATOR + key;
+/** Reading a field of a row that could be removed; written by its removal. */
+export const removalName = (table: string, key: string): string => table + SEPARATOR + key + SEPARATOR + SEPARATOR;
+/** Reading which rows a table has; written where one comes or goes. */
+export const tableName = (table: string): string => table;
+
+/** What a generator has read. */
+export interface ReadSet {
+  readonly names: ReadonlySet<string>;
+  readonly ranges: readonly ReadRange[];
+}
+
+const NO_ROWS: ReadonlySet<string> = new Set();
+
+/**
+ * Names of the rows that effects bring into being: those that `exists` does not know, and those that are inserted, since
+ * a removal must not pass an insertion unseen.
+ */
+export function createdRows(
+  effects: readonly Effect[],
+  exists: (table: string, key: string) => boolean,
+): ReadonlySet<string> {
+  let created: Set<string> | undefined;
+  for (const effect of effects) {
+    const { table, key } = effect;
+    if (isRemoval(effect)) continue;
+    if (isWholeRow(effect) || !exists(table, key)) (created ??= new Set()).add(rowName(table, key));
+  }
+  return created ?? NO_ROWS;
+}
+
+/** All names that the effects write, where those of `created` are rows that were not there before. */
+export function writtenNames(effects: readonly Effect[], created: ReadonlySet<string>): readonly string[] {
+  const names: string[] = [];
+  for (const effect of effects) {
+    const { table, key, field } = effect;
+    if (!isWholeRow(effect)) names.push(fieldName(table, key, field));
+    const goes = isRemoval(effect);
+    if (goes) names.push(removalName(table, key));
+    if (goes || (created.size > 0 && created.has(rowName(table, key))))
+      names.push(rowName(table, key), tableName(table));
+  }
+  return names;
+}
+
+/**
+ * Whether who scans the interval may see something else by an effect that is laid under the scan. What that takes out of
+ * an order is not there to be noted.
+ */
+export function isSeenInRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+  const { table, key, field } = effect;
+  if (table !== range.table) return false;
+  if (range.field !== undefined) return field === range.field || isRemoval(effect);
+  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
+}
+
+/**
+ * Whether an effect brings a row into the interval, or takes one out of its table: a row that only moves out of an
+ * index is covered by the reading of its field.
+ */
+export function changesRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+  const { table, key, field, value } = effect;
+  if (table !== range.table) return false;
+  if (range.field !== undefined) return field === range.field && isScalar(value) && isWithin(range, value);
+  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
+}

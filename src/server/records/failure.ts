@@ -1,0 +1,93 @@
+/** Failures as plain data, in logs, and as errors, for those who are told. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { wellFormed } from '../../protocol/codec/value-domain.ts';
+import type { Failure } from './records.ts';
+
+interface SessionLimits {
+  readonly sites: readonly string[];
+  readonly site: number;
+  readonly sessionWaitMs: number;
+}
+
+interface ClientLimits {
+  readonly perClientMax?: number;
+  readonly clientBytesMax?: number;
+}
+
+/** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
+export function failureOf({ code, message, field, domain }: CorrectableError): Failure {
+  const kept = { code, message: wellFormed(message) };
+  const named = field === undefined ? kept : { ...kept, field: wellFormed(field) };
+  return domain === undefined ? named : { ...named, domain };
+}
+
+/** What was thrown, for a message: nobody says that it can be made text. */
+export function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
+
+/** The error that a failure stands for. */
+export function errorOf({ code, message, field, domain }: Failure): CorrectableError {
+  return new CorrectableError(code, message, { field, domain });
+}
+
+/** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */
+export function expiredError(): CorrectableError {
+  return new CorrectableError(
+    'EXPIRED_ID',
+    'The operation ended long ago and its answer is no longer kept. Do not ask.',
+  );
+}
+
+/** Whoever asked has gone before anything of it had left the site. */
+export function abandonedError(): CorrectableError {
+  const message = 'It was given up, or its time was over, while it waited for the red order. Nothing was done.';
+  return new CorrectableError('ABORTED', message);
+}
+
+/** Whoever asked has gone, or asks anew, while others wait for the same operation. */
+export function leftError(): CorrectableError {
+  const message = 'It was given up here, or asked for again and again. It may take effect all the same.';
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** Of what was dropped here another site, or an earlier start of this one, may have begun what has a name. */
+export function droppedError(
+  { origin }: { readonly origin?: { readonly hop: number } | undefined },
+  isAllKnown: boolean,
+): CorrectableError {
+  return origin === undefined || (origin.hop === 0 && isAllKnown) ? abandonedError() : leftError();
+}
+
+/** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
+export function unacknowledgedError({ perClientMax, clientBytesMax }: ClientLimits): CorrectableError {
+  const most = [
+    ...(perClientMax === undefined ? [] : [`${perClientMax} operations`]),
+    ...(clientBytesMax === undefined ? [] : [`${clientBytesMax} bytes of answers`]),
+  ].join(' or ');
+  const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** So many wait for the red order that no more may. */
+export function redFullError(redInFlightMax: number): CorrectableError {
+  const message = `${redInFlightMax} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** The same, of an operation that another site, or an earlier start of this one, may have begun. */
+export function mayHaveBegunError(): CorrectableError {
+  const message =
+    'As much waits for the red order at this site as may, and the operation may have been begun before: it may still take effect. Ask again.';
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** The session has seen elsewhere what is not here yet. */
+export function sessionBehindError({ sites, site, sessionWaitMs }: SessionLimits): CorrectableError {
+  const message = `Site ${String(sites[site])} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
+  return new CorrectableError('SESSION_BEHIND', message);
+}

@@ -1,0 +1,285 @@
+/**
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition): an operation commits at its own site, its
+ * stream is replicated in order, and it becomes visible at another site once everything that it depends on is.
+ *
+ * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
+ * operations alone; heartbeats only tell how long a stream is.
+ */
+import { clientOf, sequenceOf } from '../../records/operation-id.ts';
+import type { Choice } from '../../records/reply.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import type { BlueMessage, BlueOperation } from '../../records/records.ts';
+import { Fifo } from '../../collections/fifo.ts';
+import { WINDOWS } from '../../records/windows.ts';
+import type { Windows } from '../../records/windows.ts';
+import { IncomingStream, OutgoingStream } from './streams.ts';
+import type { LoggedOperation, SavedStream } from './streams.ts';
+import { isCovered, maxEntry } from '../../records/vector.ts';
+
+/** Operations in one message at most. */
+const BATCH_MAX = 256;
+
+/** What a blue operation of this site is made of. */
+export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
+  /** Of a named operation: the slot that it decides. */
+  readonly hop: number | undefined;
+  readonly choice: Choice;
+}
+
+/** Blue operations of this site and of the others. */
+export class BluePath {
+  protected readonly core: ReplicaCore;
+  /** By origin: what other sites may lack. */
+  readonly #outgoing: readonly OutgoingStream[];
+  readonly #incoming: readonly IncomingStream[];
+  /** Operations of this site that are not synced, in the order in which they were stored. */
+  readonly #unsynced = new Fifo<BlueOperation>();
+  /** Operations of this site that are synced and not yet sent. */
+  #unsent: BlueOperation[] = [];
+  /** Sites whose operations were synced since they were last told so. */
+  readonly #unconfirmed = new Set<number>();
+  readonly #onApplied: (operation: BlueOperation) => void;
+  readonly #windows: Windows;
+
+  constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
+    this.core = core;
+    this.#onApplied = onApplied;
+    const { sites, site, windows } = core.options;
+    this.#windows = { ...WINDOWS, ...windows };
+    const all = [...sites.keys()];
+    this.#outgoing = all.map((origin) => new OutgoingStream(all.filter((each) => each !== origin && each !== site)));
+    this.#incoming = sites.map(() => new IncomingStream());
+  }
+
+  get busy(): boolean {
+    // Asked after every input: loops, since callbacks would be made anew each time.
+    for (const { isBehind } of this.#outgoing) if (isBehind) return true;
+    for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
+    return false;
+  }
+
+  /** Whether the operations that a log held at the start are all applied again. */
+  get isRecovered(): boolean {
+    return this.#own.waiting.size === 0;
+  }
+
+  /** Commits an operation of this site. It counts once it is synced. */
+  commit({ id, hop, choice, reply }: BlueDraft): BlueOperation {
+    const { state, clock, nowMs, wallMs, options } = this.core;
+    const vector = state.stable.slice();
+    const { site } = options;
+    vector[site] = clock.next(wallMs, maxEntry(vector));
+    const { shadow, effects } = choice;
+    const sequence = this.#own.takeNext(nowMs);
+    // Literals, since this is the hot path: copying objects costs several times more.
+    const operation: BlueOperation =
+      hop === undefined
+        ? { id, site, shadow, effects, reply, sequence, vector }
+        : { id, site, shadow, effects, reply, sequence, vector, hop };
+    options.observer?.created?.(operation);
+    this.#unsynced.push(operation);
+    const { redDelivered } = this.core;
+    const [client, number] = [clientOf(id), sequenceOf(id)];
+    this.core.store({ kind: 'blue', operation, redDelivered, client, number }, this.#onOwnSynced);
+    return operation;
+  }
+
+  /** The streams as they are saved, by their sites. */
+  save(): SavedStream[] {
+    return this.#incoming.map((stream) => stream.save());
+  }
+
+  /** Takes up what was saved; `kept` are operations from before, which other sites may lack. */
+  load(streams: readonly SavedStream[], kept: readonly LoggedOperation[]): void {
+    for (const [site, saved] of streams.entries()) {
+      this.#stream(site).load(saved);
+      this.#outgoingOf(site).load(
+        saved.synced,
+        kept.filter(({ operation }) => operation.site === site),
+      );
+    }
+  }
+
+  /** Where in the site's own log the operations begin that other sites may lack. */
+  get keptFrom(): number | undefined {
+    let first: number | undefined;
+    for (const { keptFrom } of this.#outgoing) {
+      if (keptFrom !== undefined && (first === undefined || keptFrom < first)) first = keptFrom;
+    }
+    return first;
+  }
+
+  /** Takes an operation from the site's own log after a restart. */
+  restore(logged: LoggedOperation): void {
+    const { site, vector } = logged.operation;
+    this.#stream(site).restore(logged.operation);
+    this.#outgoingOf(site).add(logged.operation, logged.position, this.core.nowMs);
+    if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
+  }
+
+  receive(from: number, message: BlueMessage): void {
+    switch (message.kind) {
+      case 'blue.operations':
+        return this.#onOperations(from, message.operations);
+      case 'blue.received':
+        return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
+      case 'blue.heartbeat':
+        return this.#onHeartbeat(from, message.sequence);
+      case 'blue.have':
+        return this.onHave(from, message);
+      case 'blue.resend':
+        return this.#sendFrom(from, message);
+    }
+  }
+
+  /** Applies what has become visible; says whether anything has. */
+  pump(): boolean {
+    let moved = false;
+    for (let site = 0; site < this.#incoming.length; site += 1) {
+      const { waiting } = this.#stream(site);
+      for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
+        waiting.shift();
+        this.core.state.applyBlue(next);
+        this.core.options.observer?.applied?.(next, this.core.state);
+        this.#onApplied(next);
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  /** Sends what has gathered during one input. */
+  flush(): void {
+    if (this.#unsent.length > 0) {
+      const operations = this.#unsent;
+      this.#unsent = [];
+      const message: BlueMessage = { kind: 'blue.operations', operations };
+      for (let site = 0; site < this.core.options.sites.length; site += 1) {
+        if (site === this.core.options.site) continue;
+        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.sent)) this.#send(site, message);
+      }
+    }
+    if (this.#unconfirmed.size === 0) return;
+    for (const site of this.#unconfirmed) this.#confirm(site);
+    this.#unconfirmed.clear();
+  }
+
+  /** Asks peers that have been silent for long how much they have. */
+  tick(): void {
+    const { nowMs, options } = this.core;
+    const asked = new Set<number>();
+    for (const [origin, outgoing] of this.#outgoing.entries()) {
+      for (const site of outgoing.takeSilent(nowMs, options.resendAfterMs)) {
+        if (origin === options.site) this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
+        else asked.add(site);
+      }
+    }
+    for (const site of asked) this.#sendHave(site, true);
+  }
+
+  /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
+  get own(): { readonly applied: number; readonly durable: number } {
+    const { applied } = this.#own;
+    return { applied, durable: this.core.options.sites.length === 1 ? applied : this.#ownOutgoing.farthest };
+  }
+
+  protected isVisible(operation: BlueOperation, site: number): boolean {
+    return isCovered(operation.vector, this.core.state.stable, site);
+  }
+
+  get #own(): IncomingStream {
+    return this.#stream(this.core.options.site);
+  }
+
+  get #ownOutgoing(): OutgoingStream {
+    return this.#outgoingOf(this.core.options.site);
+  }
+
+  #outgoingOf(origin: number): OutgoingStream {
+    return this.#outgoing[origin] as OutgoingStream;
+  }
+
+  #stream(site: number): IncomingStream {
+    const stream = this.#incoming[site];
+    if (stream === undefined) throw new Error(`no site ${site} in this deployment`);
+    return stream;
+  }
+
+  /** Entries are synced in the order in which they were stored, so that one function does for all. */
+  readonly #onOwnSynced = (position: number): void => {
+    const operation = this.#unsynced.shift() as BlueOperation;
+    this.#ownOutgoing.add(operation, position, this.core.nowMs);
+    this.#own.onSynced(operation);
+    if (this.#outgoing.length > 1) this.#unsent.push(operation);
+  };
+
+  #onOperations(from: number, operations: readonly BlueOperation[]): void {
+    let isNew = false;
+    for (const operation of operations) {
+      const origin = operation.site;
+      const stream = this.#stream(origin);
+      stream.hear(operation.sequence);
+      if (operation.sequence > stream.received + 1) return this.#askFor(from, origin);
+      if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
+      // What another site passes on, it has accepted.
+      if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
+      isNew = true;
+      stream.takeNext(this.core.nowMs);
+      this.core.store({ kind: 'blue', operation }, (position) => {
+        stream.onSynced(operation);
+        this.#outgoingOf(origin).add(operation, position, this.core.nowMs);
+        this.#unconfirmed.add(origin);
+      });
+    }
+    const origin = operations[0]?.site;
+    if (origin !== undefined) this.#askFor(from, origin);
+    // Said again: the last confirmation may have been lost.
+    if (!isNew) this.#confirm(from);
+  }
+
+  /** Asks a site for what is lacking of a stream, unless it was asked for already. */
+  #askFor(from: number, origin: number): void {
+    const { nowMs, options } = this.core;
+    const stream = this.#stream(origin);
+    if (origin === options.site || !stream.takeAsking(nowMs, options.resendAfterMs, this.#windows.asked)) return;
+    this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
+  }
+
+  #onHeartbeat(from: number, sequence: number): void {
+    const stream = this.#stream(from);
+    stream.hear(sequence);
+    if (stream.received < sequence) this.#askFor(from, from);
+    else this.#confirm(from);
+  }
+
+  /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
+  protected onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
+    const { nowMs } = this.core;
+    for (const [origin, sequence] of synced.entries()) {
+      this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);
+      const stream = this.#stream(origin);
+      stream.hear(sequence);
+      if (stream.received < sequence) this.#askFor(from, origin);
+    }
+    if (asks) this.#sendHave(from, false);
+  }
+
+  #sendHave(site: number, asks: boolean): void {
+    this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), asks });
+  }
+
+  #sendFrom(site: number, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
+    const missing = this.#outgoingOf(origin).after(after, this.#windows.asked);
+    for (let start = 0; start < missing.length; start += BATCH_MAX) {
+      this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
+    }
+  }
+
+  #confirm(site: number): void {
+    this.#send(site, { kind: 'blue.received', sequence: this.#stream(site).synced });
+  }
+
+  #send(to: number, message: BlueMessage): void {
+    this.core.emit({ kind: 'send', to, message });
+  }
+}

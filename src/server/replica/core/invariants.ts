@@ -1,0 +1,58 @@
+/** Whether the rows that an operation has changed keep what the service says of them (RedBlue, OSDI 2012, Theorem 2). */
+import { textOf } from '../../records/failure.ts';
+import type { Effect } from '../../records/effect.ts';
+import type { Service } from '../../service/service.ts';
+import type { SiteState } from './site-state.ts';
+import { NO_NOTES, tablesReader } from '../../generator/table-readers.ts';
+
+/** An invariant that does not hold. */
+export interface BrokenInvariant {
+  readonly table: string;
+  readonly key: string;
+  readonly invariant: string;
+  /** Of the condition, where it threw instead of saying so. */
+  readonly error?: string;
+}
+
+/** Checks rows after each operation. */
+export class InvariantCheck {
+  readonly #service: Service;
+  /** Readers of each state: making them costs more than what is checked. */
+  readonly #readers = new WeakMap<SiteState, ReturnType<typeof tablesReader>>();
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** What does not hold of the rows that `effects` have changed, and not removed. */
+  brokenBy(effects: readonly Effect[], state: SiteState): readonly BrokenInvariant[] {
+    const broken = new Map<string, BrokenInvariant>();
+    for (const { table, key } of effects) {
+      // One that was removed reads as at first, which no invariant speaks of.
+      if (!state.store.has(table, key)) continue;
+      for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
+        const row = this.#readersOf(state)[table]?.row(key) ?? {};
+        const error = failureOf(() => holds(row));
+        if (error !== undefined) broken.set(`${table}\n${key}\n${invariant}`, { table, key, invariant, ...error });
+      }
+    }
+    return [...broken.values()];
+  }
+
+  #readersOf(state: SiteState): ReturnType<typeof tablesReader> {
+    let readers = this.#readers.get(state);
+    if (readers === undefined) {
+      readers = tablesReader(this.#service.tables, state.store, NO_NOTES);
+      this.#readers.set(state, readers);
+    }
+    return readers;
+  }
+}
+
+function failureOf(holds: () => boolean): { readonly error?: string } | undefined {
+  try {
+    return holds() ? undefined : {};
+  } catch (error) {
+    return { error: textOf(error) };
+  }
+}

@@ -1,0 +1,87 @@
+/** How a replica is set up, who watches it, and what its parts share. */
+import type { CertifierLimits } from '../../records/bounds.ts';
+import type { Conflict } from '../../records/verdict.ts';
+import type { Windows } from '../../records/windows.ts';
+import type { HybridClock } from '../../records/clock.ts';
+import type { Coverage } from './coverage.ts';
+import type { GeneratorOptions } from '../../generator/generator-run.ts';
+import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
+import type { Service } from '../../service/service.ts';
+import type { SiteState } from './site-state.ts';
+import type { ReplicaOutput, Submission } from '../../records/submissions.ts';
+
+/**
+ * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and what it throws would leave
+ * these undone: only checkers of a simulation, which ends there, may.
+ */
+export interface ReplicaObserver {
+  /** A generator run became an operation of this site. */
+  created?(operation: BlueOperation | RedOperation): void;
+  /** An operation became part of the stable snapshot of this site. */
+  applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
+  /** A red operation was rejected by certification. */
+  rejected?(operation: RedOperation, conflict: Conflict | undefined): void;
+  /** A view that is no guess is given to a submission within a session. */
+  viewed?(submission: Submission): void;
+  /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
+  quarantined?(peer: number, aheadMs: number): void;
+  /** The site's stamps can be taken again. */
+  released?(peer: number): void;
+}
+
+/** How a replica is set up. */
+export interface ReplicaOptions {
+  readonly service: Service;
+  /** Index of this site in `sites`. */
+  readonly site: number;
+  readonly sites: readonly string[];
+  /**
+   * Names this start, as `epochOf` does: larger than at any earlier one of this site that its files tell of, and the same
+   * at no other one, whatever of its past was lost.
+   */
+  readonly start: number;
+  /** How long to wait for a peer before asking again. */
+  readonly resendAfterMs: number;
+  /** Removals that the site applies between two floors (`floors.ts`). */
+  readonly removalsPerFloor?: number | undefined;
+  /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
+  readonly attemptsMax: number;
+  /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */
+  readonly reachTimeoutMs: number;
+  /** How long an operation waits until the site has what its session has seen, before `SESSION_BEHIND`. */
+  readonly sessionWaitMs: number;
+  /** How far the clock of a site may be ahead of the clock here. */
+  readonly maxClockSkewMs: number;
+  /** What certification and the tables of identifiers remember, alike at all sites; as usual unless given. */
+  readonly remembers?: CertifierLimits | undefined;
+  /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
+  readonly redInFlightMax?: number | undefined;
+  /** Own undecided red operations that may lie under the run of another; the default unless given. */
+  readonly chainMax?: number | undefined;
+  /** How much is on its way to a site; the defaults unless given. */
+  readonly windows?: Partial<Windows> | undefined;
+  /** Bounds of generators, and the clock that measures them. */
+  readonly generators?: GeneratorOptions | undefined;
+  readonly observer?: ReplicaObserver | undefined;
+}
+
+/** What the parts of a replica share. */
+export interface ReplicaCore {
+  readonly options: ReplicaOptions;
+  readonly state: SiteState;
+  readonly clock: HybridClock;
+  readonly coverage: Coverage<Submission>;
+  /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
+  readonly nowMs: number;
+  /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */
+  readonly wallMs: number;
+  /** Records of the red log that were delivered here, from its beginning. */
+  readonly redDelivered: number;
+  /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
+  isWaitedFor(id: OperationId): boolean;
+  emit(output: ReplicaOutput): void;
+  /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
+  acceptsStamp(peer: number, stamp: number): boolean;
+  /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
+  store(entry: LocalEntry, onSynced: (position: number) => void): void;
+}

@@ -1,0 +1,178 @@
+/**
+ * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
+ */
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import type { Stamp } from '../../records/effect.ts';
+import { errorOf } from '../../records/failure.ts';
+import type { GeneratorPorts } from '../../generator/generator-budget.ts';
+import { GeneratorRunner } from '../../generator/generator-run.ts';
+import type { GeneratorInput } from '../../generator/generator-context.ts';
+import type { GeneratorOptions, GeneratorOutcome } from '../../generator/generator-run.ts';
+import { Overlay } from '../../state/overlay.ts';
+import { ownError, toldOf } from '../../records/own-errors.ts';
+import type { BlueOperation, RedOperation } from '../../records/records.ts';
+import type { Answer, Choice, Reply } from '../../records/reply.ts';
+import type { Service } from '../../service/service.ts';
+import { Store } from '../../state/store.ts';
+import { zeroVector } from '../../records/vector.ts';
+import type { Vector } from '../../records/vector.ts';
+import { portable } from '../../generator/writable.ts';
+
+/** An operation of the contract with the shadow operation that was chosen for it. */
+interface Answerable {
+  readonly operation: string;
+  readonly choice: Pick<Choice, 'shadow' | 'args'> | undefined;
+  readonly reply: Reply;
+}
+
+/** The applied state of one site. */
+export class SiteState {
+  readonly store: Store;
+  /** With all own red operations in flight, as they are expected: for previews. */
+  readonly overlay: Overlay;
+  /** With those that are proposed, as they are, while others stand on them (`chain.ts`). */
+  readonly laid: Overlay;
+  readonly #service: Service;
+  readonly #onThrown: GeneratorPorts['onThrown'];
+  readonly #stableRunner: GeneratorRunner;
+  readonly #tentativeRunner: GeneratorRunner;
+  readonly #laidRunner: GeneratorRunner;
+  readonly #stable: number[];
+  #version = 0;
+
+  constructor(service: Service, siteCount: number, generators: GeneratorOptions = {}) {
+    this.#service = service;
+    this.#onThrown = generators.onThrown;
+    this.#stable = zeroVector(siteCount);
+    this.store = new Store(service.tables);
+    this.overlay = new Overlay(service.tables, this.store);
+    this.laid = new Overlay(service.tables, this.store);
+    this.#stableRunner = new GeneratorRunner(service, this.overlay.beneath, generators);
+    this.#tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
+    this.#laidRunner = new GeneratorRunner(service, this.laid, generators);
+  }
+
+  /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
+  get stable(): Vector {
+    return this.#stable;
+  }
+
+  /** The red stamp of the stable snapshot. */
+  get redStamp(): number {
+    return this.#stable.at(-1) ?? 0;
+  }
+
+  /** Grows with every operation that is applied. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Runs a generator on the stable snapshot.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  run(input: GeneratorInput): GeneratorOutcome {
+    this.overlay.beneath.wasCovered = false;
+    return this.#stableRunner.run(input);
+  }
+
+  /**
+   * Runs a generator on the stable snapshot with the own red operations in flight, where that makes a difference to
+   * `stable`, which came of the `run` just before.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
+    return this.overlay.beneath.wasCovered ? this.#tentativeRunner.run(input) : stable;
+  }
+
+  /**
+   * Runs a generator on the stable snapshot with the own red operations on which it may stand.
+   *
+   * @throws CorrectableError as `GeneratorRunner.run`
+   */
+  runLaid(input: GeneratorInput): GeneratorOutcome {
+    return this.#laidRunner.run(input);
+  }
+
+  /** After a restart: the vector that goes with the rows that the store was given again. */
+  loadStable(stable: Vector): void {
+    for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
+  }
+
+  /** The answer of a read on the stable snapshot. */
+  read(input: GeneratorInput): Answer {
+    try {
+      const { choice, reply, refusal } = this.#stableRunner.run(input);
+      if (choice === undefined) return refusal ?? reply;
+      const { operation } = input;
+      const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
+      return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Applies a blue operation that has become visible. */
+  applyBlue(operation: BlueOperation): void {
+    const { site, vector, effects } = operation;
+    const stamp = this.stampOf(operation);
+    for (const effect of effects) this.store.apply(effect, stamp);
+    this.#stable[site] = vector[site] ?? 0;
+    this.#version += 1;
+  }
+
+  /** Applies a committed red operation and gives its answer. */
+  applyRed(operation: RedOperation, version: number): Answer {
+    const { site, clock, snapshot, effects, after } = operation;
+    const entry = this.#stable.length - 1;
+    // What it stands on it has seen; and that nobody else has written there since, certification has found.
+    const seen = after === undefined ? snapshot : snapshot.with(entry, version - 1);
+    const stamp = { time: clock, site, entry, version, seen };
+    const results = effects.map((effect) => this.store.apply(effect, stamp));
+    this.#stable[entry] = version;
+    this.#version += 1;
+    const { shadow, args, reply, refusal } = operation;
+    if (refusal !== undefined) return errorOf(refusal);
+    const choice = shadow === undefined ? undefined : { shadow, args };
+    return this.answerOfApplied({ operation: operation.operation, choice, reply }, results);
+  }
+
+  /** The answer of a shadow operation whose effects are applied and gave `results`. */
+  answerOfApplied(answerable: Answerable, results: unknown[]): Answer {
+    const answer = this.answerOf(answerable, results);
+    return isCorrectableError(answer) && results.length > 0 ? takenError(answer) : answer;
+  }
+
+  /** The answer of a shadow operation whose effects gave `results`, if they are applied or not. */
+  answerOf({ operation, choice, reply }: Answerable, results: unknown[]): Answer {
+    const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
+    if (makeReply === undefined) return reply;
+    try {
+      return portable(this.#service.checkResult(operation, makeReply(results, choice?.args)));
+    } catch (error) {
+      const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
+      const told = toldOf(error, (kept) => this.#onThrown?.(who, kept));
+      const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
+      return told ?? ownError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
+    }
+  }
+
+  /** Where a blue operation stands: its own entry is its time too. */
+  protected stampOf({ site, vector }: BlueOperation): Stamp {
+    const version = vector[site] ?? 0;
+    return { time: version, site, entry: site, version, seen: vector };
+  }
+}
+
+/**
+ * The operation is done, and only its answer cannot be told: whatever the reply failed with, no code may say that it can
+ * be asked again, or that nothing was done.
+ */
+function takenError(error: CorrectableError): CorrectableError {
+  const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
+  const message = `${error.message} The operation has taken effect all the same: do not ask again.`;
+  return new CorrectableError(code, message, { field: error.field, cause: error, retryable: false });
+}

@@ -1,0 +1,302 @@
+/**
+ * What became of operations, by identifier. A function of the log whose entries it is told of, so that it is the same
+ * wherever and whenever that log is read: entries leave only behind a watermark of their client, and what is at or below
+ * a watermark is known to be over for ever. Without that, a late copy of a request would count as new.
+ */
+import { Fifo } from '../../collections/fifo.ts';
+import type { IdTableLimits } from '../../records/bounds.ts';
+import { Changes } from '../../records/checkpoint.ts';
+import type { SavedRow, Section, SectionRows } from '../../records/checkpoint.ts';
+import { clientOf, operationId, sequenceOf } from '../../records/operation-id.ts';
+import { OperationChanges } from './operation-changes.ts';
+import { OperationWindow } from './operation-window.ts';
+import { EXPIRED, isHeld } from './remembered.ts';
+import type { ClientEntry, Held, RememberedInLog } from './remembered.ts';
+import { RememberedPrincipals } from './remembered-principals.ts';
+import type { OperationId } from '../../records/records.ts';
+
+export { EXPIRED };
+
+export const ID_TABLE_LIMITS: IdTableLimits = {
+  operationsMax: 100_000,
+  perClientMax: 50_000,
+  perPrincipalMax: 50_000,
+  bytesMax: 256 << 20,
+  principalBytesMax: 128 << 20,
+  clientBytesMax: 64 << 20,
+  clientsMax: 100_000,
+};
+
+/** Clients looked at when a new one is one too many. */
+const LOOKS_MAX = 8;
+
+/** How values are written into checkpoints; as they are unless given. */
+export interface ValueCodec<T> {
+  /** `undefined` for a value that does not count yet. */
+  save(value: T): unknown;
+  load(saved: unknown): T;
+  /** What the value takes in memory: the same after it was loaded. Nothing, unless given. */
+  bytesOf?(value: T): number;
+}
+
+const PLAIN: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
+
+/** What became of operations, with a watermark a client. */
+export class IdTable<T> {
+  readonly #limits: IdTableLimits;
+  readonly #codec: ValueCodec<T>;
+  readonly #clients = new Map<string, ClientEntry<T>>();
+  readonly #principals = new RememberedPrincipals<T>();
+  readonly #clientOrder = new Fifo<ClientEntry<T>>();
+  #order = new Fifo<Held<T>>();
+  #nextPlace = 0;
+  #nextClientPlace = 0;
+  #size = 0;
+  #bytes = 0;
+  readonly #changedOperations = new OperationChanges();
+  readonly #changedClients = new Changes<string>();
+
+  constructor(
+    limits: IdTableLimits = ID_TABLE_LIMITS,
+    codec: ValueCodec<T> = PLAIN as ValueCodec<unknown> as ValueCodec<T>,
+  ) {
+    this.#limits = limits;
+    this.#codec = codec;
+  }
+
+  /** Operations remembered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** What the values take. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get remembered(): RememberedInLog {
+    return { operations: this.#size, bytes: this.#bytes };
+  }
+
+  /** Whether one more operation of the client would cost it one of its others. */
+  isFullFor(client: string): boolean {
+    const entry = this.#clients.get(client);
+    if (entry === undefined) return false;
+    const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
+    return entry.operations.size >= perClientMax || entry.bytes >= clientBytesMax;
+  }
+
+  get(id: OperationId): T | typeof EXPIRED | undefined {
+    const entry = this.#clients.get(clientOf(id));
+    if (entry === undefined) return undefined;
+    const sequence = sequenceOf(id);
+    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
+  }
+
+  /**
+   * Remembers an operation, unless its identifier has expired. Gives its place in the order in which operations came, for
+   * `touch`.
+   */
+  set(id: OperationId, value: T): number {
+    const entry = this.#open(clientOf(id));
+    const sequence = sequenceOf(id);
+    if (sequence <= entry.watermark) return Infinity;
+    const held = entry.operations.get(sequence);
+    const place = held?.place ?? this.#nextPlace;
+    const bytes = this.#codec.bytesOf?.(value) ?? 0;
+    if (held === undefined) this.#add({ entry, sequence, place, value, bytes });
+    else {
+      this.#count(entry, bytes - held.bytes);
+      held.value = value;
+      held.bytes = bytes;
+    }
+    this.#changedOperations.add(id, place);
+    this.#trimClient(entry);
+    this.#trimPrincipal(entry);
+    this.#trim();
+    return place;
+  }
+
+  /** The value of this operation is written differently from now on. */
+  touch(id: OperationId, place: number): void {
+    this.#changedOperations.add(id, place);
+  }
+
+  /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
+  expire(client: string, upTo: number): boolean {
+    const entry = this.#clients.get(client);
+    if (entry === undefined || upTo <= entry.watermark) return false;
+    entry.watermark = upTo;
+    entry.isRecent = true;
+    this.#changedClients.add(client);
+    for (let held = entry.operations.takeUpTo(upTo); held !== undefined; held = entry.operations.takeUpTo(upTo)) {
+      held.value = EXPIRED;
+      this.#size -= 1;
+      this.#principals.left(entry.principal);
+      this.#count(entry, -held.bytes);
+      if (this.#changedOperations.counts(held.place)) {
+        this.#changedOperations.add(operationId(client, held.sequence), held.place);
+      }
+    }
+    return true;
+  }
+
+  /** The table as sections of a checkpoint: by `name` its operations, and its clients. */
+  sections(name: string): Readonly<Record<string, Section>> {
+    return { [`${name}.clients`]: this.#clientSection(), [name]: this.#operationSection() };
+  }
+
+  #clientSection(): Section {
+    const changes = this.#changedClients;
+    return {
+      get changes() {
+        return changes.size;
+      },
+      get firstTaken() {
+        return changes.firstTaken;
+      },
+      changeAll: () => changes.addAll(this.#clients.keys()),
+      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
+      restore: (rows) => this.#loadClients(rows),
+    };
+  }
+
+  #operationSection(): Section {
+    const changes = this.#changedOperations;
+    const size = (): number => changes.sizeIn(this.#order);
+    return {
+      get changes() {
+        return size();
+      },
+      changeAll: () => changes.addAll(),
+      takeChanges: (max) => changes.take<Held<T>>(max, this.#order, isHeld).map((id) => this.#saveOperation(id)),
+      restore: (rows) => this.#loadOperations(rows),
+    };
+  }
+
+  #saveClient(client: string): SavedRow {
+    const entry = this.#clients.get(client);
+    return [client, entry && [entry.place, entry.watermark, entry.isRecent]];
+  }
+
+  #saveOperation(id: OperationId): SavedRow {
+    const held = this.#clients.get(clientOf(id))?.operations.get(sequenceOf(id));
+    const saved = held && this.#codec.save(held.value as T);
+    return [id, saved === undefined ? undefined : [held?.place, saved]];
+  }
+
+  /** Before the operations: those belong to clients. */
+  #loadClients(rows: SectionRows): void {
+    const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
+    for (const [client, [place, watermark, isRecent]] of saved.toSorted(byPlace)) {
+      this.#addClient({ client, watermark, isRecent, place });
+    }
+  }
+
+  #loadOperations(rows: SectionRows): void {
+    const saved = [...rows] as [OperationId, [place: number, value: unknown]][];
+    for (const [id, [place, value]] of saved.toSorted(byPlace)) {
+      const [client, sequence] = [clientOf(id), sequenceOf(id)];
+      const entry = this.#clients.get(client);
+      if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
+      const loaded = this.#codec.load(value);
+      this.#add({ entry, sequence, place, value: loaded, bytes: this.#codec.bytesOf?.(loaded) ?? 0 });
+    }
+  }
+
+  #add(held: Held<T>): void {
+    held.entry.operations.add(held);
+    this.#order.push(held);
+    this.#principals.came(held);
+    this.#nextPlace = held.place + 1;
+    this.#size += 1;
+    this.#count(held.entry, held.bytes);
+  }
+
+  #count(entry: ClientEntry<T>, bytes: number): void {
+    entry.bytes += bytes;
+    if (entry.principal !== undefined) entry.principal.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #addClient(given: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>): ClientEntry<T> {
+    const { client, watermark, isRecent, place } = given;
+    const principal = this.#principals.enter(client);
+    const operations = new OperationWindow<Held<T>>();
+    const entry: ClientEntry<T> = { client, principal, operations, watermark, bytes: 0, isRecent, place };
+    this.#clients.set(client, entry);
+    this.#clientOrder.push(entry);
+    this.#nextClientPlace = place + 1;
+    return entry;
+  }
+
+  #open(client: string): ClientEntry<T> {
+    let entry = this.#clients.get(client);
+    if (entry === undefined) {
+      this.#makeRoomForClient();
+      entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
+      this.#changedClients.add(client);
+    }
+    if (!entry.isRecent) this.#changedClients.add(client);
+    entry.isRecent = true;
+    return entry;
+  }
+
+  /** A client that takes too much loses its own oldest. */
+  #trimClient(entry: ClientEntry<T>): void {
+    const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
+    const { operations, client } = entry;
+    // The latest one stays, however large it is: who asks again for it is answered.
+    while (operations.size > perClientMax || (entry.bytes > clientBytesMax && operations.size > 1)) {
+      this.expire(client, (operations.first as Held<T>).sequence);
+    }
+  }
+
+  /** So does a principal, of whichever of its clients they are. */
+  #trimPrincipal({ principal }: ClientEntry<T>): void {
+    if (principal === undefined) return;
+    const { perPrincipalMax = Infinity, principalBytesMax = Infinity } = this.#limits;
+    while (principal.size > perPrincipalMax || (principal.bytes > principalBytesMax && principal.size > 1)) {
+      const { entry, sequence } = this.#principals.oldestOf(principal);
+      this.expire(entry.client, sequence);
+    }
+  }
+
+  #trim(): void {
+    const { operationsMax, bytesMax = Infinity } = this.#limits;
+    while (this.#size > operationsMax || (this.#bytes > bytesMax && this.#size > 1)) {
+      const oldest = this.#order.shift() as Held<T>;
+      if (isHeld(oldest)) this.expire(oldest.entry.client, oldest.sequence);
+    }
+    // What has left otherwise is still in the order: at its front mostly, where it is taken out at once.
+    for (let next = this.#order.at(0); next !== undefined && !isHeld(next); next = this.#order.at(0)) {
+      this.#order.shift();
+    }
+    if (this.#order.size > 2 * operationsMax) this.#order = new Fifo(this.#order.slice().filter(isHeld));
+  }
+
+  /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
+  #makeRoomForClient(): void {
+    for (let looks = 0; looks < LOOKS_MAX && this.#clients.size >= this.#limits.clientsMax; looks += 1) {
+      const entry = this.#clientOrder.shift() as ClientEntry<T>;
+      const { client } = entry;
+      this.#changedClients.add(client);
+      if (!entry.isRecent && entry.operations.size === 0) {
+        this.#clients.delete(client);
+        this.#principals.leave(entry.principal);
+        continue;
+      }
+      // One with operations stays: the bound on those bounds the clients that have some.
+      entry.isRecent = false;
+      entry.place = this.#nextClientPlace++;
+      this.#clientOrder.push(entry);
+    }
+  }
+}
+
+function byPlace(
+  [, [a]]: readonly [string, readonly [number, ...unknown[]]],
+  [, [b]]: readonly [string, readonly [number, ...unknown[]]],
+): number {
+  return a - b;
+}

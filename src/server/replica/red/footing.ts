@@ -1,0 +1,78 @@
+/** What executions of red operations stand on: own ones in flight that lie under what they read. */
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import { certifiedReads } from '../../generator/certified-reads.ts';
+import { CHAIN_MAX } from './chain.ts';
+import type { Chain } from './chain.ts';
+import type { Contention } from './contention.ts';
+import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import type { Laid, RedRequest, StableRun } from './red-requests.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+
+/** What an execution comes to with what lies under it, or the one whose end it has to wait for. */
+export interface Footing {
+  readonly run: StableRun;
+  readonly after: readonly Laid[];
+  readonly waitsFor?: RedRequest | undefined;
+}
+
+/** What has to be unchanged for the outcome of a run on the present state. */
+export function runOf({ state, options }: ReplicaCore, outcome: GeneratorOutcome): StableRun {
+  return { outcome, reads: certifiedReads(outcome, options.service.tables), version: state.version };
+}
+
+/** Finds what executions of one site stand on. */
+export class Footings {
+  readonly #core: ReplicaCore;
+  readonly #chain: Chain;
+  readonly #contention: Contention;
+  readonly #depthMax: number;
+  /** How many an execution may stand on at present. */
+  #depth: number;
+
+  constructor(core: ReplicaCore, chain: Chain, contention: Contention) {
+    this.#core = core;
+    this.#chain = chain;
+    this.#contention = contention;
+    this.#depthMax = core.options.chainMax ?? CHAIN_MAX;
+    this.#depth = this.#depthMax;
+  }
+
+  /** One has committed. */
+  grow(): void {
+    if (this.#depth < this.#depthMax) this.#depth += 1;
+  }
+
+  /** One was rejected, and what stood on it will be: the next chain is to cost less if it falls too. */
+  shrink(): void {
+    this.#depth = Math.floor(this.#depth / 2);
+  }
+
+  /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
+  of(request: RedRequest, run: StableRun): Footing {
+    const standsAlone = { run, after: [] };
+    if (!request.mayStand || this.#chain.isEmpty) return standsAlone;
+    const last = this.#chain.under(run.reads).at(-1)?.request;
+    if (last === undefined) return standsAlone;
+    this.#chain.show();
+    request.run = undefined;
+    let laid: StableRun;
+    try {
+      laid = runOf(this.#core, this.#core.state.runLaid(request.submission));
+    } catch (error) {
+      // It need not come to that: what it fails on is not certain yet.
+      if (isCorrectableError(error)) return { ...standsAlone, waitsFor: last };
+      throw error;
+    }
+    const under = this.#chain.under(laid.reads);
+    return { run: laid, after: this.#chain.named(under), waitsFor: this.#obstacleOf(laid, under) };
+  }
+
+  /** The operation whose end an execution has to wait for, if there is one. */
+  #obstacleOf({ reads }: StableRun, under: readonly Laid[]): RedRequest | undefined {
+    const isInTheWay = under.length > 0 && this.#contention.isAbout(reads);
+    const obstacle = isInTheWay
+      ? under.at(-1)
+      : (under.findLast(({ isMoved }) => isMoved) ?? under.at(-1 - this.#depth));
+    return obstacle?.request;
+  }
+}

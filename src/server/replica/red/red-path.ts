@@ -1,0 +1,493 @@
+/**
+ * The red path of a replica: an operation is executed on the stable snapshot, takes its place in the red log, and
+ * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a token). Rejected, it
+ * is executed again on the fresher state.
+ *
+ * The gate: a site takes in the red order only up to the first record whose blue dependencies are not yet visible there,
+ * so that a snapshot never contains a red operation without them.
+ */
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import type { CorrectableError } from '../../../correctable/errors.ts';
+import { Fifo } from '../../collections/fifo.ts';
+import { WINDOWS } from '../../records/windows.ts';
+import { Chain, executionsOf } from './chain.ts';
+import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
+import type { Conflict } from '../../records/verdict.ts';
+import type { Section } from '../../records/checkpoint.ts';
+import { Contention } from './contention.ts';
+import { conflictError } from './conflict.ts';
+import type { Effect } from '../../records/effect.ts';
+import {
+  abandonedError,
+  droppedError,
+  errorOf,
+  expiredError,
+  failureOf,
+  leftError,
+  redFullError,
+  sessionBehindError,
+} from '../../records/failure.ts';
+import { Footings, runOf } from './footing.ts';
+import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import { InTurn } from '../../collections/in-turn.ts';
+import { EXPIRED, IdTable } from '../once/id-table.ts';
+import { clientOf } from '../../records/operation-id.ts';
+import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
+import { PacedRequests } from './paced.ts';
+import { ANSWER_CODEC } from './red-answers.ts';
+import { Previews } from './previews.ts';
+import { isLastOf, recordOf } from './red-record.ts';
+import type { GateItem, SavedRedPath } from './red-gate.ts';
+import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
+import type { RedRequest } from './red-requests.ts';
+import type { RememberedInLog } from '../once/remembered.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import type { Stage, Submission } from '../../records/submissions.ts';
+import type { Answer } from '../../records/reply.ts';
+import { StrongReads } from './strong-reads.ts';
+import { isCovered } from '../../records/vector.ts';
+
+interface Undurable {
+  readonly record: RedOperation;
+  /** The last own blue operation that the record depends on. */
+  readonly sequence: number;
+}
+
+/** What the red path needs from the rest of its replica. */
+export interface RedPathHost {
+  readonly core: ReplicaCore;
+  answer(submission: Submission, stage: Stage, answer: Answer): void;
+  /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
+  ownBlue(): { readonly applied: number; readonly durable: number };
+}
+
+/** Red operations of this site, and the red order as this site takes it in. */
+export class RedPath {
+  protected readonly certifier: Certifier;
+  readonly #host: RedPathHost;
+  readonly #core: ReplicaCore;
+  readonly #requests = new RedRequests();
+  readonly #chain: Chain;
+  readonly #contention: Contention;
+  readonly #footings: Footings;
+  readonly #paced: PacedRequests;
+  readonly #gate = new Fifo<GateItem>();
+  readonly #answers: IdTable<Answer>;
+  #delivered = 0;
+  readonly #ready = new InTurn<RedRequest>((request) => {
+    // It may have ended meanwhile, by a record that another site proposed.
+    if (!request.isOver) this.#execute(request);
+  });
+  /** Records that wait until their blue dependencies are durable elsewhere. */
+  readonly #undurable = new Fifo<Undurable>();
+  readonly #reads = new StrongReads();
+  readonly #previews: Previews;
+  /** Who asked last for operations that have ended in the log and are still behind the gate. */
+  readonly #askers = new Map<OperationId, Submission>();
+  #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
+
+  constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
+    this.#host = host;
+    this.#core = host.core;
+    this.certifier = certifier;
+    const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
+    this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
+    this.#paced = new PacedRequests(service, sites.length);
+    this.#previews = new Previews(host, this.#requests, this.#paced);
+    this.#chain = this.createChain();
+    this.#contention = new Contention(host.core);
+    this.#footings = new Footings(host.core, this.#chain, this.#contention);
+  }
+
+  get busy(): boolean {
+    return this.#requests.size > 0 || this.#reads.awaited > 0 || this.#gate.size > 0;
+  }
+
+  /**
+   * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
+   * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
+   */
+  get isFull(): boolean {
+    const { redInFlightMax = Infinity, windows } = this.#core.options;
+    const left = this.#requests.left + this.#reads.left;
+    const places = this.#requests.size + this.#reads.awaited + this.#reads.left;
+    return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
+  }
+
+  /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
+  refusalOf(operation: string): CorrectableError | undefined {
+    if (this.isFull) return redFullError(this.#core.options.redInFlightMax ?? Infinity);
+    return this.#paced.refusalOf(operation);
+  }
+
+  /**
+   * Nobody waits for what was submitted under this token any more. What has not been sent to the leader gives its place
+   * back at once, and is as if it had never come; what has been goes on.
+   */
+  abandon(id: OperationId, token: number): void {
+    const read = this.#reads.leave(id);
+    if (read !== undefined) {
+      this.#core.emit({ kind: 'withdraw', record: read.record });
+      return this.#host.answer(read.submission, 'strong', abandonedError());
+    }
+    const request = this.#requests.askedBy(token);
+    if (request === undefined) return;
+    if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, token));
+    if (!request.isProposed) this.#drop(request);
+    else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
+  }
+
+  /** The record may have left this site: what becomes of it only the red order says, and nobody waits for that. */
+  notWithdrawn({ id }: RedRecord): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    for (const { token } of request.askers.slice()) this.#leave(this.#requests.leave(request, token));
+  }
+
+  /** The record has not left this site, and never will. */
+  withdrawn({ id }: RedRecord): void {
+    this.#reads.end(id);
+    const request = this.#requests.get(id);
+    if (request !== undefined) this.#drop(request);
+  }
+
+  /** Ends an operation of which nothing has been proposed: it is as if it had never come. */
+  #drop(request: RedRequest): void {
+    this.#previews.takeOff(request);
+    this.#chain.forsake(request);
+    this.#paced.leave(request, this.#core.nowMs, false);
+    // Another copy that waits here may still be executed.
+    const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
+    for (const follower of this.#requests.drop(request)) this.#letGo(follower);
+    this.#undurable.keep(({ record }) => this.#requests.get(record.id)?.record === record);
+  }
+
+  /** Whether the operation is under way here, or has ended. */
+  knows(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
+  }
+
+  /** Red operations of this site that have not ended. */
+  get underWay(): Iterable<OperationId> {
+    return this.#requests.ids;
+  }
+
+  isUnderWay(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined;
+  }
+
+  /**
+   * Whether a marker of this start, of that name, has passed: then whatever earlier starts had proposed has, or never
+   * will. Proposes it when it is first asked.
+   */
+  order(marker: OperationId): boolean {
+    if (this.#order === undefined) {
+      this.#order = { marker, isThrough: false };
+      this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
+    }
+    return this.#order.isThrough;
+  }
+
+  /** Answers a submission of an operation that is known here; says whether it was. */
+  join(id: OperationId, submission: Submission): boolean {
+    const request = this.#requests.get(id);
+    if (request !== undefined) {
+      this.#leave(this.#requests.join(request, submission));
+      return true;
+    }
+    const ending = this.certifier.endingOf(id);
+    if (ending === undefined) return false;
+    const answer = ending === EXPIRED ? expiredError() : this.#answers.get(id);
+    if (answer !== undefined) this.#host.answer(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
+    else this.#askBehindGate(id, submission);
+    return true;
+  }
+
+  /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
+  #askBehindGate(id: OperationId, submission: Submission): void {
+    if (!this.#gate.slice().some(({ record }) => record.id === id)) {
+      return this.#host.answer(submission, 'strong', expiredError());
+    }
+    this.#leave(this.#askers.get(id));
+    this.#askers.set(id, submission);
+  }
+
+  /** Of those who ask again the latest is answered by the operation's end. */
+  #leave(asker: Submission | undefined): void {
+    if (asker !== undefined) this.#host.answer(asker, 'strong', leftError());
+  }
+
+  /**
+   * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
+   * it. `isHeld` until `release`, when it is known to be red for ever.
+   */
+  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
+    const request = this.#requests.begin(id, submission);
+    request.holds = isHeld ? 2 : 1;
+    try {
+      if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+    } catch (error) {
+      this.#giveUp(request, error);
+    }
+  }
+
+  /** Begins what has waited for a place, as far as there are places now. */
+  admit(): void {
+    const { state, nowMs } = this.#core;
+    for (let next = this.#paced.next(nowMs); next !== undefined; next = this.#paced.next(nowMs)) {
+      try {
+        this.#enter(next, state.run(next.submission));
+      } catch (error) {
+        this.#giveUp(next, error);
+      }
+    }
+  }
+
+  /** When `admit` has something to do though nothing happens; undefined if there is no such time. */
+  get wakeAtMs(): number | undefined {
+    return this.#paced.wakeAtMs;
+  }
+
+  /** The hand-over of the operation that was begun by this submission is synced; it may have been given up since. */
+  release(id: OperationId, token: number): void {
+    const request = this.#requests.get(id);
+    if (request?.submission.token === token) this.#letGo(request);
+  }
+
+  /** Ends an operation that cannot be executed, for all who ever ask for it. */
+  fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
+    const request = this.#requests.begin(id, submission);
+    request.failure = failure;
+    this.close(request);
+  }
+
+  /** A strong read: it takes a place in the red order and is executed there. */
+  read(id: OperationId, submission: Submission): void {
+    this.#propose(this.#reads.begin(id, this.#core.options.site, submission));
+  }
+
+  /** Records taken from the red log, from its beginning. */
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  get remembered(): RememberedInLog {
+    return this.#answers.remembered;
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return { ...this.certifier.sections, ...this.#answers.sections('redAnswers') };
+  }
+
+  save(): SavedRedPath {
+    return { delivered: this.#delivered, gate: this.#gate.slice(), certifier: this.certifier.save() };
+  }
+
+  load({ delivered, gate, certifier }: SavedRedPath): void {
+    this.#delivered = delivered;
+    for (const item of gate) this.#gate.push(item);
+    this.certifier.load(certifier);
+  }
+
+  /** Takes the next record of the red log. */
+  deliver(record: RedRecord): void {
+    this.#delivered += 1;
+    this.#gate.push({ record, decision: this.certifier.decide(record) });
+  }
+
+  /** Applies what may pass the gate; says whether anything has. */
+  pump(): boolean {
+    let moved = false;
+    for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
+      this.#gate.shift();
+      this.#pass(next);
+      moved = true;
+    }
+    return moved;
+  }
+
+  /** Proposes what waited for other sites to have this one's blue operations. */
+  releaseDurable(): void {
+    if (this.#undurable.size === 0) return;
+    const { durable } = this.#host.ownBlue();
+    while ((this.#undurable.at(0)?.sequence ?? Infinity) <= durable) {
+      const { record } = this.#undurable.shift() as Undurable;
+      // Nobody may wait for it any more.
+      if (this.#requests.get(record.id)?.record === record) this.#propose(record);
+    }
+  }
+
+  protected createChain(): Chain {
+    return new Chain(this.#core.state, this.#core.options.service.tables);
+  }
+
+  protected mayPass(record: RedRecord): boolean {
+    if (record.kind !== 'operation') return true;
+    const { state, options } = this.#core;
+    return isCovered(record.snapshot, state.stable, options.sites.length);
+  }
+
+  #enter(request: RedRequest, outcome: GeneratorOutcome): void {
+    request.run = runOf(this.#core, outcome);
+    const writer = this.#requests.writerOf(request.run.reads, request);
+    request.mayStand = writer !== undefined;
+    this.#previews.give(request, outcome);
+    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer, 'followers');
+    this.#letGo(request);
+  }
+
+  #letGo(request: RedRequest): void {
+    request.holds -= 1;
+    if (request.holds === 0) this.#ready.add(request);
+  }
+
+  /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
+  #execute(request: RedRequest): void {
+    const { state } = this.#core;
+    try {
+      if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
+      const { run, after, waitsFor } = this.#footings.of(request, request.run);
+      if (waitsFor !== undefined) return waitFor(request, waitsFor, 'heirs');
+      const record = recordOf(this.#core, request, run, executionsOf(after));
+      this.#chain.lay(request, record, after);
+      this.#proposeWhenDurable(record);
+    } catch (error) {
+      return this.#giveUp(request, error);
+    }
+    for (const follower of takeFollowers(request)) this.#letGo(follower);
+  }
+
+  #giveUp(request: RedRequest, error: unknown): void {
+    if (!isCorrectableError(error)) throw error;
+    request.failure = error;
+    this.close(request);
+  }
+
+  /**
+   * A record must not commit while it depends on a blue operation that could be lost with this site: every site would
+   * wait for that operation for ever.
+   */
+  #proposeWhenDurable(record: RedOperation): void {
+    const { applied, durable } = this.#host.ownBlue();
+    const request = this.#requests.get(record.id);
+    if (request !== undefined) {
+      request.record = record;
+      request.isProposed = false;
+    }
+    // One behind another: what stands on an operation must not come before it.
+    if (applied <= durable && this.#undurable.size === 0) this.#propose(record);
+    else this.#undurable.push({ record, sequence: applied });
+  }
+
+  /** Ends a request by a record: only its delivery is told. */
+  protected close(request: RedRequest): void {
+    const { id } = request;
+    const failure = failureOf(request.failure ?? conflictError(request));
+    const record: RedRecord = { kind: 'close', id, site: this.#core.options.site, failure };
+    request.record = record;
+    this.#propose(record);
+  }
+
+  #propose(record: RedRecord): void {
+    const request = this.#requests.get(record.id);
+    if (request !== undefined) request.isProposed = true;
+    this.#core.emit({ kind: 'propose', record });
+  }
+
+  #pass({ record, decision }: GateItem): void {
+    switch (decision.kind) {
+      case 'commit':
+        return this.#onCommit(record as RedOperation, decision.stamp);
+      case 'reject':
+        return this.#onReject(record as RedOperation, decision.conflict);
+      case 'closed':
+        return this.end(record.id, errorOf((record as CloseRecord).failure));
+      case 'void':
+        return this.#onVoid(record.id);
+      case 'expired':
+        return this.end(record.id, expiredError());
+      case 'marker':
+        return this.#onMarker(record.id);
+    }
+  }
+
+  #onCommit(operation: RedOperation, stamp: number): void {
+    const { id, acknowledged } = operation;
+    if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
+    const request = this.#requests.get(id);
+    // Out of the overlays before it is in the store: its effects are never seen twice.
+    if (request !== undefined) this.#previews.takeOff(request);
+    if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) {
+      this.#chain.settle(request);
+      this.#footings.grow();
+    } else {
+      if (request !== undefined) this.#chain.forsake(request);
+      this.#chain.onChanged(operation.effects);
+    }
+    const answer = this.#core.state.applyRed(operation, stamp);
+    this.#core.options.observer?.applied?.(operation, this.#core.state);
+    this.end(id, answer, operation.site);
+  }
+
+  #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
+    const { observer, site, attemptsMax } = this.#core.options;
+    observer?.rejected?.(operation, conflict);
+    if (operation.site !== site) this.#contention.meet(operation.id, conflict);
+    const request = this.#requests.get(operation.id);
+    if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
+    if (this.#chain.forsake(request) > 0) this.#footings.shrink();
+    request.mayStand = true;
+    if (conflict?.reason === 'predecessor') request.cascades += 1;
+    else request.conflict = conflict;
+    // Everything before this record has passed the gate, so the state now holds what it conflicted with.
+    if (request.attempt - request.cascades < attemptsMax) this.#execute(request);
+    else this.close(request);
+  }
+
+  /** A blue operation has become visible. */
+  onBlueApplied(effects: readonly Effect[]): void {
+    this.#chain.onChanged(effects);
+  }
+
+  #onVoid(id: OperationId): void {
+    const answer = this.#answers.get(id);
+    if (answer !== undefined && answer !== EXPIRED && this.#requests.get(id) !== undefined) this.end(id, answer);
+  }
+
+  #onMarker(id: OperationId): void {
+    if (this.#order?.marker === id) this.#order.isThrough = true;
+    const submission = this.#reads.end(id);
+    if (submission !== undefined) this.answerRead(submission);
+  }
+
+  /** Executes a strong read on the stable snapshot. */
+  protected answerRead(submission: Submission): void {
+    const { coverage, nowMs, options, state } = this.#core;
+    coverage.when(submission.after, {
+      untilMs: nowMs + options.sessionWaitMs,
+      run: () => this.#host.answer(submission, 'strong', state.read(submission)),
+      late: () => this.#host.answer(submission, 'strong', sessionBehindError(options)),
+      submission,
+    });
+  }
+
+  /** @param site where the record comes from that ended it, if it was proposed by a site */
+  protected end(id: OperationId, answer: Answer, site?: number): void {
+    this.#answers.set(id, answer);
+    if (this.#askers.size > 0) {
+      const asker = this.#askers.get(id);
+      if (asker !== undefined) this.#host.answer(asker, 'strong', answer);
+      this.#askers.delete(id);
+    }
+    this.#contention.end(id);
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    this.#previews.takeOff(request);
+    this.#chain.forsake(request);
+    this.#paced.leave(request, this.#core.nowMs, site === this.#core.options.site);
+    for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
+    for (const follower of this.#requests.end(request)) this.#letGo(follower);
+  }
+}

@@ -1,0 +1,60 @@
+/** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
+import { failureOf } from '../../records/failure.ts';
+import { createdRows } from '../../generator/read-set.ts';
+import type { Execution, RedOperation } from '../../records/records.ts';
+import type { RedRequest, StableRun } from './red-requests.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import { maxEntry } from '../../records/vector.ts';
+
+/** A record while it is made: what it does not have stays out of logs and messages. */
+type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
+
+/** The record of the next attempt. */
+export function recordOf(
+  { state, clock, wallMs, options }: ReplicaCore,
+  request: RedRequest,
+  { outcome, reads: { names, ranges } }: StableRun,
+  after: readonly Execution[],
+): RedOperation {
+  const { choice, reply, refusal } = outcome;
+  const acknowledged = request.submission.origin?.acknowledged;
+  request.attempt += 1;
+  const effects = choice?.effects ?? [];
+  // What it stands on may have removed a row by then, which it brings in again.
+  const isLaid = (table: string, key: string): boolean => after.length > 0 && state.laid.covers(table, key);
+  const isThere = (table: string, key: string): boolean => state.store.isThereByRed(table, key) && !isLaid(table, key);
+  const created = createdRows(effects, isThere);
+  const record: Draft = {
+    kind: 'operation',
+    id: request.id,
+    site: options.site,
+    attempt: request.attempt,
+    epoch: options.start,
+    snapshot: state.stable.slice(),
+    operation: request.submission.operation,
+    reads: [...names],
+    clock: clock.next(wallMs, maxEntry(state.stable)),
+    effects,
+    reply,
+  };
+  if (choice !== undefined) {
+    record.shadow = choice.shadow;
+    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
+  }
+  if (after.length > 0) record.after = after;
+  if (refusal !== undefined) record.refusal = failureOf(refusal);
+  if (ranges.length > 0) record.ranges = ranges;
+  if (created.size > 0) record.created = [...created];
+  if (acknowledged !== undefined) record.acknowledged = acknowledged;
+  options.observer?.created?.(record);
+  return record;
+}
+
+/** Whether the record is that of the last execution of the request, at this start of this site. */
+export function isLastOf(
+  { attempt }: RedRequest,
+  operation: RedOperation,
+  { site, start }: ReplicaCore['options'],
+): boolean {
+  return operation.site === site && operation.epoch === start && operation.attempt === attempt;
+}

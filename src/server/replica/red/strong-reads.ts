@@ -1,0 +1,49 @@
+/** Strong reads on their way: each is a marker in the red order, and is executed where that stands. */
+import type { OperationId, RedRecord } from '../../records/records.ts';
+import type { Submission } from '../../records/submissions.ts';
+
+/** A strong read and the record that takes its place in the log. */
+export interface StrongRead {
+  readonly submission: Submission;
+  readonly record: RedRecord;
+}
+
+/** Those of one site, by the identifiers of their markers. */
+export class StrongReads {
+  readonly #reads = new Map<OperationId, StrongRead>();
+  /** Those that nobody waits for any more, and whose markers are on their way into the log. */
+  readonly #left = new Set<OperationId>();
+
+  /** Those that somebody waits for. */
+  get awaited(): number {
+    return this.#reads.size;
+  }
+
+  get left(): number {
+    return this.#left.size;
+  }
+
+  /** Begins one; gives its marker. */
+  begin(id: OperationId, site: number, submission: Submission): RedRecord {
+    const record: RedRecord = { kind: 'marker', id, site };
+    this.#reads.set(id, { submission, record });
+    return record;
+  }
+
+  /** Nobody waits for it any more; gives it, if it was awaited. */
+  leave(id: OperationId): StrongRead | undefined {
+    const read = this.#reads.get(id);
+    if (read === undefined) return undefined;
+    this.#reads.delete(id);
+    this.#left.add(id);
+    return read;
+  }
+
+  /** Its marker is through, or will never be; gives who waits for it. */
+  end(id: OperationId): Submission | undefined {
+    const read = this.#reads.get(id);
+    this.#reads.delete(id);
+    this.#left.delete(id);
+    return read?.submission;
+  }
+}

@@ -1,0 +1,392 @@
+/**
+ * The replica of one site, as a pure state machine: inputs with the time come in, outputs come out; no clock, timer,
+ * randomness, socket or disk inside. The same code runs in production and in the simulator.
+ */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { Fifo } from '../collections/fifo.ts';
+import { BluePath } from './causal/blue-path.ts';
+import type { Checkpoint, SavedStreams, Section } from '../records/checkpoint.ts';
+import { HybridClock } from '../records/clock.ts';
+import { Coverage } from './core/coverage.ts';
+import { droppedError, redFullError } from '../records/failure.ts';
+import { Floors } from './floors.ts';
+import { operationId } from '../records/operation-id.ts';
+import { Quarantine } from './core/quarantine.ts';
+import type {
+  BlueMessage,
+  BlueOperation,
+  LocalEntry,
+  OperationId,
+  RedRecord,
+  SlotDecision,
+  SlotMessage,
+} from '../records/records.ts';
+import { RedPath } from './red/red-path.ts';
+import type { SavedRedPath } from './red/red-gate.ts';
+import type { RedPathHost } from './red/red-path.ts';
+import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
+import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
+import { SiteState } from './core/site-state.ts';
+import type { Answer } from '../records/reply.ts';
+import type { Vector } from '../records/vector.ts';
+import type { LoggedOperation, SavedStream } from './causal/streams.ts';
+import type { Remembered } from './once/remembered.ts';
+import { Updates } from './updates.ts';
+import type { UpdatesHost } from './updates.ts';
+import type { Walks } from './once/walks.ts';
+
+/** Told when an entry of the site's own log is synced, with its place there. */
+type OnSynced = (position: number) => void;
+
+/** What a replica finds at its start. */
+export interface StoredReplica {
+  readonly checkpoint?: Checkpoint | undefined;
+  /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
+  readonly start: number;
+  readonly entries: readonly LocalEntry[];
+}
+
+const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
+
+/** The small part of a replica's state. */
+export interface SavedReplica extends SavedStreams {
+  /** Entries of the site's own log that the state contains. */
+  readonly synced: number;
+  readonly stable: Vector;
+  readonly clock: number;
+  readonly streams: readonly SavedStream[];
+  readonly red: SavedRedPath;
+}
+
+/** One site's replica. After each input, `takeOutputs` says what has to be done. */
+export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
+  readonly options: ReplicaOptions;
+  readonly state: SiteState;
+  readonly clock: HybridClock = new HybridClock();
+  readonly blue: BluePath;
+  readonly red: RedPath;
+  readonly updates: Updates;
+  readonly coverage: Coverage<Submission>;
+  readonly #floors: Floors;
+  readonly #quarantine: Quarantine;
+  /** The site at this start: whose operation one without a name is. */
+  protected readonly name: string;
+  nowMs = 0;
+  wallMs = 0;
+  #outputs: ReplicaOutput[] = [];
+  /** For each entry that is not synced yet. */
+  readonly #unsynced = new Fifo<OnSynced>();
+  /** The output to which entries are added: the last one, if it stores some. */
+  #storing: LocalEntry[] | undefined;
+  #syncedLength = 0;
+  /** Submissions that came before the log's own operations were applied again. */
+  readonly #early = new Fifo<Submission>();
+  /** Records of the red log that are known to be committed by what the site's own log says. */
+  #redProven = 0;
+
+  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
+    this.options = options;
+    this.name = `${String(options.sites[options.site])}-${options.start.toString(36)}`;
+    this.nowMs = nowMs;
+    this.wallMs = wallMs;
+    this.state = this.createState();
+    this.coverage = this.createCoverage();
+    this.#quarantine = new Quarantine(options);
+    this.blue = this.createBluePath();
+    this.red = this.createRedPath();
+    this.updates = this.createUpdates();
+    this.#floors = new Floors(this, this.name);
+    this.#load(stored);
+    this.#settle();
+  }
+
+  /** What is shared with the parts of the replica. */
+  get core(): ReplicaCore {
+    return this;
+  }
+
+  /** The slots of this site's log, and who is on the way along slots. */
+  get walks(): Walks {
+    return this.updates.walks;
+  }
+
+  /** Whether something is under way that a lost message could hold up. */
+  get busy(): boolean {
+    return this.blue.busy || this.red.busy || this.walks.busy || this.coverage.busy || this.#early.size > 0;
+  }
+
+  get redDelivered(): number {
+    return this.red.delivered;
+  }
+
+  /** When a tick is due even if nothing happens: somebody waits for a place. */
+  get wakeAtMs(): number | undefined {
+    return this.red.wakeAtMs;
+  }
+
+  /** Records of the red log that are known to be committed since before the restart. */
+  get redProven(): number {
+    return this.#redProven;
+  }
+
+  get remembered(): Remembered {
+    return { own: this.walks.slots.remembered, red: this.red.remembered };
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return { rows: this.state.store, ...this.walks.slots.sections, ...this.red.sections };
+  }
+
+  /** The small part of the state, to be saved together with what has changed in the sections. */
+  save(): SavedReplica {
+    const { state, clock, blue, red } = this;
+    const [synced, stable] = [this.#syncedLength, [...state.stable]];
+    return { synced, stable, clock: clock.last, streams: blue.save(), red: red.save() };
+  }
+
+  /** Entries of the site's own log that are synced: the state contains them. */
+  get synced(): number {
+    return this.#syncedLength;
+  }
+
+  /** The first entry of the site's own log that other sites may lack, or the one to come. */
+  get keptFrom(): number {
+    return this.blue.keptFrom ?? this.#syncedLength;
+  }
+
+  /** How many entries of the site's own log are kept because other sites lack some of them. */
+  get backlog(): number {
+    return this.#syncedLength - this.keptFrom;
+  }
+
+  /** What has to be done since the last call, in order. */
+  takeOutputs(): ReplicaOutput[] {
+    const outputs = this.#outputs;
+    if (outputs.length > 0) this.#outputs = [];
+    this.#storing = undefined;
+    return outputs;
+  }
+
+  /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
+  submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
+    if (this.blue.isRecovered) this.#start(submission);
+    else this.#early.push(submission);
+  }
+
+  receive(from: number, message: BlueMessage | SlotMessage): void {
+    if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
+    else this.blue.receive(from, message);
+    this.#settle();
+  }
+
+  /** The next records of the red log, in order. */
+  deliver(records: readonly RedRecord[]): void {
+    for (const record of records) this.red.deliver(record);
+    this.#settle();
+  }
+
+  /** The first `length` entries of the site's own log are synced. */
+  onSynced(length: number, nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
+    for (; this.#syncedLength < length; this.#syncedLength += 1) {
+      this.#unsynced.shift()?.(this.#syncedLength);
+    }
+    this.#settle();
+  }
+
+  tick(nowMs: number, wallMs = nowMs): void {
+    this.pass(nowMs, wallMs);
+    this.blue.tick();
+    this.walks.tick();
+    this.coverage.tick(nowMs);
+    this.#settle();
+  }
+
+  /** Nobody waits any more for what was submitted under this token. */
+  abandon(token: number): void {
+    const waiting = this.coverage.leave(token) ?? this.walks.leave(token);
+    if (waiting === undefined) this.red.abandon(this.idOf(token), token);
+    // What has a name may have been begun elsewhere, or be asked for here by somebody else.
+    else this.answer(waiting, 'strong', droppedError(waiting, false));
+  }
+
+  /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
+  isWaitedFor(id: OperationId): boolean {
+    return this.coverage.hasOf(id) || this.walks.hasOf(id);
+  }
+
+  emit(output: ReplicaOutput): void {
+    this.#outputs.push(output);
+    this.#storing = undefined;
+  }
+
+  store(entry: LocalEntry, onSynced: OnSynced): void {
+    this.#unsynced.push(onSynced);
+    if (this.#storing !== undefined) {
+      this.#storing.push(entry);
+      return;
+    }
+    const entries = [entry];
+    this.emit({ kind: 'store', log: 'local', entries });
+    this.#storing = entries;
+  }
+
+  /** What a session has seen with a view that is given now. */
+  #seenBy({ after }: Submission): Vector | undefined {
+    return after === undefined ? undefined : [...this.state.stable];
+  }
+
+  /** The time of the input to come. */
+  pass(nowMs: number, wallMs: number): void {
+    this.nowMs = nowMs;
+    this.wallMs = wallMs;
+    this.#quarantine.pass(nowMs, wallMs);
+  }
+
+  /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
+  hear(peer: number, sentAtMs: number | undefined): void {
+    if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
+  }
+
+  acceptsStamp(peer: number, stamp: number): boolean {
+    return this.#quarantine.accepts(peer, stamp);
+  }
+
+  answer(submission: Submission, stage: Stage, answer: Answer): void {
+    const { token, wants } = submission;
+    const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
+    if (isCorrectableError(answer)) {
+      // What a weak level says, a "no" too, ends nothing where a stronger one follows.
+      this.emit({ kind: 'failed', token, error: answer, stage: last ? undefined : stage });
+      return;
+    }
+    const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
+    if (seen !== undefined) this.options.observer?.viewed?.(submission);
+    this.emit({ kind: 'view', token, stage, reply: answer, last, seen });
+  }
+
+  ownBlue(): { readonly applied: number; readonly durable: number } {
+    return this.blue.own;
+  }
+
+  protected createState(): SiteState {
+    const { service, sites, generators } = this.options;
+    return new SiteState(service, sites.length, { ...generators, name: this.name });
+  }
+
+  protected createBluePath(): BluePath {
+    return new BluePath(this, this.onBlueApplied);
+  }
+
+  protected createRedPath(): RedPath {
+    return new RedPath(this);
+  }
+
+  protected createCoverage(): Coverage<Submission> {
+    return new Coverage(() => this.state.stable);
+  }
+
+  protected createUpdates(): Updates {
+    return new Updates(this);
+  }
+
+  protected readonly onBlueApplied = (operation: BlueOperation): void => {
+    this.red.onBlueApplied(operation.effects);
+    if (operation.site === this.options.site) this.updates.onVisible(operation);
+    this.#floors.onApplied(operation);
+  };
+
+  /** Applies all that has become visible, and does what waited for it. */
+  #settle(): void {
+    for (let moved = true; moved;) {
+      const blue = this.blue.pump();
+      const red = this.red.pump();
+      moved = blue || red;
+      if (moved) moved = this.coverage.pump() || moved;
+      this.red.releaseDurable();
+    }
+    this.red.admit();
+    this.#floors.pump();
+    while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
+    this.blue.flush();
+  }
+
+  #load({ checkpoint, start, entries }: StoredReplica): void {
+    const saved = checkpoint?.rest as SavedReplica | undefined;
+    const before = (saved?.synced ?? start) - start;
+    if (checkpoint !== undefined && saved !== undefined) {
+      this.#loadCheckpoint(checkpoint, saved, operationsOf(entries.slice(0, before), start));
+    }
+    this.#syncedLength = start + before;
+    for (const entry of entries.slice(before)) {
+      this.#restore(entry, this.#syncedLength);
+      this.#syncedLength += 1;
+    }
+  }
+
+  #loadCheckpoint({ sections }: Checkpoint, saved: SavedReplica, kept: readonly LoggedOperation[]): void {
+    for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
+    this.state.loadStable(saved.stable);
+    this.clock.advance(saved.clock);
+    this.blue.load(saved.streams, kept);
+    this.red.load(saved.red);
+    this.#redProven = saved.red.delivered;
+  }
+
+  #restore(entry: LocalEntry, position: number): void {
+    switch (entry.kind) {
+      case 'blue':
+        this.#redProven = Math.max(this.#redProven, entry.redDelivered ?? 0);
+        return this.#restoreBlue({ operation: entry.operation, position });
+      case 'slot':
+        return this.restoreSlot(entry.id, entry.hop, entry.decision);
+      case 'expire':
+        return void this.walks.slots.expire(entry.client, entry.upTo);
+    }
+  }
+
+  #restoreBlue(logged: LoggedOperation): void {
+    const { id, hop, site, reply, vector } = logged.operation;
+    this.blue.restore(logged);
+    if (site !== this.options.site || hop === undefined) return;
+    this.restoreSlot(id, hop, { kind: 'record', reply, vector });
+  }
+
+  protected restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
+    this.walks.slots.restore(id, hop, decision);
+  }
+
+  #start(submission: Submission): void {
+    if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
+    else this.updates.submit(submission);
+  }
+
+  #read(submission: Submission): void {
+    const { wants, token, after } = submission;
+    const isCovered = this.coverage.has(after);
+    if (wants.causal && isCovered) this.#readHere(submission);
+    // Below its session the weak view is skipped, not delayed, where a strong one follows.
+    if (wants.strong && this.red.isFull) {
+      this.answer(submission, 'strong', redFullError(this.options.redInFlightMax ?? Infinity));
+    } else if (wants.strong) this.red.read(this.idOf(token), submission);
+    if (wants.strong) return;
+    if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
+  }
+
+  #readHere(submission: Submission): void {
+    this.answer(submission, 'causal', this.state.read(submission));
+  }
+
+  /** Unique over all sites and starts. */
+  idOf(token: number): string {
+    return operationId(this.name, token);
+  }
+}
+
+function operationsOf(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
+  return entries.flatMap((entry, index) =>
+    entry.kind === 'blue' ? [{ operation: entry.operation, position: start + index }] : [],
+  );
+}

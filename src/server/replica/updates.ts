@@ -1,0 +1,218 @@
+/**
+ * Updates at one site: executed where their slot is, on a state that holds what their session has seen, and answered by
+ * an entry in a log (docs/spec/exactly-once.md).
+ */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { Fifo } from '../collections/fifo.ts';
+import type { BluePath } from './causal/blue-path.ts';
+import { failureOf, mayHaveBegunError, sessionBehindError } from '../records/failure.ts';
+import type { GeneratorOutcome } from '../generator/generator-run.ts';
+import type { AnswerRecord, BlueOperation } from '../records/records.ts';
+import type { RedPath } from './red/red-path.ts';
+import type { ReplicaCore } from './core/replica-port.ts';
+import type { Origin, Stage, Submission } from '../records/submissions.ts';
+import type { Answer } from '../records/reply.ts';
+import type { Slot } from './once/slots.ts';
+import { Walks } from './once/walks.ts';
+import type { Walk, WalkHost } from './once/walks.ts';
+
+/** Names the marker of this start: submissions have tokens from 1 on. */
+const NO_TOKEN = 0;
+
+/** What updates need from the rest of their replica. */
+export interface UpdatesHost {
+  readonly core: ReplicaCore;
+  readonly blue: BluePath;
+  readonly red: RedPath;
+  /** A name for an operation that nobody else has one for. */
+  idOf(token: number): string;
+  answer(submission: Submission, stage: Stage, answer: Answer): void;
+}
+
+/** Who is answered once an own blue operation is visible. */
+interface Unanswered {
+  /** Of the operation, in the stream of this site. */
+  readonly sequence: number;
+  readonly submission: Submission;
+  /** The slot that it decides; none of an operation without a name. */
+  readonly slot: Slot | undefined;
+}
+
+/** The updates under way at one site. */
+export class Updates implements WalkHost {
+  readonly core: ReplicaCore;
+  readonly walks: Walks;
+  readonly #host: UpdatesHost;
+  /** Own blue operations become visible in the order in which they were made. */
+  readonly #unanswered = new Fifo<Unanswered>();
+
+  constructor(host: UpdatesHost) {
+    this.#host = host;
+    this.core = host.core;
+    this.walks = this.createWalks();
+  }
+
+  /** An own blue operation has become visible. */
+  onVisible({ id, sequence, reply }: BlueOperation): void {
+    // One from before a restart has nobody who waits for it.
+    if (this.#unanswered.at(0)?.sequence !== sequence) return;
+    const { submission, slot } = this.#unanswered.shift() as Unanswered;
+    this.#host.answer(submission, 'committed', reply);
+    if (slot !== undefined) this.walks.slots.settle(id, slot);
+  }
+
+  answerCommitted(submission: Submission, answer: Answer): void {
+    this.#host.answer(submission, 'committed', answer);
+  }
+
+  protected createWalks(): Walks {
+    return new Walks(this);
+  }
+
+  submit(submission: Submission): void {
+    const { origin, token, operation } = submission;
+    if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
+    else if (origin !== undefined) this.walks.begin(submission, origin);
+    else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
+  }
+
+  /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
+  #begin(submission: Submission): void {
+    const { red } = this.#host;
+    const { origin, operation } = submission;
+    if (origin !== undefined && red.knows(origin.id)) return this.goRed(submission);
+    // Asked once more when its turn has come: others may have taken all places while it waited for its session.
+    const isRefused = (): boolean => {
+      const refusal = red.refusalOf(operation);
+      // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
+      if (refusal === undefined || (origin !== undefined && !red.isFull)) return false;
+      const isSure = origin === undefined || (this.#cannotHaveBegun(origin) && !this.core.isWaitedFor(origin.id));
+      this.answerCommitted(submission, isSure ? refusal : mayHaveBegunError());
+      return true;
+    };
+    if (!isRefused()) this.goRed(submission, isRefused);
+  }
+
+  /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
+  #cannotHaveBegun({ hop }: Origin): boolean {
+    return hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN));
+  }
+
+  /** Nobody can ask for this again: its answer need not be remembered. */
+  #executeUnnamed(submission: Submission, token: number): void {
+    const id = this.#host.idOf(token);
+    const outcome = this.#runIfRoom(submission);
+    if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
+    const { choice, reply } = outcome;
+    if (this.#isRed(submission, outcome)) return this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    if (choice === undefined) return this.#host.answer(submission, 'committed', outcome.refusal ?? reply);
+    const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
+    this.#unanswered.push({ sequence, submission, slot: undefined });
+  }
+
+  /** The operation has come to an open slot of this site's log: what happens here decides it. */
+  executeIn(walk: Walk): void {
+    if (this.core.coverage.has(walk.submission.after)) this.#decide(walk, this.#runIfRoom(walk.submission));
+    else this.#executeOnceSeen(walk);
+  }
+
+  #executeOnceSeen(walk: Walk): void {
+    const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
+      // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
+      if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+      else this.walks.step(walk);
+    };
+    const run = (): void => decideBy(() => this.#runIfRoom(walk.submission));
+    this.whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.core.options)));
+  }
+
+  /** The operation is red for ever: in the red log its identifier alone counts. */
+  goRed(submission: Submission, isRefused: () => boolean = () => false): void {
+    const id = submission.origin?.id ?? this.#host.idOf(submission.token);
+    if (this.#host.red.join(id, submission)) return;
+    const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
+      if (this.#host.red.join(id, submission) || isRefused()) return;
+      if (isCorrectableError(outcome)) this.#host.red.fail(id, submission, outcome);
+      else this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    };
+    const late = (): void => begin(sessionBehindError(this.core.options));
+    this.whenSeen(submission, () => begin(this.#run(submission)), late);
+  }
+
+  /**
+   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read, and its site may be the
+   * last to hear of the yes: so it is, where some path of the operation is red, unless its generator says that the site's
+   * own snapshot will do.
+   */
+  #isRed({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
+    if (choice !== undefined) return choice.colour === 'red';
+    return this.isCertified(operation) && isLocal !== true;
+  }
+
+  protected isCertified(operation: string): boolean {
+    return this.core.options.service.maybeRed.has(operation);
+  }
+
+  /** Appends the entry that decides an open slot of this site's log. */
+  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
+    const { submission, origin, hop } = walk;
+    const { stable } = this.core.state;
+    if (isCorrectableError(outcome)) {
+      return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
+    }
+    const { choice, reply, refusal } = outcome;
+    if (this.#isRed(submission, outcome)) return this.handOver(walk, outcome);
+    if (choice === undefined) {
+      const answer = refusal === undefined ? { reply } : { failure: failureOf(refusal) };
+      return this.record(walk, { kind: 'record', ...answer, vector: stable.slice() });
+    }
+    const { sequence, vector } = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
+    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector });
+    this.#unanswered.push({ sequence, submission, slot });
+  }
+
+  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
+  protected record(walk: Walk, answer: AnswerRecord): void {
+    this.walks.store(walk, answer);
+  }
+
+  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
+  protected handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+    const decision = { kind: 'handover' } as const;
+    const slot: Slot = this.walks.slots.decide(id, hop, decision);
+    const isKnown = this.#host.red.join(id, submission);
+    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true });
+    this.core.store({ kind: 'slot', id, hop, decision }, () => {
+      this.walks.slots.settle(id, slot);
+      if (!isKnown) this.#host.red.release(id, submission.token);
+    });
+  }
+
+  /** The same, where what comes of it may not be red while too much waits for the red order, or for its turn. */
+  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
+    const outcome = this.#run(submission);
+    if (isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
+    return this.#host.red.refusalOf(submission.operation) ?? outcome;
+  }
+
+  /** Runs the generator on the stable snapshot. */
+  #run(submission: Submission): GeneratorOutcome | CorrectableError {
+    try {
+      return this.core.state.run(submission);
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Runs `run` once the site has what the submission's session has seen; else `late`, or tells that it has not. */
+  whenSeen(submission: Submission, run: () => void, late: () => void = () => this.#tellBehind(submission)): void {
+    const { nowMs, options, coverage } = this.core;
+    coverage.when(submission.after, { untilMs: nowMs + options.sessionWaitMs, run, late, submission });
+  }
+
+  #tellBehind(submission: Submission): void {
+    this.answerCommitted(submission, sessionBehindError(this.core.options));
+  }
+}

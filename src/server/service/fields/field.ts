@@ -1,0 +1,89 @@
+/**
+ * What a kind of field is to a replica: a state that effects change, and pending effects laid over a state, by which a
+ * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
+ */
+import type { Effect, Stamp } from '../../records/effect.ts';
+import { frozen } from '../../records/frozen.ts';
+
+/** The committed state of one field at one site. */
+export interface FieldState {
+  /** The value as generators see it. Cheap; may be a live view, valid until the next `apply`. */
+  read(): unknown;
+  /** Applies one effect and returns its result. */
+  apply(effect: Effect, stamp: Stamp): unknown;
+  /**
+   * Of a field that holds many values: whether it holds this one. An effect changes whether it does of the value that it
+   * names, and of no other, so that an index follows at the cost of one.
+   */
+  holds?(value: unknown): boolean;
+  /** Takes away what was written up to this stamp; a red-only field, what was written before in the red order. */
+  clear(upTo: Stamp): void;
+  /** Whether it is as if never written. */
+  readonly isInitial: boolean;
+  /** The state as plain data, equal at two sites exactly when they have converged. */
+  snapshot(): unknown;
+  /** All of the state as plain data, to make the same state of again; of one that has parts, the rest. */
+  save(): unknown;
+  /** Of a state that may become large: the parts that it is saved in. */
+  readonly parts?: StateParts;
+}
+
+/** The parts of a state: numbered, each small enough to be written as one. */
+export interface StateParts {
+  /** Those that have changed since they were last saved, or are gone, and were not told before. */
+  takeChanged(): readonly number[];
+  /** All that there are. */
+  numbers(): readonly number[];
+  /** A part as plain data; `undefined` when it is gone. */
+  save(number: number): unknown;
+  /** Makes a part of what `save` gave, in the order of their numbers. */
+  restore(number: number, saved: unknown): void;
+  /** Throws unless all parts are there that the rest of the state tells of. */
+  checkRestored(): void;
+}
+
+/** Effects in flight on one field, in order, each owned by an operation. */
+export interface PendingEffects {
+  readonly isEmpty: boolean;
+  /** Adds, at the end, the removal of the row: from there on the field is as at first. */
+  clear(owner: number): void;
+  /** Adds an effect at the end and returns its result, given the committed value `base`. */
+  append(owner: number, effect: Effect, base: unknown): unknown;
+  /** Takes out the effects of `owner`. */
+  remove(owner: number): void;
+  /** The value with all of these applied to `base`. */
+  over(base: unknown): unknown;
+}
+
+/** A kind of field. */
+export interface FieldKind {
+  readonly name: string;
+  /** Whether only red shadow operations may change it: its effects may then read it when applied. */
+  readonly redOnly: boolean;
+  /** Whether its states have parts. */
+  readonly inParts?: boolean;
+  /** The builders of effects that a shadow operation finds under the field's name, by action. */
+  readonly effects: Readonly<Record<string, EffectBuilder>>;
+  /** The state at first, or the one that was saved. */
+  state(saved?: unknown): FieldState;
+  /** The same for a row that can be removed, where it must remember more. */
+  removableState?(saved?: unknown): FieldState;
+  pending(): PendingEffects;
+}
+
+/** A field of a table. */
+export interface FieldName {
+  readonly table: string;
+  readonly field: string;
+}
+
+/** Builds an effect on a field of the row with this key. */
+export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
+
+/**
+ * Builds effects with a value, which is part of the state from then on. One plain literal: the hot path makes one an
+ * operation, and to copy what is given costs several times more.
+ */
+export function writes(action: string): EffectBuilder {
+  return ({ table, field }, key, value) => ({ table, key, field, action, value: frozen(value) });
+}

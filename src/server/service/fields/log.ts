@@ -1,0 +1,65 @@
+/** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
+import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
+import { handedOut, isChangeable } from '../../records/frozen.ts';
+import { writes } from './field.ts';
+import type { FieldKind, FieldState } from './field.ts';
+import { PendingList } from './pending-list.ts';
+
+interface Line {
+  readonly stamp: Place;
+  readonly value: unknown;
+}
+
+class LogState implements FieldState {
+  #lines: Line[];
+  /** What was read last; made again once there is a change. */
+  #values: readonly unknown[] | undefined;
+  #isChangeable = false;
+  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPlace])[] = []) {
+    this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPlace(stamp) }));
+  }
+  read(): readonly unknown[] {
+    if (this.#values === undefined) {
+      this.#values = Object.freeze(this.#lines.map((line) => line.value));
+      this.#isChangeable = this.#values.some(isChangeable);
+    }
+    return this.#isChangeable ? Object.freeze(this.#values.map(handedOut)) : this.#values;
+  }
+  apply(effect: Effect, stamp: Stamp): void {
+    // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.
+    let place = this.#lines.length;
+    while (place > 0 && compareStamps((this.#lines[place - 1] as Line).stamp, stamp) > 0) place -= 1;
+    this.#lines.splice(place, 0, { stamp, value: effect.value });
+    this.#values = undefined;
+  }
+  clear(upTo: Stamp): void {
+    this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#values = undefined;
+  }
+  get isInitial(): boolean {
+    return this.#lines.length === 0;
+  }
+  snapshot(): unknown {
+    return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
+  }
+  save(): unknown {
+    return this.#lines.map(({ stamp, value }) => [value, savePlace(stamp)]);
+  }
+}
+
+class PendingLines extends PendingList {
+  protected readonly initial: readonly unknown[] = Object.freeze([]);
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    if (pending.length === 0) return base;
+    return Object.freeze([...(base as readonly unknown[]), ...pending.map(({ effect }) => effect.value)]);
+  }
+}
+
+export const logKind: FieldKind = {
+  name: 'log',
+  redOnly: false,
+  effects: { append: writes('append') },
+  state: (saved) => new LogState(saved as [unknown, SavedPlace][] | undefined),
+  pending: () => new PendingLines(),
+};

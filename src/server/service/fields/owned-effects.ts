@@ -1,0 +1,93 @@
+/**
+ * Effects in flight, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at once. Who ends
+ * in the middle of many is only noted: all that have ended are taken out together, before the next look at the rest, or
+ * when they are as many as are left. So a crowd that gives up together costs a pass or two, not one each.
+ */
+import type { Effect } from '../../records/effect.ts';
+import type { PendingEffects } from './field.ts';
+
+/** An effect that an operation has laid on, or none for the removal of the row. */
+export interface Owned {
+  readonly owner: number;
+  readonly effect: Effect | undefined;
+}
+
+/** So many that have ended are kept for a look that may never come. */
+const ENDED_MAX = 64;
+
+export abstract class OwnedEffects implements PendingEffects {
+  /** Owners of what is held, one after the other: those that have ended too. */
+  #owners = 0;
+  #newest: number | undefined;
+  /** Owners that have ended, of which the effects are still held; mostly there are none. */
+  #ended: Set<number> | undefined;
+
+  get isEmpty(): boolean {
+    if (this.#ended !== undefined && this.#ended.size >= this.#owners) this.settle();
+    return this.#owners === 0;
+  }
+
+  append(owner: number, effect: Effect, base: unknown): unknown {
+    this.#beginAgain(owner);
+    const result = this.add({ owner, effect }, base);
+    this.#count(owner);
+    return result;
+  }
+
+  clear(owner: number): void {
+    this.#beginAgain(owner);
+    this.addRemoval(owner);
+    this.#count(owner);
+  }
+
+  remove(owner: number): void {
+    if (this.#ended === undefined && this.takeOldest(owner)) {
+      this.#owners -= 1;
+      if (this.#owners === 0) this.#newest = undefined;
+      return;
+    }
+    this.#ended ??= new Set();
+    this.#ended.add(owner);
+    if (this.#ended.size > ENDED_MAX && this.#ended.size * 2 > this.#owners) this.settle();
+  }
+
+  over(base: unknown): unknown {
+    this.settle();
+    return this.shown(base);
+  }
+
+  /** Takes out what has ended. */
+  protected settle(): void {
+    const ended = this.#ended;
+    if (ended === undefined) return;
+    this.#ended = undefined;
+    this.#owners = 0;
+    this.#newest = undefined;
+    for (const { owner } of this.keep(({ owner }) => !ended.has(owner))) this.#count(owner);
+  }
+
+  /** Adds an effect and returns its result, given the committed value `base`. */
+  protected abstract add(owned: Owned & { readonly effect: Effect }, base: unknown): unknown;
+
+  protected abstract addRemoval(owner: number): void;
+
+  /** Takes out the effects of `owner` if they are the oldest; says whether they are. */
+  protected abstract takeOldest(owner: number): boolean;
+
+  /** Drops what is not wanted; gives what is left. */
+  protected abstract keep(isWanted: (owned: Owned) => boolean): readonly Owned[];
+
+  /** The value with all of these applied to `base`. */
+  protected abstract shown(base: unknown): unknown;
+
+  /** Where it had ended: what it had is not what it has. */
+  #beginAgain(owner: number): void {
+    if (this.#ended?.has(owner) === true) this.settle();
+  }
+
+  #count(owner: number): void {
+    if (owner === this.#newest) return;
+    this.#newest = owner;
+    this.#owners += 1;
+  }
+}

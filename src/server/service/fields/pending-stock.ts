@@ -1,0 +1,69 @@
+/**
+ * Additions and takes in flight over a stock. What all of them make of the committed value is remembered together with
+ * that value; when the oldest commits, the value below moves to what the oldest makes of it, and what is remembered still
+ * holds. So coming and going cost the same however many are in flight; only what another site takes costs a pass.
+ */
+import { Fifo } from '../../collections/fifo.ts';
+import type { Effect } from '../../records/effect.ts';
+import { OwnedEffects } from './owned-effects.ts';
+import type { Owned } from './owned-effects.ts';
+import { stockAfter, stockResult } from './stock-change.ts';
+import type { Stocked, Taken } from './stock-view.ts';
+import type { Sum } from './sum.ts';
+
+/** `over` is what all pending effects make of `base`. */
+interface Known {
+  readonly base: Sum;
+  readonly over: Sum;
+}
+
+function after(sum: Sum, { effect }: Owned): Sum {
+  return effect === undefined ? 0 : stockAfter(sum, effect).sum;
+}
+
+/** Pending effects on one stock. */
+export class PendingStock extends OwnedEffects {
+  #pending = new Fifo<Owned>();
+  #known: Known | undefined;
+
+  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Stocked | Taken {
+    this.settle();
+    const changed = stockAfter(this.#sumOver(base as number), owned.effect);
+    this.#pending.push(owned);
+    this.#known = { base: base as number, over: changed.sum };
+    return stockResult(owned.effect, changed);
+  }
+
+  protected addRemoval(owner: number): void {
+    this.#pending.push({ owner, effect: undefined });
+    if (this.#known !== undefined) this.#known = { base: this.#known.base, over: 0 };
+  }
+
+  protected takeOldest(owner: number): boolean {
+    if (this.#pending.at(0)?.owner !== owner) return false;
+    while (this.#pending.at(0)?.owner === owner) {
+      const oldest = this.#pending.shift() as Owned;
+      if (this.#known !== undefined) this.#known = { base: after(this.#known.base, oldest), over: this.#known.over };
+    }
+    return true;
+  }
+
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = this.#pending.slice().filter(isWanted);
+    this.#pending = new Fifo(rest);
+    this.#known = undefined;
+    return rest;
+  }
+
+  protected shown(base: unknown): number {
+    return Number(this.#sumOver(base as number));
+  }
+
+  #sumOver(base: number): Sum {
+    if (this.#known?.base === base) return this.#known.over;
+    let over: Sum = base;
+    for (let index = 0; index < this.#pending.size; index += 1) over = after(over, this.#pending.at(index) as Owned);
+    this.#known = { base, over };
+    return over;
+  }
+}

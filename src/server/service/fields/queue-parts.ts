@@ -1,0 +1,133 @@
+/**
+ * The parts in which a queue is saved: items that came one after the other, so that a long queue is no single row of a
+ * checkpoint, and a push or a pop has little of it written again. A `pop` changes no part: from where on the items of the
+ * first one are left is said beside the parts.
+ */
+import { Fifo } from '../../collections/fifo.ts';
+import { frozen } from '../../records/frozen.ts';
+import { plainBytes } from '../../records/plain-bytes.ts';
+import type { StateParts } from './field.ts';
+
+/** A part that has so many bytes, or items, takes no more. */
+const PART_BYTES = 1 << 16;
+const PART_ITEMS = 256;
+
+/** Items from the one with number `first` on. */
+interface Part {
+  readonly first: number;
+  count: number;
+  bytes: number;
+  /** Whether it is among those that have changed, or is still to be saved for the first time. */
+  isNoted: boolean;
+}
+
+/** What is saved beside the parts: the number of the first item, and how many there are. */
+export interface SavedQueue {
+  readonly from: number;
+  readonly size: number;
+}
+
+/** The items of a queue, numbered as they came, in parts. */
+export class QueueItems implements StateParts {
+  readonly #items = new Fifo<unknown>();
+  readonly #parts = new Fifo<Part>();
+  #from = 0;
+  /** How many there are to be once all parts are restored. */
+  readonly #savedSize: number | undefined;
+  #changed: number[] = [];
+
+  constructor(saved?: SavedQueue) {
+    this.#from = saved?.from ?? 0;
+    this.#savedSize = saved?.size;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  at(index: number): unknown {
+    return this.#items.at(index);
+  }
+
+  all(): readonly unknown[] {
+    return this.#items.slice();
+  }
+
+  push(item: unknown): void {
+    const part = this.#openPart();
+    part.count += 1;
+    part.bytes += plainBytes(item);
+    if (!part.isNoted) this.#changed.push(part.first);
+    part.isNoted = true;
+    this.#items.push(item);
+  }
+
+  shift(): unknown {
+    const item = this.#items.shift();
+    this.#from += 1;
+    const first = this.#parts.at(0) as Part;
+    if (this.#from < first.first + first.count) return item;
+    this.#changed.push(first.first);
+    this.#parts.shift();
+    return item;
+  }
+
+  clear(): void {
+    while (this.#items.size > 0) this.shift();
+  }
+
+  saveRest(): SavedQueue {
+    return { from: this.#from, size: this.#items.size };
+  }
+
+  takeChanged(): readonly number[] {
+    const changed = this.#changed;
+    if (changed.length > 0) this.#changed = [];
+    return changed;
+  }
+
+  numbers(): readonly number[] {
+    return this.#parts.slice().map(({ first }) => first);
+  }
+
+  save(number: number): unknown {
+    const part = this.#find(number);
+    if (part === undefined) return undefined;
+    part.isNoted = false;
+    const from = Math.max(part.first, this.#from);
+    return [from, this.#items.slice(from - this.#from, part.first + part.count - this.#from)];
+  }
+
+  restore(number: number, saved: unknown): void {
+    const [from, items] = saved as readonly [from: number, items: readonly unknown[]];
+    const left = frozen(items).slice(Math.max(0, this.#from - from));
+    if (left.length === 0) return;
+    this.#parts.push({ first: number, count: from - number + items.length, bytes: plainBytes(items), isNoted: false });
+    for (const item of left) this.#items.push(item);
+  }
+
+  checkRestored(): void {
+    if (this.#savedSize === undefined || this.#items.size === this.#savedSize) return;
+    throw new Error(`a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`);
+  }
+
+  /** The part that takes the next item. */
+  #openPart(): Part {
+    const last = this.#parts.at(this.#parts.size - 1);
+    if (last !== undefined && last.bytes < PART_BYTES && last.count < PART_ITEMS) return last;
+    const part = { first: this.#from + this.#items.size, count: 0, bytes: 0, isNoted: false };
+    this.#parts.push(part);
+    return part;
+  }
+
+  #find(number: number): Part | undefined {
+    let low = 0;
+    for (let high = this.#parts.size; low < high;) {
+      const middle = (low + high) >> 1;
+      if ((this.#parts.at(middle) as Part).first < number) low = middle + 1;
+      else high = middle;
+    }
+    const part = this.#parts.at(low);
+    return part?.first === number ? part : undefined;
+  }
+}

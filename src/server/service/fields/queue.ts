@@ -1,0 +1,70 @@
+/**
+ * A first-in first-out queue, changed in the red order only. A `pop` takes whatever is first when it is applied, so a
+ * contended queue aborts nobody.
+ */
+import type { Effect } from '../../records/effect.ts';
+import { handedOut } from '../../records/frozen.ts';
+import { writes } from './field.ts';
+import type { FieldKind, FieldState, StateParts } from './field.ts';
+import { QueueItems } from './queue-parts.ts';
+import type { SavedQueue } from './queue-parts.ts';
+import type { Popped, Pushed, QueueView } from './queue-view.ts';
+import { PendingQueue } from './pending-queue.ts';
+
+class QueueState implements FieldState {
+  readonly #items: QueueItems;
+  /** What is read: the items themselves could be changed by who has them in hand. */
+  readonly #view: QueueView;
+  /** @param saved before format 6, the items themselves */
+  constructor(saved?: SavedQueue | readonly unknown[]) {
+    const items = new QueueItems(isList(saved) ? undefined : saved);
+    if (isList(saved)) for (const item of saved) items.push(item);
+    this.#items = items;
+    this.#view = Object.freeze({
+      get size(): number {
+        return items.size;
+      },
+      at: (index: number): unknown => handedOut(items.at(index)),
+    });
+  }
+  get parts(): StateParts {
+    return this.#items;
+  }
+  read(): QueueView {
+    return this.#view;
+  }
+  apply(effect: Effect): Popped | Pushed {
+    const items = this.#items;
+    if (effect.action === 'push') {
+      items.push(effect.value);
+      return { size: items.size };
+    }
+    if (items.size === 0) return { found: false, remaining: 0 };
+    return { found: true, item: items.shift(), remaining: items.size };
+  }
+  clear(): void {
+    this.#items.clear();
+  }
+  get isInitial(): boolean {
+    return this.#items.size === 0;
+  }
+  snapshot(): unknown {
+    return this.#items.all();
+  }
+  save(): SavedQueue {
+    return this.#items.saveRest();
+  }
+}
+
+function isList(saved: SavedQueue | readonly unknown[] | undefined): saved is readonly unknown[] {
+  return Array.isArray(saved);
+}
+
+export const queueKind: FieldKind = {
+  name: 'queue',
+  redOnly: true,
+  inParts: true,
+  effects: { push: writes('push'), pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }) },
+  state: (saved) => new QueueState(saved as SavedQueue | readonly unknown[] | undefined),
+  pending: () => new PendingQueue(),
+};

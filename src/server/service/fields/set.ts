@@ -1,0 +1,151 @@
+/**
+ * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Elements are
+ * strings or numbers, and are read in one order, the same at all sites: numbers by size, then strings by their units.
+ * Additions come to each site in another one, and what a generator makes of it must not differ. The first look at a set
+ * sorts it; one after changes copies it, and sorts those.
+ */
+import { compareScalars } from '../../records/key-range.ts';
+import type { Scalar } from '../../records/key-range.ts';
+import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
+import { writes } from './field.ts';
+import type { FieldKind, FieldState } from './field.ts';
+import { PendingList } from './pending-list.ts';
+import { readOnlySet } from './read-only-set.ts';
+
+/** One addition. */
+type Tag = Place;
+
+class SetState implements FieldState {
+  readonly #tags: Map<unknown, Tag[]>;
+  /** What was read last; made again once there are changes. */
+  #elements: ReadonlySet<unknown> | undefined;
+  /** Elements that may have come or gone since then. */
+  readonly #changed = new Set<unknown>();
+  constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPlace[]])[] = []) {
+    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
+  }
+  read(): ReadonlySet<unknown> {
+    if (this.#elements === undefined) this.#elements = readOnlySet(inOrder(this.#tags.keys()));
+    else if (this.#changed.size > 0) this.#elements = withChanges(this.#elements, this.#changed, this.#tags);
+    this.#changed.clear();
+    return this.#elements;
+  }
+  holds(element: unknown): boolean {
+    return this.#tags.has(element);
+  }
+  apply(effect: Effect, stamp: Stamp): void {
+    // An addition stands for those that it had seen: whatever takes it would have taken them.
+    const unseen = (this.#tags.get(effect.value) ?? []).filter((tag) => !isSeen(tag, stamp));
+    if (effect.action === 'add') unseen.push(stamp);
+    this.#keep(effect.value, unseen);
+  }
+  clear(upTo: Stamp): void {
+    for (const [element, tags] of this.#tags) {
+      this.#keep(
+        element,
+        tags.filter((tag) => compareStamps(tag, upTo) > 0),
+      );
+    }
+  }
+  get isInitial(): boolean {
+    return this.#tags.size === 0;
+  }
+  #keep(element: unknown, tags: Tag[]): void {
+    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0) this.#changed.add(element);
+    if (tags.length > 0) this.#tags.set(element, tags);
+    else this.#tags.delete(element);
+    // Nobody has looked for long: what was read is kept no longer.
+    if (this.#changed.size > this.#tags.size) this.#forgetRead();
+  }
+  #forgetRead(): void {
+    this.#elements = undefined;
+    this.#changed.clear();
+  }
+  snapshot(): unknown {
+    const described = [...this.#tags].map(
+      ([element, tags]) =>
+        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(byOrigin)] as const,
+    );
+    return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  save(): unknown {
+    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePlace)]);
+  }
+}
+
+/** Whether the generator of `by` had seen the addition, or was that of the addition itself. */
+function isSeen(tag: Tag, by: Stamp): boolean {
+  return tag.version <= (by.seen[tag.entry] ?? 0) || (tag.entry === by.entry && tag.version === by.version);
+}
+
+type Origin = readonly [entry: number, version: number];
+
+function byOrigin(a: Origin, b: Origin): number {
+  return a[0] - b[0] || a[1] - b[1];
+}
+
+function inOrder(elements: Iterable<unknown>): readonly unknown[] {
+  return ([...elements] as Scalar[]).toSorted(compareScalars);
+}
+
+/** A set in order, as it is once those of `changed` that `present` has are in it, and the others are not. */
+function withChanges(
+  elements: ReadonlySet<unknown>,
+  changed: ReadonlySet<unknown>,
+  present: Pick<ReadonlySet<unknown>, 'has'>,
+): ReadonlySet<unknown> {
+  const added = inOrder([...changed].filter((element) => present.has(element)));
+  const merged: unknown[] = [];
+  let next = 0;
+  for (const element of elements) {
+    if (changed.has(element)) continue;
+    while (next < added.length && compareScalars(added[next] as Scalar, element as Scalar) < 0) {
+      merged.push(added[next++]);
+    }
+    merged.push(element);
+  }
+  return readOnlySet(merged.concat(added.slice(next)));
+}
+
+/** A set as it was shown: given what it was laid over, what differs from that says all. */
+interface Shown {
+  readonly base: unknown;
+  readonly changed: ReadonlySet<unknown>;
+  readonly elements: ReadonlySet<unknown>;
+}
+
+class PendingChanges extends PendingList {
+  protected readonly initial: ReadonlySet<unknown> = readOnlySet();
+  /** What was shown last: most looks show the same again. */
+  #shown: Shown | undefined;
+  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+    const elements = base as ReadonlySet<unknown>;
+    const [present, changed] = [new Set<unknown>(), new Set<unknown>()];
+    for (const { effect } of pending) {
+      const { value } = effect;
+      if (effect.action === 'add') present.add(value);
+      else present.delete(value);
+      if (present.has(value) === elements.has(value)) changed.delete(value);
+      else changed.add(value);
+    }
+    if (changed.size === 0) return base;
+    const known = this.#shown;
+    if (known !== undefined && known.base === base && isSame(known.changed, changed)) return known.elements;
+    const shown = withChanges(elements, changed, present);
+    this.#shown = { base, changed, elements: shown };
+    return shown;
+  }
+}
+
+function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
+  return a.size === b.size && [...a].every((element) => b.has(element));
+}
+
+export const setKind: FieldKind = {
+  name: 'set',
+  redOnly: false,
+  effects: { add: writes('add'), remove: writes('remove') },
+  state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
+  pending: () => new PendingChanges(),
+};

@@ -1,0 +1,69 @@
+/**
+ * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough,
+ * so that it reads nothing beforehand and a contended stock sends nobody back.
+ */
+import type { Effect } from '../../records/effect.ts';
+import { kindOf, ownError } from '../../records/own-errors.ts';
+import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
+import { PendingStock } from './pending-stock.ts';
+import { stockAfter, stockResult } from './stock-change.ts';
+import type { Take } from './stock-change.ts';
+import type { Stocked, Taken, TakeOptions } from './stock-view.ts';
+import { shownSum } from './sum.ts';
+import type { Sum } from './sum.ts';
+
+class StockState implements FieldState {
+  #sum: Sum;
+  constructor(saved: Sum = 0) {
+    this.#sum = saved;
+  }
+  read(): number {
+    return Number(this.#sum);
+  }
+  apply(effect: Effect): Stocked | Taken {
+    const after = stockAfter(this.#sum, effect);
+    this.#sum = after.sum;
+    return stockResult(effect, after);
+  }
+  clear(): void {
+    this.#sum = 0;
+  }
+  get isInitial(): boolean {
+    return this.#sum === 0;
+  }
+  snapshot(): unknown {
+    return shownSum(this.#sum);
+  }
+  save(): Sum {
+    return this.#sum;
+  }
+}
+
+const add: EffectBuilder = (name, key, amount) => {
+  const value = checkedAmount(name, 'add', amount);
+  return { table: name.table, key, field: name.field, action: 'add', value };
+};
+
+const take: EffectBuilder = (name, key, amount, options) => {
+  const { atLeast = 0 } = (options ?? {}) as TakeOptions;
+  if (!Number.isSafeInteger(atLeast)) {
+    const message = `atLeast must be a whole number, not ${kindOf(atLeast)}: count in the smallest unit, such as cents.`;
+    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
+  }
+  const value: Take = Object.freeze({ amount: checkedAmount(name, 'take', amount), atLeast });
+  return { table: name.table, key, field: name.field, action: 'take', value };
+};
+
+function checkedAmount({ table, field }: FieldName, action: string, amount: unknown): number {
+  if (Number.isSafeInteger(amount) && (amount as number) >= 0) return amount as number;
+  const message = `A stock's ${action} wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit, and what goes out with take.`;
+  throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
+}
+
+export const stockKind: FieldKind = {
+  name: 'stock',
+  redOnly: true,
+  effects: { add, take },
+  state: (saved) => new StockState(saved as Sum | undefined),
+  pending: () => new PendingStock(),
+};

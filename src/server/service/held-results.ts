@@ -1,0 +1,48 @@
+/** Results of a service held to its contract, in words that a client may be told: the contract's and ours. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { resultCheck } from '../../protocol/contract/result-check.ts';
+import type { ResultCheck, ResultSchemas } from '../../protocol/contract/result-check.ts';
+import { own, ownError } from '../records/own-errors.ts';
+import { Chosen, Local, replyOf, WithMeta } from '../records/reply.ts';
+import type { Reply } from '../records/reply.ts';
+
+/** `resultCheck`, whose errors may leave a site. */
+export function heldResults(operations: ResultSchemas): ResultCheck {
+  const check = resultCheck(operations);
+  return (operation, result) => {
+    try {
+      return check(operation, result);
+    } catch (error) {
+      throw isCorrectableError(error) ? own(error) : error;
+    }
+  };
+}
+
+/** The reply that something returned stands for, held to the contract. */
+export function heldReply(check: ResultCheck, operation: string, returned: unknown): Reply {
+  const reply = replyOf(returned);
+  if (typeof reply.value === 'object') refuseMisplaced(operation, reply.value);
+  const value = check(operation, reply.value);
+  return value === reply.value ? reply : { ...reply, value };
+}
+
+/** A schema that lets more through than it names would take these for results, and what they say would be lost. */
+function refuseMisplaced(operation: string, value: unknown): void {
+  if (value instanceof Chosen) {
+    throw misplaced(operation, 'a shadow operation', 'Return it by itself: what has effects is not local, and is one.');
+  }
+  if (value instanceof Local) {
+    throw misplaced(
+      operation,
+      'local()',
+      'It is said once, of all that is returned, and not beside a shadow operation.',
+    );
+  }
+  if (value instanceof WithMeta) throw misplaced(operation, 'withMeta()', 'Say all that goes with a result at once.');
+}
+
+function misplaced(operation: string, what: string, fix: string): CorrectableError {
+  const message = `'${operation}' gave ${what} where a result belongs, and would lose it there. ${fix}`;
+  return ownError('INVALID_ARGUMENT', message, `generators.${operation}`);
+}

@@ -1,0 +1,27 @@
+/**
+ * Effects on whole rows. A row exists from the first write to it, or from its insertion. A removal takes what was
+ * written up to its time stamp (RedBlue, OSDI 2012, Figure 9) and no more: what was written concurrently with a later
+ * stamp stays, at every site, in whichever order the two arrive.
+ */
+import type { Effect } from '../records/effect.ts';
+
+/** Stands for the field of an effect on the whole row. */
+export const WHOLE_ROW = '';
+
+export const insertEffect = (table: string, key: string): Effect<undefined, 'blue'> => ({
+  table,
+  key,
+  field: WHOLE_ROW,
+  action: 'insert',
+});
+
+export const removeEffect = (table: string, key: string): Effect<undefined> => ({
+  table,
+  key,
+  field: WHOLE_ROW,
+  action: 'remove',
+});
+
+export const isWholeRow = (effect: Effect): boolean => effect.field === WHOLE_ROW;
+
+export const isRemoval = (effect: Effect): boolean => effect.field === WHOLE_ROW && effect.action === 'remove';

@@ -1,0 +1,280 @@
+/**
+ * A service: a contract with its implementation, as tables, shadow operations with colours, and generators
+ * (RedBlue, OSDI 2012, §5). It runs at the sites only.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { NamesOf } from '../../correctable/given.ts';
+import type {
+  Contract,
+  ContractResultOf,
+  OperationSpec,
+  OperationSpecs,
+  ParsedArgsOf,
+} from '../../protocol/contract/contract.ts';
+import type { Colour, Effect } from '../records/effect.ts';
+import type { Pace } from '../../correctable/pace/unseen.ts';
+import { heldReply, heldResults } from './held-results.ts';
+import { checkImplementation, checkShadowOperations } from './implementation-checks.ts';
+import { Chosen } from '../records/reply.ts';
+import type { Local, Reply, WithMeta } from '../records/reply.ts';
+import { Refusals } from './refusal.ts';
+import type { RefusalBuilders } from './refusal.ts';
+import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+import type { Scratchpad } from './scratchpad.ts';
+import { effectTables } from './table-effects.ts';
+import type { EffectTables } from './table-effects.ts';
+import type { RowReader, TablesReader } from './readers.ts';
+import type { Tables } from './tables.ts';
+
+/** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
+export interface GeneratorContext<
+  T extends Tables,
+  S extends ShadowOperations,
+  O extends OperationSpec = OperationSpec,
+> {
+  /** The tables, as of one snapshot. */
+  readonly tables: TablesReader<T>;
+  /** Chooses a shadow operation: return what it gives. An operation that its contract declares blue has blue ones only. */
+  readonly shadow: ShadowBuilders<S, ColourOf<O>>;
+  /**
+   * A private copy of the snapshot to try shadow operations on.
+   *
+   * @example
+   * for (const line of tables.lines.keys({ prefix: cart })) scratchpad.apply(shadow.removeLine({ line }, null));
+   */
+  readonly scratchpad: Scratchpad;
+  /**
+   * The errors that the contract declares for the operation: throw what one gives. It reaches the client with its data. A
+   * refusal rests on what the generator has read, as a result does: it is certified where the operation may be red.
+   *
+   * @example
+   * if (balance < amount) throw errors.notEnough({ balance });
+   */
+  readonly errors: RefusalBuilders<O>;
+  /** When the operation was submitted, in milliseconds since the epoch. */
+  readonly now: number;
+  /** An identifier that no other operation at any site gets; the same when the generator runs again. */
+  uniqueId(): string;
+  /** A number in [0, 1); the same sequence when the generator runs again. */
+  random(): number;
+}
+
+/** The colours that the contract leaves to the paths of an operation. */
+type ColourOf<O extends OperationSpec> = O extends { readonly colour: 'blue' } ? 'blue' : Colour;
+
+/**
+ * What the generator of an operation returns: the result alone (nothing changes), `local` of it where that need not be
+ * certified, or at most one chosen shadow operation. A read chooses nothing, and nothing is local that is declared red.
+ */
+export type Generated<O extends OperationSpec, R = ContractResultOf<O>> =
+  | R
+  | WithMeta<R>
+  | (O extends { readonly effect: 'read' } ? never : Chosen<R>)
+  | (O extends { readonly effect: 'read' } | { readonly colour: 'red' } ? never : Local<R>);
+
+/** One generator an operation of the contract, or for those named in `G`. */
+export type Generators<
+  O extends OperationSpecs,
+  T extends Tables,
+  S extends ShadowOperations,
+  G extends keyof O = keyof O,
+> = {
+  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K]>) => Generated<O[K]>;
+};
+
+/** Conditions on single rows that hold at every site at all times, by table and name. */
+export type Invariants<T extends Tables> = {
+  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
+};
+
+/**
+ * Nothing where the generators `G` are all; otherwise what no contract has, so that the compiler says it before all else.
+ * That one is missing must not show in the inference: it would blame those that are there.
+ */
+type Complete<O extends OperationSpecs, G extends keyof O> = {
+  readonly [K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`]: never;
+};
+
+/** The implementation of a contract; `G` are the operations that have a generator. */
+export interface ServiceImplementation<
+  O extends OperationSpecs,
+  T extends Tables,
+  S extends ShadowOperations,
+  G extends keyof O = keyof O,
+> {
+  readonly tables: T;
+  /** Shadow operations by name; they get the builders of effects. */
+  readonly shadowOperations: (tables: EffectTables<T>) => S;
+  readonly generators: Generators<O, T, S, G>;
+  /**
+   * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
+   * it was sent to first, until it turns out to be red; one of these is bound to none, so that its client can go to
+   * another site with it while that first one is out of reach.
+   */
+  readonly alwaysRed?: readonly (keyof O & string)[];
+  /**
+   * Red updates of which a site has only so many under way: `window`, each place used once in `turnMs`. More wait at the
+   * site, before their preview. As every site keeps to it, previews can say what may happen elsewhere unknown to them:
+   * their views carry it for `safeThreshold`. Name all that take from the same.
+   */
+  readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
+  /** Checked after every operation by `checkService`, and at sites with `checkInvariants`: not in production. */
+  readonly invariants?: Invariants<T>;
+}
+
+const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
+  tables: true,
+  shadowOperations: true,
+  generators: true,
+  alwaysRed: true,
+  paced: true,
+  invariants: true,
+};
+
+export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
+type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
+
+/** Which operations share the places, and how many there are. */
+export interface ServicePace extends Pace {
+  readonly operations: ReadonlySet<string>;
+}
+
+/** A service, ready to run at sites. */
+export interface Service<O extends OperationSpecs = OperationSpecs> {
+  readonly contract: Contract<O>;
+  readonly tables: Tables;
+  readonly shadowOperations: Readonly<Record<string, AnyShadowOperation>>;
+  /** What generators get as `shadow`. */
+  readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
+  readonly generators: Readonly<Record<string, AnyGenerator>>;
+  readonly alwaysRed: ReadonlySet<string>;
+  /** Updates whose answer must not come from one site alone, though they change nothing: some path of theirs is red. */
+  readonly maybeRed: ReadonlySet<string>;
+  readonly refusals: Refusals;
+  readonly paced?: ServicePace | undefined;
+  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
+  /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
+  checkResult(operation: string, returned: unknown): Reply;
+}
+
+/**
+ * Joins a contract with its implementation. Types flow from the tables to the shadow operations to the generators.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when an operation of the contract has no generator or a generator no
+ * operation.
+ * @example
+ * const bankService = defineService(bank, {
+ *   tables: { accounts: table({ balance: counter() }) },
+ *   shadowOperations: ({ accounts }) => ({
+ *     deposit: blue((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
+ *   }),
+ *   generators: {
+ *     deposit: ({ account, amount }, { shadow }) => shadow.deposit({ account, amount }, null),
+ *   },
+ * });
+ */
+export function defineService<
+  const O extends OperationSpecs,
+  const T extends Tables,
+  const S extends ShadowOperations,
+  G extends keyof O,
+>(contract: Contract<O> & Complete<O, G>, implementation: ServiceImplementation<O, T, S, G>): Service<O> {
+  checkImplementation(contract, implementation, PARTS);
+  const { tables, generators } = implementation;
+  checkNames(contract, generators);
+  checkColours(contract);
+  const shadowOperations = implementation.shadowOperations(effectTables(tables));
+  checkShadowOperations(shadowOperations);
+  return {
+    contract,
+    tables,
+    shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
+    shadowBuilders: shadowBuilders(shadowOperations),
+    generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
+    alwaysRed: new Set([
+      ...checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
+      ...updatesOf(contract, 'red'),
+    ]),
+    maybeRed: maybeRed(contract, shadowOperations),
+    refusals: new Refusals(contract.operations),
+    paced: checkedPace(contract, implementation.paced),
+    invariants: (implementation.invariants ?? {}) as Service['invariants'],
+    checkResult: resultChecker(contract),
+  };
+}
+
+function resultChecker({ operations }: Contract): Service['checkResult'] {
+  const check = heldResults(operations);
+  return (operation, returned) => heldReply(check, operation, returned);
+}
+
+function checkNames(contract: Contract, generators: object): void {
+  for (const name of Object.keys(contract.operations)) {
+    if (!Object.hasOwn(generators, name)) {
+      const message = `'${contract.name}' names the operation '${name}', but there is no generator for it. Add one.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `generators.${name}` });
+    }
+  }
+  for (const name of Object.keys(generators)) {
+    if (!Object.hasOwn(contract.operations, name)) {
+      const message = `There is a generator '${name}', but '${contract.name}' has no such operation. Name it there.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `generators.${name}` });
+    }
+  }
+}
+
+function checkColours({ operations, name }: Contract): void {
+  for (const [operation, { effect, colour }] of Object.entries(operations)) {
+    const isColour = colour === undefined || colour === 'blue' || colour === 'red';
+    if (isColour && (colour === undefined || effect === 'update')) continue;
+    const message = `'${name}': only updates have a colour, 'blue' or 'red'; '${operation}' has ${effect}, ${colour}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
+  }
+}
+
+function updatesOf({ operations }: Contract, wanted: 'red' | undefined): string[] {
+  const isWanted = ([, { effect, colour }]: readonly [string, OperationSpec]): boolean =>
+    effect === 'update' && colour === wanted;
+  return Object.entries(operations)
+    .filter(isWanted)
+    .map(([name]) => name);
+}
+
+/** Where no shadow operation is red, nothing can come in between that one site does not know of. */
+function maybeRed(contract: Contract, shadowOperations: ShadowOperations): ReadonlySet<string> {
+  const hasRed = Object.values(shadowOperations).some(({ colour }) => colour === 'red');
+  return new Set([...updatesOf(contract, 'red'), ...(hasRed ? updatesOf(contract, undefined) : [])]);
+}
+
+function checkedUpdates(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
+  for (const name of names) {
+    const { effect, colour } = contract.operations[name] ?? {};
+    if (effect === 'update' && colour !== 'blue') continue;
+    const what = effect === 'update' ? 'is declared blue in' : 'is not an update of';
+    const message = `${field}: '${name}' ${what} '${contract.name}'. Name updates only that may be red.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
+  }
+  return new Set(names);
+}
+
+function checkedPace(
+  contract: Contract,
+  given: (Pace & { readonly operations: readonly string[] }) | undefined,
+): ServicePace | undefined {
+  if (given === undefined) return undefined;
+  const { window, turnMs } = given;
+  const isPace = Number.isSafeInteger(window) && window >= 1 && turnMs > 0 && turnMs < Infinity;
+  if (isPace) return { window, turnMs, operations: checkedUpdates('paced.operations', contract, given.operations) };
+  const message = 'paced: window must be a whole number from 1 on, and turnMs a number of milliseconds above 0.';
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'paced' });
+}
+
+function shadowBuilders<S extends ShadowOperations>(operations: S): ShadowBuilders<ShadowOperations> {
+  const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const effectsOf = operation.effects as (args: unknown) => readonly Effect[];
+    builders[name] = (args, reply) =>
+      new Chosen({ shadow: name, colour: operation.colour, args, effects: effectsOf(args), reply });
+  }
+  return builders as ShadowBuilders<ShadowOperations>;
+}

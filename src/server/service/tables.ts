@@ -1,0 +1,206 @@
+/**
+ * Tables: rows by primary key, each with fields of the kinds below. What a service declares here types the readers that
+ * its generators get (`table-readers.ts`) and the effects that its shadow operations are made of (`table-effects.ts`).
+ */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
+import type { Effect } from '../records/effect.ts';
+import { FIELD_KINDS } from './fields/kinds.ts';
+import type { FieldKindName } from './fields/kinds.ts';
+import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
+import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';
+import type { Scalar } from '../records/key-range.ts';
+import { isRemoval, WHOLE_ROW } from './row-effects.ts';
+
+declare const valueType: unique symbol;
+declare const effectsType: unique symbol;
+
+/** A field of a table: `V` is what generators read, `E` the builders of its effects. */
+export interface Field<out V = unknown, out E = unknown> {
+  readonly kind: FieldKindName;
+  readonly [valueType]?: V;
+  readonly [effectsType]?: E;
+}
+
+/** A table: its fields by name, the fields by whose values rows can be looked up, and whether rows can be removed. */
+export interface Table<F extends Fields = Fields, I extends string = string, R extends boolean = boolean> {
+  readonly fields: F;
+  readonly indexes: readonly I[];
+  readonly removable: R;
+}
+
+/** Fields by name. */
+export type Fields = Readonly<Record<string, Field>>;
+/** Tables by name. */
+export type Tables = Readonly<Record<string, Table>>;
+
+/** The fields that can be indexed: registers, cells and sets of strings or numbers. */
+export type IndexableField<F extends Fields> = {
+  [K in keyof F]: [ScalarIn<ValueOf<F[K]>>] extends [never] ? never : K;
+}[keyof F] &
+  string;
+
+/** The values by which rows are found through a field; `never` where it cannot be indexed. */
+export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
+  ? Extract<E, Scalar>
+  : undefined extends V
+    ? OnlyScalars<Exclude<V, undefined>>
+    : never;
+type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
+
+/** How rows of a table are found and whether they go. */
+export interface TableOptions<I extends string = string, R extends boolean = boolean> {
+  /** Fields by whose values rows can be looked up, in order: `tables.notes.by.owner({ equals: 'ann' })`. */
+  readonly indexes?: readonly I[];
+  /**
+   * Whether rows can be removed: `notes.remove(key)`. Then each counter remembers its additions, since a removal takes
+   * only those before it.
+   */
+  readonly removable?: R;
+}
+
+/**
+ * Declares a table: its fields by name.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an index of a field that cannot be indexed.
+ * @example
+ * const tables = {
+ *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
+ *   carts: table({ quantity: counter() }, { removable: true }),
+ * };
+ */
+export function table<
+  const F extends Fields,
+  const I extends IndexableField<F> = never,
+  const R extends boolean = false,
+>(fields: F, options: TableOptions<I, R> = {}): Table<F, I, R> {
+  checkFields(fields);
+  checkNamed(options, { call: "table({ owner: register() }, { indexes: ['owner'] })" }, TABLE_OPTIONS);
+  const { indexes = [], removable = false as R } = options;
+  check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
+  checkKinds(options, 'boolean', 'removable');
+  for (const index of indexes) {
+    if (INDEXABLE.has(fields[index]?.kind ?? '')) continue;
+    const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'indexes' });
+  }
+  if (!Object.hasOwn(fields, WHOLE_ROW)) return { fields, indexes, removable };
+  throw new CorrectableError('INVALID_ARGUMENT', 'A field must have a name.', { field: 'fields' });
+}
+
+const TABLE_OPTIONS: NamesOf<TableOptions> = { indexes: true, removable: true };
+
+function checkFields(fields: unknown): void {
+  checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
+  for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
+    const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
+    check(isField, `fields.${name}`, 'must be made by counter, register, set, log, cell, queue or stock, as counter()');
+  }
+}
+
+const INDEXABLE: ReadonlySet<string> = new Set(['register', 'cell', 'set']);
+
+/**
+ * Whole numbers that sites add to; reads as a `number`, 0 at first.
+ *
+ * @example
+ * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
+ */
+export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue'> }> {
+  return { kind: 'counter' };
+}
+
+/**
+ * A value of which the last write wins; `undefined` at first.
+ *
+ * @example
+ * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
+ */
+export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue'> }> {
+  return { kind: 'register' };
+}
+
+/**
+ * A set of strings or numbers in which adding wins over a concurrent removal; reads as a `Set`, in
+ * order: numbers by size, then strings by their units. The first look at it after a change takes time in proportion to
+ * its size, about 1 µs an element; those after it do not. What only asks whether there is an element, in a large set
+ * that changes all the time, is better a table with a row for each.
+ *
+ * @example
+ * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
+ */
+export function set<T extends string | number>(): Field<
+  ReadonlySet<T>,
+  { add(element: T): Effect<undefined, 'blue'>; remove(element: T): Effect<undefined, 'blue'> }
+> {
+  return { kind: 'set' };
+}
+
+/**
+ * Lines in the order of their times; reads as an array.
+ *
+ * @example
+ * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
+ */
+export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue'> }> {
+  return { kind: 'log' };
+}
+
+/**
+ * A value assigned by red shadow operations only; `undefined` at first. `assign` yields the previous one.
+ *
+ * @example
+ * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
+ */
+export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }> {
+  return { kind: 'cell' };
+}
+
+/**
+ * A first-in first-out queue, changed by red shadow operations only; reads as a `QueueView`.
+ *
+ * @example
+ * red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) => (popped.found ? popped.item : null))
+ */
+export function queue<T>(): Field<
+  QueueView<T>,
+  { push(item: T): Effect<Pushed, 'red'>; pop(): Effect<Popped<T>, 'red'> }
+> {
+  return { kind: 'queue' };
+}
+
+/**
+ * A number that must not fall below a limit, changed by red shadow operations only; reads as a `number`, 0 at first. A
+ * `take` decides when it is applied whether there is enough, and its result says so: it is never sent back, however many
+ * take at once, where a generator that reads a counter and adds to it would be.
+ *
+ * @example
+ * red(
+ *   (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, { atLeast: 0 })],
+ *   ([taken]) => withMeta(taken.took, { remaining: taken.remaining }),
+ * )
+ */
+export function stock(): Field<
+  number,
+  { add(amount: number): Effect<Stocked, 'red'>; take(amount: number, options?: TakeOptions): Effect<Taken, 'red'> }
+> {
+  return { kind: 'stock' };
+}
+
+/** What generators read of a field. */
+export type ValueOf<F> = F extends Field<infer V> ? V : never;
+/** The builders of a field's effects. */
+export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
+
+/** Whether a field is changed in the red order only. */
+export function isRedOnlyField(field: Field | undefined): boolean {
+  return field !== undefined && FIELD_KINDS[field.kind].redOnly;
+}
+
+/**
+ * Whether an effect changes a field that is changed in the red order only; the removal of a row changes all its fields.
+ */
+export function isRedOnly(tables: Tables, effect: Effect): boolean {
+  const fields = tables[effect.table]?.fields ?? {};
+  return isRemoval(effect) ? Object.values(fields).some(isRedOnlyField) : isRedOnlyField(fields[effect.field]);
+}

@@ -1,0 +1,75 @@
+/** Session tokens: what a session has seen, signed by the cluster, so that a client can carry it and cannot make it up. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { SessionTokens } from './site-binding.ts';
+import type { Vector } from '../records/vector.ts';
+
+/** What tokens of one site are made with. */
+export interface SignedTokensOptions {
+  /** The same at all sites. */
+  readonly key: string | Uint8Array;
+  readonly sites: readonly string[];
+  /** Index of the site that makes them: a client keeps only the newest of each. */
+  readonly site: number;
+}
+
+/** Longest token that is looked at. */
+const LENGTH_MAX = 4096;
+/** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
+const KNOWN_MAX = 1024;
+
+/** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
+export class SignedTokens implements SessionTokens {
+  readonly #options: SignedTokensOptions;
+  /** What the known tokens say, in the order in which they became known. */
+  readonly #known = new Map<string, Vector>();
+
+  constructor(options: SignedTokensOptions) {
+    this.#options = options;
+  }
+
+  seal(vector: Vector): string {
+    const content = `${this.#options.site}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
+    const token = `${content}.${this.#sign(content).toString('base64url')}`;
+    this.#know(token, [...vector]);
+    return token;
+  }
+
+  open(token: string): Vector {
+    const known = this.#known.get(token);
+    if (known !== undefined) return known;
+    const vector = this.#verified(token);
+    this.#know(token, vector);
+    return vector;
+  }
+
+  #know(token: string, vector: Vector): void {
+    this.#known.set(token, vector);
+    if (this.#known.size <= KNOWN_MAX) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  #verified(token: string): Vector {
+    const text = typeof token === 'string' && token.length <= LENGTH_MAX ? token : '';
+    const end = text.lastIndexOf('.');
+    const content = text.slice(0, Math.max(0, end));
+    const given = Buffer.from(text.slice(end + 1), 'base64url');
+    const expected = this.#sign(content);
+    if (given.length === expected.length && timingSafeEqual(given, expected)) {
+      return JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
+    }
+    const message =
+      'session: the token was not made by this deployment, or was changed on the way. Open a new session.';
+    throw new CorrectableError('UNAUTHENTICATED', message, { field: 'session' });
+  }
+
+  #sign(content: string): Buffer {
+    const { key, sites } = this.#options;
+    return createHmac('sha256', key)
+      .update(JSON.stringify(['correctables session v1', sites, content]))
+      .digest();
+  }
+}

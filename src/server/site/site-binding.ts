@@ -1,0 +1,392 @@
+/**
+ * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates have `tentative` and `strong`, reads
+ * `causal` and `strong`; a blue update is committed at once and has one view, final at `causal`, whatever was asked for:
+ * more than that it never becomes.
+ *
+ * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own snapshots from then on. What
+ * a session saw at another site comes along as a signed token, and is waited for.
+ */
+import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { Effect, Operation } from '../../correctable/operation.ts';
+import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
+import { parseArgs } from '../../protocol/contract/catalogue.ts';
+import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
+import { sentCopy } from '../../protocol/codec/sent-copy.ts';
+import { isWellFormed } from '../../protocol/codec/value-domain.ts';
+import { operationId as operationIdOf } from '../records/operation-id.ts';
+import type { Origin, Stage, SubmissionRequest } from '../records/submissions.ts';
+import type { Reply } from '../records/reply.ts';
+import { isCovered, zeroVector } from '../records/vector.ts';
+import type { Vector } from '../records/vector.ts';
+
+/** The levels of the RedBlue backend, weakest first. */
+export type RedBlueLevels = readonly ['tentative', 'causal', 'strong'];
+/** One of them. */
+export type RedBlueLevel = RedBlueLevels[number];
+
+export const REDBLUE_LEVELS: RedBlueLevels = ['tentative', 'causal', 'strong'];
+
+/** Gets what a site says about one submission. */
+export interface Submitter {
+  /** Through which handle on the site it came. */
+  readonly door: object;
+  readonly effect: Effect;
+  /** Aborted when nobody wants the views any more; costs nothing until it is looked at. */
+  readonly signal: AbortSignal;
+  /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
+  readonly deadlineAt: number | undefined;
+  /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
+  submittedAtMs?: number;
+  /** `seen` is what a session has seen with this view. */
+  view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
+  failed(error: unknown, stage: Stage | undefined): void;
+}
+
+/** What a session has seen, in a form that leaves the deployment and comes back. */
+export interface SessionTokens {
+  /** A token that only this deployment can make. */
+  seal(vector: Vector): string;
+  /** What the token says. Throws `UNAUTHENTICATED` unless this deployment has made it. */
+  open(token: string): Vector;
+}
+
+/** The part of a site that a binding needs. */
+export interface SubmissionPort {
+  readonly contract: ContractInfo;
+  /** Index of the site in `sites`. */
+  readonly site: number;
+  readonly sites: readonly string[];
+  readonly tokens: SessionTokens;
+  /** Why the site has stopped, where its storage has failed. */
+  readonly failure?: CorrectableError | undefined;
+  submit(request: SubmissionRequest, submitter: Submitter): void;
+  /** Fails what came through `door` and is under way; the site itself goes on. */
+  endSubmissions(door: object): void;
+}
+
+/** A session as this deployment keeps it. */
+class SiteSession implements BindingSession {
+  readonly #tokens: SessionTokens;
+  #seen: number[];
+  #sealed: readonly string[] | undefined;
+
+  constructor(tokens: SessionTokens, given: readonly string[], siteCount: number) {
+    this.#tokens = tokens;
+    this.#seen = zeroVector(siteCount);
+    for (const token of given) this.merge(tokens.open(token));
+    // One token says all that there is: it need not be made again until there is more.
+    if (given.length === 1) this.#sealed = given;
+  }
+
+  /** What the session has seen so far. */
+  get seen(): Vector {
+    return this.#seen;
+  }
+
+  get tokens(): readonly string[] {
+    return (this.#sealed ??= [this.#tokens.seal(this.#seen)]);
+  }
+
+  merge(vector: Vector): void {
+    if (isCovered(vector, this.#seen)) return;
+    this.#sealed = undefined;
+    this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, vector[entry] ?? 0));
+  }
+}
+
+/**
+ * The binding of one site, one handle on it of many: closing it closes this handle. Behind a gateway, values come from the
+ * wire and go there; for others in the process it copies them, so that nobody has the site's own in hand.
+ */
+export class SiteBinding implements Binding<RedBlueLevels, true> {
+  readonly name: string;
+  readonly executesOnce = true;
+  readonly #siteName: string;
+  readonly #site: SubmissionPort;
+  #isClosed = false;
+
+  constructor(siteName: string, site: SubmissionPort) {
+    this.name = `redblue:${siteName}`;
+    this.#siteName = siteName;
+    this.#site = site;
+  }
+
+  /** Why the site answers nothing any more. */
+  get failure(): CorrectableError | undefined {
+    return this.#site.failure;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  share(): SiteBinding {
+    const handle = new SiteBinding(this.#siteName, this.#site);
+    handle.#isClosed = this.#isClosed;
+    return handle;
+  }
+
+  consistencyLevels(): RedBlueLevels {
+    return REDBLUE_LEVELS;
+  }
+
+  supports(operation: Operation): boolean {
+    return Object.hasOwn(this.#site.contract.operations, operation.name);
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly RedBlueLevel[],
+    sink: Sink<T, RedBlueLevel>,
+    context: InvocationContext,
+  ): void {
+    try {
+      if (this.#isClosed) throw closedError(this.name);
+      const { name } = operation;
+      // A gateway has checked it by the site's own contract.
+      const isHosted = CheckedOperation.isBy(this.#site.contract.operations, operation);
+      const args = isHosted ? operation.args : this.#argsOf(operation);
+      const isRead = this.#site.contract.operations[name]?.effect === 'read';
+      const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
+      const session = this.#sessionOf(context);
+      const origin = isRead ? undefined : originOf(context, this.#site);
+      const submission = { operation: name, args, origin, after: session?.seen, wants };
+      const told = sink as Sink<unknown, RedBlueLevel>;
+      const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
+      const submitter = new Kind(told, wants, session, { door: this, context, operation: name });
+      this.#site.submit(submission, submitter);
+    } catch (error) {
+      sink.fail(error);
+    }
+  }
+
+  openSession(tokens: readonly string[] = []): BindingSession {
+    return new SiteSession(this.#site.tokens, tokens, this.#site.sites.length);
+  }
+
+  #argsOf(operation: Operation): unknown {
+    const { name, effect } = operation;
+    return parseArgs(this.#site.contract, { name, effect, args: sentCopy(ParsedOperation.inputOf(operation), 'args') });
+  }
+
+  #sessionOf({ session }: InvocationContext): SiteSession | undefined {
+    if (session === undefined || session instanceof SiteSession) return session;
+    const message = 'session: give one that openSession of a redblue binding has made.';
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.session' });
+  }
+
+  /** Closes this handle on the site. The site goes on, and other handles do; the deployment stops it. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#site.endSubmissions(this);
+  }
+}
+
+type Stages = SubmissionRequest['wants'];
+
+/** What is to be told of an operation. */
+interface Plan extends Stages {
+  /** The strongest level asked for. */
+  readonly strongest: RedBlueLevel;
+  readonly effect: Effect;
+}
+
+/** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
+function readPlan(levels: readonly RedBlueLevel[]): Stages {
+  const strong = levels.includes('strong');
+  return { tentative: false, causal: levels.includes('causal') || !strong, strong };
+}
+
+/** A red update has no `causal` level: where it is the strongest asked for, `strong` answers. */
+function updatePlan(levels: readonly RedBlueLevel[]): Stages {
+  const strong = levels.some((level) => level !== 'tentative');
+  return { tentative: levels.includes('tentative'), causal: false, strong };
+}
+
+/** The plans of reads and of updates, by the levels asked for as bits. */
+const READ_PLANS: readonly Plan[] = plansBy('read', readPlan);
+const UPDATE_PLANS: readonly Plan[] = plansBy('update', updatePlan);
+
+function plansBy(effect: Effect, stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
+  return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
+    const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
+    return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
+  });
+}
+
+/** No plan is for it. */
+const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
+
+/** `1 << REDBLUE_LEVELS.indexOf(level)`, without a search for each operation. */
+function bitOf(level: RedBlueLevel): number {
+  switch (level) {
+    case 'tentative':
+      return 1;
+    case 'causal':
+      return 2;
+    case 'strong':
+      return 4;
+    default:
+      return UNKNOWN_BIT;
+  }
+}
+
+function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
+  let bits = 0;
+  for (const level of levels) bits |= bitOf(level);
+  const plan = plans[bits];
+  if (plan !== undefined) return plan;
+  const message = `levels: only ${REDBLUE_LEVELS.join(', ')} exist, not ${levels.join(', ')}.`;
+  throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
+}
+
+const FINAL: ViewDetails = { final: true };
+
+/** Who submits, and in what circumstances. */
+interface Caller {
+  readonly operation: string;
+  readonly door: object;
+  readonly context: InvocationContext;
+}
+
+/** Turns what the site says into views at the levels asked for. */
+class SinkSubmitter implements Submitter {
+  readonly door: object;
+  submittedAtMs = 0;
+  readonly #context: InvocationContext;
+  readonly #sink: Sink<unknown, RedBlueLevel>;
+  readonly #plan: Plan;
+  readonly #session: SiteSession | undefined;
+  /** All that was asked for has been told. */
+  #isOver = false;
+  protected readonly operation: string;
+
+  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, from: Caller) {
+    this.door = from.door;
+    this.#context = from.context;
+    this.operation = from.operation;
+    this.#sink = sink;
+    this.#plan = plan;
+    this.#session = session;
+  }
+
+  get effect(): Effect {
+    return this.#plan.effect;
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#context.deadlineAt;
+  }
+
+  view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
+    if (seen !== undefined) this.#session?.merge(seen);
+    if (this.#isOver || !this.#isWanted(stage)) return;
+    const final = stage === 'committed';
+    this.#isOver = final || stage === this.#plan.strongest;
+    const level = final ? 'causal' : stage;
+    // Where no stronger level was asked for, the level alone says that nothing more comes.
+    if (final && this.#plan.strongest === 'strong') {
+      this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
+    } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
+  }
+
+  failed(error: unknown, stage: Stage | undefined): void {
+    if (this.#isOver) return;
+    const isEnd = stage === undefined || stage === 'committed';
+    // Where nothing but a guess was asked for and none could be had, the end answers.
+    if (!isEnd && !this.#plan.strong) return;
+    this.#isOver = isEnd || stage === this.#plan.strongest;
+    if (isEnd) this.#sink.fail(error);
+    else this.#sink.fail(error, stage);
+  }
+
+  /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
+  #isWanted(stage: Stage): boolean {
+    return stage === 'committed' || stage === 'strong' || this.#plan[stage];
+  }
+}
+
+/** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
+class CopyingSubmitter extends SinkSubmitter {
+  override failed(error: unknown, stage: Stage | undefined): void {
+    super.failed(isCorrectableError(error) ? copyOfError(error, this.operation) : error, stage);
+  }
+
+  override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
+    super.view(stage, copyOf(reply), seen);
+  }
+}
+
+function copyOf({ value, meta }: Reply): Reply {
+  const copy = { value: sentCopy(value, 'result') };
+  return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
+}
+
+function copyOfError(error: CorrectableError, operation: string): CorrectableError {
+  const { code, message, domain } = error;
+  if (domain === undefined) return new CorrectableError(code, message, error);
+  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
+  return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
+}
+
+function closedError(name: string): CorrectableError {
+  const message = `This handle on ${name} is closed. Nothing was done: make a new client.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false });
+}
+
+/**
+ * The failure of a submission whose site, or whose way to it, ends under it: an update has reached the site, and nobody
+ * will see what becomes of it.
+ */
+export function interruptedError(effect: Effect, why: string, cause?: Error): CorrectableError {
+  const message = effect === 'update' ? 'The update may take effect all the same.' : 'The read may be asked again.';
+  return new CorrectableError(effect === 'update' ? 'UNKNOWN' : 'UNAVAILABLE', `${why}. ${message}`, { cause });
+}
+
+/** The identity under which the operation may be submitted again; without one it never is. */
+function originOf(context: InvocationContext, { site, sites }: SubmissionPort): Origin | undefined {
+  const { origin } = context;
+  if (origin === undefined) {
+    const { operationId } = context;
+    return operationId === undefined ? undefined : opaqueOrigin(operationId, site);
+  }
+  const { client, sequence, acknowledged, home, hop = 0 } = origin;
+  const homeIndex = home === undefined ? site : sites.indexOf(home);
+  // The messages are made when they are needed: this is done for every update.
+  if (!isName(client)) misfit('client', 'must be a non-empty string of whole characters');
+  if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
+  if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
+  if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
+  if (homeIndex < 0) misfit('home', `must be one of ${sites.join(', ')}, not '${String(home)}'`);
+  if (hop === 0 && homeIndex !== site) {
+    misfit('hop', `must count the moves from ${String(home)} to here, so at least 1`);
+  }
+  return { id: operationIdOf(client, sequence), home: homeIndex, hop, acknowledged };
+}
+
+function opaqueOrigin(name: unknown, site: number): Origin {
+  if (!isName(name)) {
+    const message = `operationId must be a non-empty string of whole characters, not ${String(name)}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
+  }
+  return { id: operationIdOf(name, 1), home: site, hop: 0, acknowledged: 0 };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isWellFormed(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function misfit(name: string, problem: string): never {
+  throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, { field: `context.origin.${name}` });
+}

@@ -1,0 +1,365 @@
+/** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
+// Imported: what is global is looked up anew at each call.
+import { performance } from 'node:perf_hooks';
+import { LOOK_AFTER_MS } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import { NumberedTable } from '../../protocol/numbered-table.ts';
+import { epochOf } from '../log/sequenced-log.ts';
+import type { SiteStorage } from '../log/storage.ts';
+import type { Remembered } from '../replica/once/remembered.ts';
+import type { SubmissionRequest } from '../records/submissions.ts';
+import { interruptedError } from './site-binding.ts';
+import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
+import { needsRoom, SiteMachine } from './site-machine.ts';
+import type { SiteMessage, SiteOptions, SiteOutput } from './site-machine.ts';
+import type { SiteLogName } from '../log/stored-site.ts';
+
+/** What a driver needs. */
+export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
+  readonly storage: SiteStorage;
+  send(to: number, message: SiteMessage): void;
+  /** How often a busy site looks for messages that were lost. */
+  readonly tickMs: number;
+  /** Submissions under way at most; more fail with `OVERLOADED`. */
+  readonly inFlightMax: number;
+  /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
+  readonly backlogMax: number;
+  readonly tokens: SessionTokens;
+  /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
+  readonly clockSet?: ((byMs: number) => void) | undefined;
+}
+
+const SEED_RANGE = 2 ** 32;
+
+/** What all submissions of one turn have in common. */
+interface Turn {
+  /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly wallMs: number;
+  /** Why updates are not taken. */
+  readonly updateRefusal: CorrectableError | undefined;
+}
+
+/** Why a site has ended. */
+interface SiteEnd {
+  readonly why: string;
+  readonly cause?: Error;
+  /** What to do where the site does not come back. */
+  readonly advice?: string;
+}
+
+/** When to try again after a refusal for lack of room. */
+const FULL_RETRY_MS = 1000;
+
+/** A running site. */
+export class SiteDriver implements SubmissionPort {
+  readonly contract: ContractInfo;
+  readonly site: number;
+  readonly sites: readonly string[];
+  readonly tokens: SessionTokens;
+  readonly #options: SiteDriverOptions;
+  readonly #machine: SiteMachine;
+  readonly #submitters = new NumberedTable<Submitter>();
+  /** What takes the listener away again from the signal of a submission, by its token: of those that were under way long. */
+  readonly #unlisten = new Map<number, () => void>();
+  /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
+  #wallAheadMs: number;
+  #nextToken = 1;
+  /** The next token when entries were last appended. */
+  #appendedAtToken = 1;
+  /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
+  #turn: Turn | undefined;
+  /** The next token at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
+  #tickedAtToken = 1;
+  #watchedBefore = 1;
+  #ticker: NodeJS.Timeout | undefined;
+  #waker: NodeJS.Timeout | undefined;
+  /** Why nothing is taken any more. */
+  #end: SiteEnd | undefined;
+  #closed = false;
+
+  constructor(options: SiteDriverOptions) {
+    this.#options = options;
+    this.contract = options.service.contract;
+    this.site = options.site;
+    this.sites = options.sites;
+    this.tokens = options.tokens;
+    const { storage } = options;
+    this.#machine = new SiteMachine(
+      { ...options, start: epochOf(storage.epoch, Math.random()) },
+      storage.stored,
+      performance.now(),
+      Date.now(),
+    );
+    this.#wallAheadMs = Date.now() - performance.now();
+  }
+
+  get failure(): CorrectableError | undefined {
+    return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
+  }
+
+  get remembered(): Remembered {
+    return this.#machine.replica.remembered;
+  }
+
+  /**
+   * Begins: what was under way when the site was stopped goes on. To be called once all sites can receive: before that
+   * nothing is changed.
+   */
+  start(): void {
+    this.#options.storage.attach(this.#machine, {
+      synced: (log, length) => {
+        if (this.#closed) return;
+        this.#machine.onSynced(log, length, performance.now(), Date.now());
+        this.#act();
+      },
+      failed: (error) => this.#stop(error),
+    });
+    this.#act();
+  }
+
+  submit(request: SubmissionRequest, submitter: Submitter): void {
+    const turn = (this.#turn ??= this.#beginTurn());
+    const refusal = this.#refusalOf(request.operation, turn);
+    if (refusal !== undefined) {
+      submitter.failed(refusal, undefined);
+      return;
+    }
+    const token = this.#nextToken++;
+    const { operation, args, origin, after, wants } = request;
+    const seed = Math.floor(Math.random() * SEED_RANGE);
+    const { nowMs, wallMs: submittedAtMs } = turn;
+    submitter.submittedAtMs = nowMs;
+    this.#submitters.set(token, submitter);
+    try {
+      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
+    } catch (error) {
+      // What the code of a service throws outside of its generators costs that operation alone.
+      this.#forget(token);
+      submitter.failed(error, undefined);
+    }
+  }
+
+  receive(from: number, messages: readonly SiteMessage[]): void {
+    if (this.#closed) return;
+    for (const message of messages) {
+      // Without room for it a message is not taken: whoever sent it sends it again.
+      if (this.#options.storage.isStuck && needsRoom(message)) continue;
+      // Sites of one process share its clock: none of them is ahead of another.
+      this.#machine.receive(from, message, performance.now(), Date.now());
+    }
+    this.#act();
+  }
+
+  endSubmissions(door: object): void {
+    const given = this.#interrupt(
+      { why: 'The client was closed before the operation ended' },
+      (submitter) => submitter.door === door,
+    );
+    if (this.#closed) return;
+    // What has not left the site gives its place back.
+    for (const token of given) this.#machine.abandon(token);
+    this.#act();
+  }
+
+  /** Ends the site; its storage is closed after it. */
+  close(): void {
+    this.#endWith({ why: 'The site was closed', advice: 'make a new deployment and a new client' });
+  }
+
+  /** Why an operation is not taken; `undefined` when it is. */
+  #refusalOf(operation: string, { updateRefusal }: Turn): CorrectableError | undefined {
+    const { inFlightMax } = this.#options;
+    if (this.#end !== undefined) return refusedError(this.#end);
+    if (this.#submitters.size >= inFlightMax) return overloadedError(inFlightMax);
+    if (updateRefusal === undefined || this.contract.operations[operation]?.effect === 'read') return undefined;
+    return updateRefusal;
+  }
+
+  #beginTurn(): Turn {
+    queueMicrotask(() => {
+      this.#turn = undefined;
+      if (!this.#closed) this.#act();
+    });
+    const { backlogMax, storage } = this.#options;
+    const { fullBecause } = storage;
+    const updateRefusal =
+      fullBecause !== undefined
+        ? fullError(fullBecause)
+        : this.#machine.backlog >= backlogMax
+          ? backlogError(backlogMax)
+          : undefined;
+    const [nowMs, wallMs] = [performance.now(), Date.now()];
+    this.#noticeSetClock(wallMs - nowMs);
+    return { nowMs, wallMs, updateRefusal };
+  }
+
+  /** Nothing waits for a clock that was set; but people should know of it. */
+  #noticeSetClock(wallAheadMs: number): void {
+    const byMs = wallAheadMs - this.#wallAheadMs;
+    if (Math.abs(byMs) <= this.#options.maxClockSkewMs) return;
+    this.#wallAheadMs = wallAheadMs;
+    this.#options.clockSet?.(Math.round(byMs));
+  }
+
+  /** What is not on the disk by now may never be: the site must not go on as if it were. */
+  #stop(cause: Error): void {
+    this.#endWith({ why: `The site has stopped, because its log cannot be written (${cause.message})`, cause });
+  }
+
+  #endWith(end: SiteEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#end = end;
+    clearInterval(this.#ticker);
+    clearTimeout(this.#waker);
+    this.#interrupt(end, () => true);
+  }
+
+  /** Fails what is under way and `ends`; gives the tokens of it. */
+  #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): readonly number[] {
+    const ended: number[] = [];
+    this.#submitters.forEach((submitter, token) => {
+      if (!ends(submitter)) return;
+      ended.push(token);
+      this.#forget(token);
+      submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
+    });
+    return ended;
+  }
+
+  #act(): void {
+    // After a pause another process may have the data: nothing more is told then.
+    if (this.#closed || !this.#options.storage.isHeld()) return;
+    const outputs = this.#machine.takeOutputs();
+    // One reading of the clock for all that is told now.
+    const nowMs = outputs.length > 0 ? performance.now() : 0;
+    for (const output of outputs) this.#do(output, nowMs);
+    this.#tickWhileBusy();
+    this.#wakeInTime();
+  }
+
+  #do(output: SiteOutput, nowMs: number): void {
+    switch (output.kind) {
+      case 'send':
+        return this.#options.send(output.to, output.message);
+      case 'store':
+        return this.#append(output.log, output.entries);
+      case 'view':
+        return this.#tell(output, nowMs);
+      case 'failed':
+        return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
+    }
+  }
+
+  #append(log: SiteLogName, entries: readonly unknown[]): void {
+    const submissions = this.#nextToken - this.#appendedAtToken;
+    this.#appendedAtToken = this.#nextToken;
+    this.#options.storage.append(log, entries, submissions);
+  }
+
+  #submitterOf(token: number, isLast: boolean): Submitter | undefined {
+    const submitter = this.#submitters.get(token);
+    if (isLast) this.#forget(token);
+    return submitter;
+  }
+
+  #forget(token: number): void {
+    this.#submitters.delete(token);
+    if (this.#unlisten.size === 0) return;
+    this.#unlisten.get(token)?.();
+    this.#unlisten.delete(token);
+  }
+
+  /** A read that took its time is told to nobody who has left. */
+  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
+    const submitter = this.#submitterOf(token, last);
+    if (submitter === undefined) return;
+    if (submitter.effect === 'read' && isLate(submitter, nowMs) && submitter.signal.aborted) return;
+    submitter.view(stage, reply, seen);
+  }
+
+  /** Somebody waits for a moment that no message tells. */
+  #wakeInTime(): void {
+    const { wakeAtMs } = this.#machine;
+    if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed) return;
+    this.#waker = setTimeout(
+      () => {
+        this.#waker = undefined;
+        this.#machine.tick(performance.now(), Date.now());
+        this.#act();
+      },
+      Math.max(0, wakeAtMs - performance.now()),
+    );
+  }
+
+  /**
+   * Gives up what nobody waits for any more. Most submissions end before a tick: only those that have not are looked at,
+   * so that the others cost no signal.
+   */
+  #watch(): void {
+    const now = Date.now();
+    this.#submitters.forEach((submitter, token) => {
+      if (token >= this.#tickedAtToken) return;
+      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(token);
+      if (token < this.#watchedBefore) return;
+      const { signal } = submitter;
+      if (signal.aborted) this.#machine.abandon(token);
+      else this.#listen(signal, token);
+    });
+    this.#watchedBefore = this.#tickedAtToken;
+    this.#tickedAtToken = this.#nextToken;
+  }
+
+  #listen(signal: AbortSignal, token: number): void {
+    const abandon = (): void => this.#abandon(token);
+    signal.addEventListener('abort', abandon, { once: true });
+    this.#unlisten.set(token, () => signal.removeEventListener('abort', abandon));
+  }
+
+  #abandon(token: number): void {
+    if (this.#closed || this.#submitters.get(token) === undefined) return;
+    this.#machine.abandon(token);
+    this.#act();
+  }
+
+  #tickWhileBusy(): void {
+    if (this.#ticker !== undefined || !this.#machine.busy) return;
+    this.#ticker = setInterval(() => {
+      this.#machine.tick(performance.now(), Date.now());
+      this.#watch();
+      this.#act();
+      if (this.#machine.busy) return;
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    }, this.#options.tickMs);
+    // Links keep the process alive while something is in flight; a tick only mends.
+    this.#ticker.unref();
+  }
+}
+
+/** Whether it took so long that to look at its signal costs little beside (`isLetGo`). */
+function isLate({ submittedAtMs = 0 }: Submitter, nowMs: number): boolean {
+  return nowMs - submittedAtMs > LOOK_AFTER_MS;
+}
+
+function overloadedError(inFlightMax: number): CorrectableError {
+  const message = `The site has ${inFlightMax} operations under way, as many as it takes. Nothing was done: try later.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+function fullError(because: string): CorrectableError {
+  const message = `${because}. Nothing was done; reads are served, updates again once there is room.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
+}
+
+function backlogError(backlogMax: number): CorrectableError {
+  const message = `Another site has been away for so long that ${backlogMax} operations wait for it, as many as are kept.`;
+  return new CorrectableError('OVERLOADED', `${message} Nothing was done: updates go on once it is back.`);
+}
+
+function refusedError({ why, cause, advice }: SiteEnd): CorrectableError {
+  const message = `${why}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause, retryable: advice === undefined });
+}

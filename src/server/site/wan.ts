@@ -1,0 +1,33 @@
+/** Wide-area delays between sites: presets and checks. */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/given.ts';
+
+/**
+ * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named irl, frk and vrg), or
+ * round trips in milliseconds by pair, as `{ 'irl-frk': 20 }`.
+ */
+export type Wan = 'none' | 'paper' | Readonly<Record<string, number>>;
+
+/** Round trips between Ireland, Frankfurt and Virginia in milliseconds (Correctables, OSDI 2016, §6). */
+export const PAPER_ROUND_TRIPS_MS: Readonly<Record<string, number>> = { 'irl-frk': 20, 'irl-vrg': 83, 'frk-vrg': 90 };
+
+/**
+ * The time that a message takes from one site to another, in milliseconds: half the round trip.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when the round trip of the pair is not given or is no duration.
+ * @example
+ * oneWayDelayMs('paper', 'irl', 'frk'); // 10
+ */
+export function oneWayDelayMs(wan: Wan, from: string, to: string): number {
+  const isWan = wan === 'none' || wan === 'paper' || isRecord(wan);
+  check(isWan, 'wan', "must be 'none', 'paper' or round trips, as oneWayDelayMs({ 'irl-frk': 20 }, 'irl', 'frk')");
+  if (wan === 'none') return 0;
+  const roundTrips = wan === 'paper' ? PAPER_ROUND_TRIPS_MS : wan;
+  const roundTripMs = roundTrips[`${from}-${to}`] ?? roundTrips[`${to}-${from}`];
+  if (roundTripMs === undefined || !Number.isFinite(roundTripMs) || roundTripMs < 0) {
+    const field = `wan.${from}-${to}`;
+    const message = `${field} must be a round trip in milliseconds, not ${String(roundTripMs)}. Give one for each pair.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
+  }
+  return roundTripMs / 2;
+}

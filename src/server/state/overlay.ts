@@ -1,0 +1,213 @@
+/**
+ * Effects laid over a state: a site's own red operations in flight over its stable snapshot, the state on which previews
+ * of red updates are computed (Correctables, OSDI 2016, §5.2); and a generator's scratchpad. It follows both the state
+ * below it and the operations that come and go at a cost that does not grow with how many are in flight.
+ */
+import type { Effect } from '../records/effect.ts';
+import type { PendingEffects } from '../service/fields/field.ts';
+import { FIELD_KINDS } from '../service/fields/kinds.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import { mergeScans } from './merge-scans.ts';
+import { PendingPresence } from './pending-presence.ts';
+import { isRemoval, isWholeRow } from '../service/row-effects.ts';
+import { SortedEntries } from './sorted-entries.ts';
+import type { StateReader } from './store.ts';
+import { indexedValues } from './table-store.ts';
+import type { Table, Tables } from '../service/tables.ts';
+
+interface PendingField {
+  readonly name: string;
+  readonly effects: PendingEffects;
+}
+
+/** Rows come and go with operations, and few of their fields are written: lists do, and are made and dropped cheaply. */
+interface PendingRow {
+  readonly fields: PendingField[];
+  readonly presence: PendingPresence;
+}
+
+interface PendingTable {
+  readonly declared: Table;
+  readonly rows: Map<string, PendingRow>;
+  /** The keys of `rows`, in order; kept from the first scan of the table on. */
+  keys: SortedEntries | undefined;
+}
+
+/** The state below an overlay. It notices whether that would have shown something else. */
+export class Beneath implements StateReader {
+  /** Whether anything that was read since this was set to false has effects laid over it. */
+  wasCovered = false;
+  readonly #base: StateReader;
+  readonly #tables: ReadonlyMap<string, PendingTable>;
+
+  constructor(base: StateReader, tables: ReadonlyMap<string, PendingTable>) {
+    this.#base = base;
+    this.#tables = tables;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    if (this.#tables.get(table)?.rows.has(key) === true) this.wasCovered = true;
+    return this.#base.read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    if (this.#tables.get(table)?.rows.has(key) === true) this.wasCovered = true;
+    return this.#base.has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    if (this.#tables.get(range.table)?.rows.size !== 0) this.wasCovered = true;
+    return this.#base.scan(range, reverse);
+  }
+}
+
+/** Pending effects over a state. */
+export class Overlay implements StateReader {
+  readonly beneath: Beneath;
+  readonly #base: StateReader;
+  readonly #tables: ReadonlyMap<string, PendingTable>;
+  /** Owners of effects. */
+  #size = 0;
+
+  constructor(tables: Tables, base: StateReader) {
+    this.#base = base;
+    this.#tables = new Map(
+      Object.entries(tables).map(([name, declared]) => [
+        name,
+        { declared, rows: new Map<string, PendingRow>(), keys: undefined },
+      ]),
+    );
+    this.beneath = new Beneath(base, this.#tables);
+  }
+
+  /** Whether it shows nothing but the state below. */
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** Lays the effects of operation `owner` on top and returns their results. */
+  add(owner: number, effects: readonly Effect[]): unknown[] {
+    if (effects.length === 0) return [];
+    this.#size += 1;
+    return effects.map((effect) => this.#append(owner, effect));
+  }
+
+  /** Takes away the effects that `owner` laid on. */
+  remove(owner: number, effects: readonly Effect[]): void {
+    if (effects.length === 0) return;
+    this.#size -= 1;
+    // Several effects of one owner on one field go together: the second time there is nothing to do.
+    const done = effects.length > 1 ? new Set<PendingEffects>() : undefined;
+    for (const effect of effects) {
+      const row = this.#table(effect.table).rows.get(effect.key);
+      if (row === undefined) continue;
+      for (let index = row.fields.length - 1; index >= 0; index -= 1) {
+        const { name, effects: pending } = row.fields[index] as PendingField;
+        if (!isRemoval(effect) && name !== effect.field) continue;
+        if (done?.has(pending) === true) continue;
+        done?.add(pending);
+        pending.remove(owner);
+        if (pending.isEmpty) row.fields.splice(index, 1);
+      }
+      row.presence.remove(owner);
+      if (row.fields.length === 0 && row.presence.size === 0) this.#forget(effect);
+    }
+  }
+
+  /** Whether there are effects on the row. */
+  covers(table: string, key: string): boolean {
+    return this.#tables.get(table)?.rows.has(key) === true;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    const base = this.#base.read(table, key, field);
+    const row = this.#tables.get(table)?.rows.get(key);
+    const pending = row === undefined ? undefined : pendingOf(row, field);
+    return pending === undefined ? base : pending.over(base);
+  }
+
+  has(table: string, key: string): boolean {
+    const row = this.#tables.get(table)?.rows.get(key);
+    return row === undefined ? this.#base.has(table, key) : row.presence.over(() => this.#base.has(table, key));
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    const { rows } = this.#table(range.table);
+    const below = this.#base.scan(range, reverse);
+    if (rows.size === 0) return below;
+    const own = range.field === undefined ? this.#ownKeys(range, reverse) : this.#ownValues(range, rows, reverse);
+    return mergeScans(below, own, { isReplaced: ({ key }) => rows.has(key), reverse });
+  }
+
+  *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
+    const table = this.#table(range.table);
+    const keys = (table.keys ??= sortedKeys(table.rows));
+    for (const entry of keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
+  }
+
+  #ownValues(range: ReadRange, rows: ReadonlyMap<string, PendingRow>, reverse: boolean): Iterable<Entry> {
+    const { table, field = '' } = range;
+    const own = new SortedEntries();
+    for (const key of rows.keys()) {
+      if (!this.has(table, key)) continue;
+      for (const value of indexedValues(this.read(table, key, field))) own.add({ value, key });
+    }
+    return own.scan(range, reverse);
+  }
+
+  #append(owner: number, effect: Effect): unknown {
+    const { table, key, field } = effect;
+    const row = this.#rowFor(effect);
+    if (isRemoval(effect)) {
+      for (const name of Object.keys(this.#table(table).declared.fields))
+        this.#pendingOf(row, table, name).clear(owner);
+    }
+    row.presence.append(owner, !isRemoval(effect));
+    if (isWholeRow(effect)) return undefined;
+    return this.#pendingOf(row, table, field).append(owner, effect, this.#base.read(table, key, field));
+  }
+
+  #rowFor({ table, key }: Effect): PendingRow {
+    const { declared, rows, keys } = this.#table(table);
+    let row = rows.get(key);
+    if (row === undefined) {
+      row = { fields: [], presence: new PendingPresence(declared.removable) };
+      rows.set(key, row);
+      keys?.add({ value: key, key });
+    }
+    return row;
+  }
+
+  #pendingOf(row: PendingRow, table: string, field: string): PendingEffects {
+    const known = pendingOf(row, field);
+    if (known !== undefined) return known;
+    const kind = this.#table(table).declared.fields[field]?.kind;
+    if (kind === undefined) throw new Error(`no field '${table}.${field}'`);
+    const effects = FIELD_KINDS[kind].pending();
+    row.fields.push({ name: field, effects });
+    return effects;
+  }
+
+  #table(name: string): PendingTable {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`no table '${name}'`);
+    return table;
+  }
+
+  #forget({ table, key }: Effect): void {
+    const { rows, keys } = this.#table(table);
+    rows.delete(key);
+    keys?.delete({ value: key, key });
+  }
+}
+
+function sortedKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
+  const keys = new SortedEntries();
+  for (const key of rows.keys()) keys.add({ value: key, key });
+  return keys;
+}
+
+function pendingOf({ fields }: PendingRow, field: string): PendingEffects | undefined {
+  for (const { name, effects } of fields) if (name === field) return effects;
+  return undefined;
+}

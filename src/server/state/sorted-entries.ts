@@ -1,0 +1,100 @@
+/**
+ * Entries in order, in chunks of bounded length: adding, removing and finding a place cost a binary search and the
+ * shifting of one chunk, however many entries there are; a scan costs what it yields.
+ */
+import { compareEntries, isBefore, isFrom } from '../records/key-range.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+
+/** A chunk is split at this length. */
+const CHUNK_MAX = 512;
+
+/** A sorted set of entries. It must not change while a scan of it is under way. */
+export class SortedEntries {
+  readonly #chunks: Entry[][] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds an entry; says whether it was not there yet. */
+  add(entry: Entry): boolean {
+    const index = this.#chunkFor(entry);
+    const chunk = this.#chunks[index];
+    if (chunk === undefined) {
+      this.#chunks.push([entry]);
+    } else {
+      const place = firstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
+      const there = chunk[place];
+      if (there !== undefined && compareEntries(there, entry) === 0) return false;
+      chunk.splice(place, 0, entry);
+      if (chunk.length > CHUNK_MAX) this.#chunks.splice(index + 1, 0, chunk.splice(CHUNK_MAX / 2));
+    }
+    this.#size += 1;
+    return true;
+  }
+
+  /** Removes an entry; says whether it was there. */
+  delete(entry: Entry): boolean {
+    const index = this.#chunkFor(entry);
+    const chunk = this.#chunks[index];
+    if (chunk === undefined) return false;
+    const place = firstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
+    const there = chunk[place];
+    if (there === undefined || compareEntries(there, entry) !== 0) return false;
+    chunk.splice(place, 1);
+    if (chunk.length === 0) this.#chunks.splice(index, 1);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** The entries within `range`, in order or from the end backwards. */
+  *scan(range: ReadRange, reverse = false): Generator<Entry, void, undefined> {
+    if (reverse) yield* this.#backward(range);
+    else yield* this.#forward(range);
+  }
+
+  *#forward(range: ReadRange): Generator<Entry, void, undefined> {
+    const isInside = (entry: Entry): boolean => isFrom(range, entry.value);
+    const first = firstIndex(this.#chunks, (chunk) => isInside(chunk.at(-1) as Entry));
+    for (let index = first; index < this.#chunks.length; index += 1) {
+      const chunk = this.#chunks[index] as Entry[];
+      for (let place = index === first ? firstIndex(chunk, isInside) : 0; place < chunk.length; place += 1) {
+        const entry = chunk[place] as Entry;
+        if (!isBefore(range, entry.value)) return;
+        yield entry;
+      }
+    }
+  }
+
+  *#backward(range: ReadRange): Generator<Entry, void, undefined> {
+    const isPast = (entry: Entry): boolean => !isBefore(range, entry.value);
+    const pastChunk = firstIndex(this.#chunks, (chunk) => isPast(chunk.at(-1) as Entry));
+    for (let index = Math.min(pastChunk, this.#chunks.length - 1); index >= 0; index -= 1) {
+      const chunk = this.#chunks[index] as Entry[];
+      for (let place = (index === pastChunk ? firstIndex(chunk, isPast) : chunk.length) - 1; place >= 0; place -= 1) {
+        const entry = chunk[place] as Entry;
+        if (!isFrom(range, entry.value)) return;
+        yield entry;
+      }
+    }
+  }
+
+  /** The chunk in which the entry is or belongs. */
+  #chunkFor(entry: Entry): number {
+    const index = firstIndex(this.#chunks, (chunk) => compareEntries(chunk.at(-1) as Entry, entry) >= 0);
+    return Math.max(0, Math.min(index, this.#chunks.length - 1));
+  }
+}
+
+/** Index of the first element for which `holds`, which must hold for all after it too; the length if for none. */
+function firstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(sorted[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

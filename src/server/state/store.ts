@@ -1,0 +1,143 @@
+/**
+ * The materialised state of one site: what its stable snapshot contains. Operations are applied to it in an order that
+ * respects causality, so it only ever moves forward.
+ */
+import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
+import type { Effect, Stamp } from '../records/effect.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import { TableStore } from './table-store.ts';
+import type { Tables } from '../service/tables.ts';
+import type { Vector } from '../records/vector.ts';
+
+/** Whatever generators can run on: the store, or something laid over it. */
+export interface StateReader {
+  read(table: string, key: string, field: string): unknown;
+  has(table: string, key: string): boolean;
+  /** The rows of an interval of one order, lazily; valid until the state changes. */
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
+}
+
+/** The rows of one site. */
+export class Store implements StateReader, Section {
+  readonly #tables = new Map<string, TableStore>();
+
+  constructor(tables: Tables) {
+    for (const [name, table] of Object.entries(tables)) this.#tables.set(name, new TableStore(name, table));
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return this.#table(table).read(key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return this.#table(table).has(key);
+  }
+
+  /**
+   * Whether the row is there by the red order alone: then every later red operation finds it, whichever blue ones its
+   * snapshot holds. A row that a blue operation has brought in is there for some and not for others, and so is one that a
+   * blue operation may remove.
+   */
+  isThereByRed(table: string, key: string): boolean {
+    return this.#table(table).isThereByRed(key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return this.#table(range.table).scan(range, reverse);
+  }
+
+  /** Applies one effect and returns its result. */
+  apply(effect: Effect, stamp: Stamp): unknown {
+    return this.#table(effect.table).apply(effect, stamp);
+  }
+
+  /** Removals that were applied, or found at the start. */
+  get removals(): number {
+    let removals = 0;
+    for (const table of this.#tables.values()) removals += table.removals;
+    return removals;
+  }
+
+  /** Removals that are remembered. */
+  get removalsKept(): number {
+    let kept = 0;
+    for (const table of this.#tables.values()) kept += table.removalsKept;
+    return kept;
+  }
+
+  /** Forgets the removals that every operation still to come has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const table of this.#tables.values()) table.forgetRemovals(covered);
+  }
+
+  /** Everything as plain data, equal at two sites exactly when they have converged. */
+  snapshot(): unknown {
+    return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
+  }
+
+  get changes(): number {
+    let size = 0;
+    for (const { changes, parts } of this.#tables.values()) size += changes.size + parts.changes.size;
+    return size;
+  }
+
+  get firstTaken(): number {
+    let taken = 0;
+    for (const { changes, parts } of this.#tables.values()) taken += changes.firstTaken + parts.changes.firstTaken;
+    return taken;
+  }
+
+  changeAll(): void {
+    for (const table of this.#tables.values()) {
+      table.changes.addAll(table.savedKeys());
+      table.parts.changeAll();
+    }
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    const rows: SavedRow[] = [];
+    for (const [name, table] of this.#tables) {
+      for (const key of table.changes.take(max - rows.length)) rows.push([savedName(name, key), table.save(key)]);
+      for (const [part, saved] of table.parts.takeChanges(max - rows.length)) rows.push([partName(name, part), saved]);
+    }
+    return rows;
+  }
+
+  restore(rows: SectionRows): void {
+    const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
+    for (const [name, saved] of rows) {
+      const [table, key] = splitName(name);
+      if (table !== PARTS) this.#table(table).restore(key, saved);
+      else {
+        const [owner, part] = splitName(key);
+        parts.get(owner)?.push([part, saved]);
+      }
+    }
+    for (const [name, saved] of parts) this.#table(name).parts.restore(saved);
+  }
+
+  #table(name: string): TableStore {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
+    return table;
+  }
+}
+
+const SEPARATOR = '\u0000';
+
+/** Stands for a table in the names of parts: tables have names. */
+const PARTS = '';
+
+function partName(table: string, part: string): string {
+  return savedName(PARTS, savedName(table, part));
+}
+
+function savedName(table: string, key: string): string {
+  return table + SEPARATOR + key;
+}
+
+/** Names of tables have no separator in them; keys may. */
+function splitName(name: string): readonly [table: string, key: string] {
+  const end = name.indexOf(SEPARATOR);
+  return [name.slice(0, end), name.slice(end + 1)];
+}

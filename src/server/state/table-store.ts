@@ -1,0 +1,302 @@
+/** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
+import { Changes } from '../records/checkpoint.ts';
+import { frozen } from '../records/frozen.ts';
+import { compareStamps, loadPlace, savePlace } from '../records/effect.ts';
+import type { Effect, Place, SavedPlace, Stamp } from '../records/effect.ts';
+import type { FieldKind, FieldState } from '../service/fields/field.ts';
+import { FIELD_KINDS } from '../service/fields/kinds.ts';
+import { isScalar } from '../records/key-range.ts';
+import type { Entry, ReadRange, Scalar } from '../records/key-range.ts';
+import { isRemoval, isWholeRow } from '../service/row-effects.ts';
+import { SortedEntries } from './sorted-entries.ts';
+import { TableParts } from './table-parts.ts';
+import type { Table } from '../service/tables.ts';
+import type { Vector } from '../records/vector.ts';
+
+/** A field of the table. */
+interface Column {
+  readonly name: string;
+  /** Where its states are in rows. */
+  readonly position: number;
+  readonly kind: FieldKind;
+  /** What it reads as where it was never written. */
+  readonly initial: FieldState;
+  readonly index: SortedEntries | undefined;
+}
+
+interface Row {
+  /** By the positions of the fields; none of one that was never written. */
+  readonly states: (FieldState | undefined)[];
+  /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
+  writtenAt: Place | undefined;
+  /** Whether a red operation has written it since the last removal. */
+  isRed: boolean;
+  /** Whether it is among the changes already, or is still to be saved for the first time. */
+  isNoted: boolean;
+}
+
+/** A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last removal. */
+type SavedRow = readonly [
+  fields: Readonly<Record<string, unknown>> | null,
+  writtenAt?: SavedPlace | null,
+  isRed?: boolean,
+  removedAt?: SavedPlace | null,
+];
+
+/** The rows of one table. */
+export class TableStore {
+  /** Keys of the rows that have changed since they were last saved. */
+  readonly changes: Changes<string> = new Changes<string>();
+  /** What is saved beside the rows of fields that may become large. */
+  readonly parts: TableParts;
+  readonly #name: string;
+  readonly #removable: boolean;
+  /** Whether blue operations can remove rows. */
+  readonly #isRemovedByBlue: boolean;
+  /** By name, in the order of their positions. */
+  readonly #columns: ReadonlyMap<string, Column>;
+  readonly #rows = new Map<string, Row>();
+  /** When rows were last removed: an earlier write that comes later is part of what was removed. */
+  readonly #removedAt = new Map<string, Place>();
+  readonly #keys = new SortedEntries();
+  #removals = 0;
+
+  constructor(name: string, { fields, indexes, removable }: Table) {
+    this.#name = name;
+    this.#removable = removable;
+    const columns = Object.entries(fields).map(([field, { kind: kindName }], position): Column => {
+      const kind = FIELD_KINDS[kindName];
+      const index = indexes.includes(field) ? new SortedEntries() : undefined;
+      return { name: field, position, kind, initial: kind.state(), index };
+    });
+    this.#columns = new Map(columns.map((column) => [column.name, column]));
+    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.redOnly);
+    this.parts = new TableParts({
+      fields: columns.filter(({ kind }) => kind.inParts === true).map((column) => column.name),
+      keys: () => this.#rows.keys(),
+      partsOf: (key, field) => this.#rows.get(key)?.states[this.#columnOf(field).position]?.parts,
+    });
+  }
+
+  read(key: string, field: string): unknown {
+    const { position, initial } = this.#columnOf(field);
+    return (this.#rows.get(key)?.states[position] ?? initial).read();
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
+  /** Whether every later red operation finds the row: a red one has written it, and no blue one can remove it. */
+  isThereByRed(key: string): boolean {
+    return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    if (range.field === undefined) return this.#keys.scan(range, reverse);
+    const index = this.#columns.get(range.field)?.index;
+    if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
+    return index.scan(range, reverse);
+  }
+
+  /** Applies one effect and returns its result. */
+  apply(effect: Effect, stamp: Stamp): unknown {
+    if (isRemoval(effect)) return this.#remove(effect.key, stamp);
+    if (this.#removable && this.#isRemoved(effect, stamp)) return undefined;
+    const row = this.#rowFor(effect.key);
+    if (!row.isNoted) this.changes.add(effect.key);
+    row.isNoted = true;
+    if (isRedStamp(stamp)) row.isRed = true;
+    if (this.#removable) this.#noteWrite(row, effect, stamp);
+    if (isWholeRow(effect)) return undefined;
+    // One that comes out of a log was not made here.
+    frozen(effect.value);
+    const column = this.#columnOf(effect.field);
+    const state = (row.states[column.position] ??= this.#newState(column));
+    const { index } = column;
+    if (index === undefined) {
+      const result = state.apply(effect, stamp);
+      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
+      return result;
+    }
+    const valuesOf = (): readonly Scalar[] => valuesTouched(state, effect);
+    const before = valuesOf();
+    const result = state.apply(effect, stamp);
+    reindex(index, effect.key, before, valuesOf());
+    return result;
+  }
+
+  /** Removals that were applied, or found at the start. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Removals that are remembered. */
+  get removalsKept(): number {
+    return this.#removedAt.size;
+  }
+
+  /** Forgets the removals that every operation still to come has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const [key, { entry, version }] of this.#removedAt) {
+      if (version > (covered[entry] ?? 0)) continue;
+      this.#removedAt.delete(key);
+      this.changes.add(key);
+    }
+  }
+
+  /**
+   * Everything as plain data, equal at two sites exactly when they have converged: without what is remembered of
+   * removals, which sites forget each in its own time.
+   */
+  snapshot(): unknown {
+    return [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
+  }
+
+  /** The keys of all that has to be saved. */
+  *savedKeys(): Iterable<string> {
+    yield* this.#rows.keys();
+    for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
+  }
+
+  /** A row as plain data, to make the same of again; `undefined` when there is nothing to say of it. */
+  save(key: string): unknown {
+    const row = this.#rows.get(key);
+    if (row !== undefined) row.isNoted = false;
+    const saved = row === undefined ? null : this.#savedFields(row);
+    const { writtenAt, isRed = false } = row ?? {};
+    if (!this.#removable) {
+      if (saved === null) return undefined;
+      return (isRed ? [saved, null, isRed] : [saved]) satisfies SavedRow;
+    }
+    const removedAt = this.#removedAt.get(key);
+    if (row === undefined && removedAt === undefined) return undefined;
+    const place = (at: Place | undefined): SavedPlace | null => (at === undefined ? null : savePlace(at));
+    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies SavedRow;
+  }
+
+  /** Makes a row of what `save` gave. */
+  restore(key: string, saved: unknown): void {
+    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as SavedRow;
+    if (removedAt !== null) {
+      this.#removedAt.set(key, loadPlace(removedAt));
+      this.#removals += 1;
+    }
+    if (fields === null) return;
+    const row = this.#rowFor(key);
+    row.writtenAt = writtenAt === null ? undefined : loadPlace(writtenAt);
+    row.isRed = isRed;
+    for (const [field, state] of Object.entries(fields)) {
+      const column = this.#columnOf(field);
+      const restored = this.#newState(column, frozen(state));
+      row.states[column.position] = restored;
+      const { index } = column;
+      if (index !== undefined) reindex(index, key, NOTHING, indexedValues(restored.read()));
+    }
+  }
+
+  #rowFor(key: string): Row {
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      row = { states: [], writtenAt: undefined, isRed: false, isNoted: false };
+      this.#rows.set(key, row);
+      this.#keys.add({ value: key, key });
+    }
+    return row;
+  }
+
+  #noteWrite(row: Row, effect: Effect, stamp: Stamp): void {
+    if (this.#isRedOnly(effect)) return;
+    if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0) row.writtenAt = stamp;
+  }
+
+  /** Whether the effect belongs to what a removal has taken. Red-only fields go by the red order instead. */
+  #isRemoved(effect: Effect, stamp: Stamp): boolean {
+    const removedAt = this.#removedAt.get(effect.key);
+    return removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect);
+  }
+
+  #isRedOnly(effect: Effect): boolean {
+    return !isWholeRow(effect) && this.#columnOf(effect.field).kind.redOnly;
+  }
+
+  #remove(key: string, stamp: Stamp): void {
+    this.changes.add(key);
+    this.#removals += 1;
+    const earlier = this.#removedAt.get(key);
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, placeOf(stamp));
+    const row = this.#rows.get(key);
+    if (row === undefined) return;
+    for (const [{ name, position, index }, state] of this.#written(row)) {
+      const before = index === undefined ? NOTHING : indexedValues(state.read());
+      state.clear(stamp);
+      if (state.parts !== undefined) this.parts.note(key, name, state.parts);
+      if (index !== undefined) reindex(index, key, before, indexedValues(state.read()));
+      if (state.isInitial) row.states[position] = undefined;
+    }
+    row.isRed = false;
+    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
+    this.#rows.delete(key);
+    this.#keys.delete({ value: key, key });
+  }
+
+  /** The fields of a row that were written. */
+  *#written({ states }: Row): Iterable<readonly [Column, FieldState]> {
+    for (const column of this.#columns.values()) {
+      const state = states[column.position];
+      if (state !== undefined) yield [column, state];
+    }
+  }
+
+  #savedFields(row: Row): Readonly<Record<string, unknown>> {
+    const fields: [name: string, saved: unknown][] = [];
+    for (const [{ name }, state] of this.#written(row)) fields.push([name, state.save()]);
+    return Object.fromEntries(fields);
+  }
+
+  #fieldSnapshots(row: Row): unknown {
+    const fields: [name: string, snapshot: unknown][] = [];
+    for (const [{ name }, state] of this.#written(row)) if (!state.isInitial) fields.push([name, state.snapshot()]);
+    return fields.toSorted(byKey);
+  }
+
+  #newState({ kind }: Column, saved?: unknown): FieldState {
+    return this.#removable && kind.removableState !== undefined ? kind.removableState(saved) : kind.state(saved);
+  }
+
+  #columnOf(field: string): Column {
+    const column = this.#columns.get(field);
+    if (column === undefined) throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+    return column;
+  }
+}
+
+/** What is kept of a stamp for long: not what its operation had seen. */
+const placeOf = ({ time, site, entry, version }: Stamp): Place => ({ time, site, entry, version });
+
+/** Whether it is that of a red operation: its entry is the last one. */
+const isRedStamp = ({ entry, seen }: Stamp): boolean => entry === seen.length - 1;
+
+const NOTHING: readonly Scalar[] = [];
+
+/** The values under which a field's value is found: one of a register or cell, several of a set. */
+export function indexedValues(value: unknown): readonly Scalar[] {
+  if (isScalar(value)) return [value];
+  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NOTHING;
+}
+
+/** Of the values under which a field is found, those that the effect may bring or take. */
+function valuesTouched(state: FieldState, { value }: Effect): readonly Scalar[] {
+  if (state.holds === undefined) return indexedValues(state.read());
+  return isScalar(value) && state.holds(value) ? [value] : NOTHING;
+}
+
+function reindex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
+  const [had, has] = [new Set(before), new Set(after)];
+  for (const value of before) if (!has.has(value)) index.delete({ value, key });
+  for (const value of after) if (!had.has(value)) index.add({ value, key });
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

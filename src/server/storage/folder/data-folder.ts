@@ -1,0 +1,141 @@
+/**
+ * The folder in which a deployment keeps what it must not lose:
+ *
+ *     manifest.json     what the data was made for
+ *     cluster.key       authenticates session tokens
+ *     lock              there while a process has the folder open
+ *     sites/<name>/     the logs and checkpoints of a site
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { isNoSpace } from '../disk/files.ts';
+import type { Files } from '../disk/files.ts';
+import { lockFolder, takenOver } from '../disk/folder-lock.ts';
+import type { FolderLock } from '../disk/folder-lock.ts';
+import { GuardedFiles } from '../disk/guarded-files.ts';
+import { unusable } from './lost-sites.ts';
+import { checkManifest, MANIFEST, manifestOf, parseManifest } from './manifest.ts';
+import type { Deployment, Manifest } from './manifest.ts';
+import { hasPast } from './missing-sites.ts';
+import { NodeFiles } from '../disk/node-files.ts';
+
+/** An open folder. */
+export interface DataFolder {
+  readonly files: Files;
+  /** Says whether the folder still is this process's alone. */
+  readonly lock: Pick<FolderLock, 'isHeld' | 'onLost'>;
+  /** Authenticates session tokens: a new one where there is none. */
+  readonly clusterKey: Uint8Array;
+  /** Whether it was used before. */
+  readonly hasManifest: boolean;
+  /** Whether there was a key once, and is none. */
+  readonly hasLostKey: boolean;
+  /** The folder of a site, relative to `files`. */
+  siteFolder(name: string): string;
+  /**
+   * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
+   * for whatever it was for before.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the folder has been taken over
+   */
+  adopt(): void;
+  /** Lets go of the folder once no file in it is being made or removed. */
+  close(): Promise<void>;
+}
+
+const KEY = 'cluster.key';
+const KEY_BYTES = 32;
+/** A key that is shorter can be guessed. */
+export const KEY_BYTES_MIN = 32;
+const SITE_NAME = /^[\w-]+$/;
+
+/**
+ * Opens the folder, making it if there is none, for this process alone.
+ *
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
+ * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else.
+ */
+export function openDataFolder(path: string, deployment: Deployment): DataFolder {
+  for (const name of deployment.sites) {
+    if (!SITE_NAME.test(name)) throw invalidSite(name);
+  }
+  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lockPath = join(path, 'lock');
+  const lock = withRoom(`its lock (${lockPath})`, () => lockFolder(lockPath));
+  try {
+    const nodeFiles = new NodeFiles(path);
+    const files = new GuardedFiles(nodeFiles, lock);
+    const wanted = manifestOf(deployment);
+    const found = readManifest(files);
+    if (found !== undefined) checkManifest(found, wanted, path);
+    const key = readKey(files);
+    const clusterKey = key ?? randomBytes(KEY_BYTES);
+    const adopt = (): void => {
+      // Where nothing has to be written nothing else would ask.
+      if (!lock.isHeld()) throw takenOver();
+      const isSame = found?.service.hash === wanted.service.hash && found.format === wanted.format;
+      const text = Buffer.from(`${JSON.stringify(wanted, null, 2)}\n`);
+      try {
+        if (key === undefined) withRoom(KEY, () => files.replace(KEY, clusterKey));
+        if (!isSame) withRoom(MANIFEST, () => files.replace(MANIFEST, text));
+      } catch (error) {
+        // Left there, it would hide from the next start that there was another one.
+        if (key === undefined) files.removeNow(KEY);
+        throw error;
+      }
+    };
+    const hasManifest = found !== undefined;
+    const hasLostKey = key === undefined && hasManifest;
+    const close = async (): Promise<void> => {
+      try {
+        // At once where none is.
+        if (nodeFiles.isBusy) await nodeFiles.settled();
+      } finally {
+        lock.release();
+      }
+    };
+    return { files, lock, siteFolder, clusterKey, hasManifest, hasLostKey, adopt, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
+function withRoom<T>(what: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof Error) || !isNoSpace(error)) throw error;
+    const message = `The data folder cannot be used: there is no room on the disk, not even for ${what}.`;
+    throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
+  }
+}
+
+/** The first start writes it before any site writes: a folder with data in it has lost its own. */
+function readManifest(files: Files): Manifest | undefined {
+  if (files.list('.').includes(MANIFEST)) return parseManifest(files.read(MANIFEST));
+  const witness = files.list('sites').find((name) => hasPast(files, siteFolder(name)));
+  if (witness === undefined) return undefined;
+  throw unusable(`there is no ${MANIFEST}, which says what the data is for, and ${siteFolder(witness)} has some`);
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed */
+export function readKey(files: Files): Uint8Array | undefined {
+  if (!files.list('.').includes(KEY)) return undefined;
+  const key = files.read(KEY);
+  if (key.length >= KEY_BYTES_MIN) return key;
+  const without = 'Or remove it: then sessions of before do not go on';
+  throw unusable(`${KEY} is damaged: it has ${key.length} bytes, and a key has at least ${KEY_BYTES_MIN}. ${without}`);
+}
+
+function siteFolder(name: string): string {
+  return `sites/${name}`;
+}
+
+function invalidSite(name: string): CorrectableError {
+  const message = `sites: '${name}' cannot be the name of a folder; use letters, digits, - and _.`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
+}

@@ -1,0 +1,76 @@
+/**
+ * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
+ * has lost what the others let go of, since it said that it had it, never comes to know that again.
+ */
+import type { SavedSite, StoredSite } from '../../log/stored-site.ts';
+import type { SavedStreams } from '../../records/checkpoint.ts';
+
+/** What a site has of a stream or of the red log. */
+export interface Held {
+  /** So many from the first on: in its state, whether it still has the entries or not. */
+  readonly count: number;
+  /** The number, from 1 on, of the first that it can send to others; the one after the last where it can send none. */
+  readonly keptFrom: number;
+}
+
+/** How far a site has got, as its own logs and its checkpoint say. */
+export interface Holding {
+  /** By origin: its blue stream. */
+  readonly streams: readonly Held[];
+  readonly red: Held;
+}
+
+/** The sites that are compared: their names in order, and which of them leads the red log. */
+export interface Deployed {
+  readonly names: readonly string[];
+  readonly redLeader: number;
+}
+
+/** What a site has, from what it found at its start. */
+export function holdingOf({ local, red, checkpoint }: StoredSite, siteCount: number): Holding {
+  const saved = (checkpoint?.rest as SavedSite | undefined)?.replica as SavedStreams | undefined;
+  const counts = Array.from({ length: siteCount }, (_, origin) => saved?.streams[origin]?.synced ?? 0);
+  const firsts = new Map<number, number>();
+  for (const entry of local.entries) {
+    if (entry.kind !== 'blue') continue;
+    const { site, sequence } = entry.operation;
+    if (!firsts.has(site)) firsts.set(site, sequence);
+    // A checkpoint may contain entries whose files are still there.
+    counts[site] = Math.max(counts[site] ?? 0, sequence);
+  }
+  const streams = counts.map((count, origin) => ({ count, keptFrom: firsts.get(origin) ?? count + 1 }));
+  return { streams, red: { count: red.start + red.entries.length, keptFrom: red.start + 1 } };
+}
+
+/**
+ * What a site is known to have lost. Nothing leaves a site before it is synced there, so that no other site can have more
+ * of its stream, nor of the red log that it leads. And what others keep begins no later than what it lacks: they let go
+ * of what it has said that it had.
+ *
+ * @param known what the sites held, before `own` was looked at where that was at another time
+ */
+export function lostPast(
+  own: Holding,
+  known: readonly Holding[],
+  { site, names, redLeader }: Deployed & { readonly site: number },
+): string | undefined {
+  const name = names[site];
+  for (const [other, { streams, red }] of known.entries()) {
+    if (other === site) continue;
+    const by = names[other];
+    for (const [origin, { count, keptFrom }] of streams.entries()) {
+      const has = own.streams[origin]?.count ?? 0;
+      const of = `operations of ${names[origin]}`;
+      if (origin === site && count > has) return `site ${by} has ${count} ${of}, which has ${has} itself`;
+      if (has + 1 < keptFrom) return `site ${name} has ${has} ${of}, and ${by} keeps those from ${keptFrom} on`;
+    }
+    if (site === redLeader && red.count > own.red.count) {
+      return `site ${by} has ${red.count} entries of the red log, and ${name}, which leads it, has ${own.red.count}`;
+    }
+    if (other === redLeader && own.red.count + 1 < red.keptFrom) {
+      const [has, leads] = [`${own.red.count} entries of the red log`, `${by}, which leads it, keeps those`];
+      return `site ${name} has ${has}, and ${leads} from ${red.keptFrom} on`;
+    }
+  }
+  return undefined;
+}

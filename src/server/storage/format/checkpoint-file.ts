@@ -1,0 +1,103 @@
+/**
+ * Checkpoint files: rows of the sections as they change, and now and then a *commit* that says that all rows up to it,
+ * the later ones over the earlier, make one state. What follows the last commit does not count. So a checkpoint costs
+ * what has changed since the last one, and the file is begun anew when most of it is out of date.
+ *
+ * A commit has the checksum of all that stands before it, and the places in the logs up to which it contains them:
+ * without what lies between a checkpoint and the logs nobody knows the state.
+ */
+import { crc32 } from 'node:zlib';
+import type { Checkpoint } from '../../records/checkpoint.ts';
+import type { LogPlaces } from '../../log/stored-site.ts';
+import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
+import { FORMAT, isReadable } from './names.ts';
+import { fromText, OUTERMOST, toText } from './plain-text.ts';
+
+/** A row in a frame; without a value it is gone. */
+export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
+
+/** What a commit says beside its rows. */
+export interface Commit {
+  readonly rest: unknown;
+  readonly contained: LogPlaces;
+  /** Where the logs that are kept begin, at the latest: from there on other sites may lack entries. */
+  readonly kept: LogPlaces;
+  /** Checksum of the payloads before it. */
+  readonly sum: number;
+}
+
+type CheckpointFrame =
+  | { readonly format: number }
+  | { readonly rows: readonly CheckpointRow[] }
+  /** Format 4 says neither what it contains nor a sum. */
+  | ({ readonly rows: readonly CheckpointRow[]; readonly rest: unknown } & Partial<Commit>);
+
+/** What a checkpoint file has. */
+export interface FoundCheckpoint {
+  /** The state at the last commit; none where there is no commit. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** The places in the logs of the last commit; unknown in format 4. */
+  readonly contained: LogPlaces | undefined;
+  /** The places of the last commit from which on the logs have to be there; unknown before format 5. */
+  readonly kept: LogPlaces | undefined;
+  readonly commits: number;
+  /** Why some of it cannot be read that was on the disk once. */
+  readonly damage: string | undefined;
+}
+
+/** Depth of a row in its frame. */
+const ROW_DEPTH = OUTERMOST + 2;
+
+export function headerText(): string {
+  return toText({ format: FORMAT });
+}
+
+/** A row as it stands in a frame. */
+export function rowText(row: CheckpointRow): string {
+  return toText(row, ROW_DEPTH);
+}
+
+export function rowsText(rows: readonly string[]): string {
+  return `{"rows":[${rows.join(',')}]}`;
+}
+
+export function commitText(rows: readonly string[], { rest, contained, kept, sum }: Commit): string {
+  const places = `"contained":${toText(contained)},"kept":${toText(kept)}`;
+  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${toText(rest)}}`;
+}
+
+const NO_COMMIT = { checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
+
+/** What is to be found in the bytes of a file. */
+export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
+  const sections: Record<string, Map<string, unknown>> = {};
+  let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
+  let uncommitted: CheckpointRow[] = [];
+  const [sum, end] = [{ now: 0 }, { index: 0, position: 0 }];
+  for (const payload of decodeFrames(bytes, file)) {
+    const frame = fromText(payload.toString()) as CheckpointFrame;
+    if ('rest' in frame && frame.sum !== undefined && frame.sum !== sum.now) {
+      return { ...last, damage: `its commit ${last.commits + 1} is not of what stands before it` };
+    }
+    sum.now = crc32(payload, sum.now);
+    end.index += 1;
+    end.position += HEADER_BYTES + payload.length;
+    if ('format' in frame && !isReadable(frame.format)) return { ...last, damage: `it has format ${frame.format}` };
+    if (!('rows' in frame)) continue;
+    for (const row of frame.rows) uncommitted.push(row);
+    if (!('rest' in frame)) continue;
+    for (const row of uncommitted) applyRow(sections, row);
+    uncommitted = [];
+    const { rest, contained, kept } = frame;
+    last = { checkpoint: { sections, rest }, contained, kept, commits: last.commits + 1 };
+  }
+  // Frames are written one after the other here: one that follows says that those before it were whole.
+  const isDamaged = findFrames(bytes, { file, ...end }).next().done !== true;
+  return { ...last, damage: isDamaged ? `it is damaged at byte ${end.position}` : undefined };
+}
+
+function applyRow(sections: Record<string, Map<string, unknown>>, [section, name, ...value]: CheckpointRow): void {
+  const rows = (sections[section] ??= new Map());
+  if (value.length === 0) rows.delete(name);
+  else rows.set(name, value[0]);
+}

@@ -1,0 +1,62 @@
+/**
+ * Notices cancelled operations. Looking at an operation's signal makes an `AbortController`, which costs more than all
+ * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
+ * are looked at that are still under way when a short while has passed, or that have to wait.
+ */
+import type { InFlightOperation } from './in-flight-operation.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Scheduling } from '../settings/scheduling.ts';
+
+const LOOK_AFTER_MS = 20;
+
+/** Tells `onCancelled` of every operation under way whose signal aborts. */
+export class Cancellation {
+  readonly #inFlight: InFlight;
+  readonly #scheduling: Scheduling;
+  readonly #onCancelled: (operation: InFlightOperation) => void;
+  #cancelTimer: (() => void) | undefined;
+  /** Operations up to this number have been under way for as long as the timer runs. */
+  #olderThan = 0;
+
+  constructor(inFlight: InFlight, scheduling: Scheduling, onCancelled: (operation: InFlightOperation) => void) {
+    this.#inFlight = inFlight;
+    this.#scheduling = scheduling;
+    this.#onCancelled = onCancelled;
+  }
+
+  /** An operation was submitted. */
+  expect(): void {
+    if (this.#cancelTimer === undefined) this.#arm();
+  }
+
+  /** An operation has to wait before it can be submitted, or submitted again: it must not be once it was cancelled. */
+  listen(operation: InFlightOperation): void {
+    if (operation.release !== undefined) return;
+    const { signal } = operation.context;
+    const cancel = (): void => this.#onCancelled(operation);
+    if (signal.aborted) return cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    operation.release = () => signal.removeEventListener('abort', cancel);
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #arm(): void {
+    this.#olderThan = this.#inFlight.lastId;
+    this.#cancelTimer = this.#scheduling.setTimer(() => this.#look(), LOOK_AFTER_MS);
+  }
+
+  #look(): void {
+    this.#cancelTimer = undefined;
+    let newer = false;
+    this.#inFlight.forEach((operation) => {
+      newer = operation.id > this.#olderThan;
+      if (!newer && !operation.cancelled) this.listen(operation);
+      return !newer;
+    });
+    if (newer) this.#arm();
+  }
+}

@@ -1,0 +1,135 @@
+/** One operation that has no final yet. */
+import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { Effect } from '../../correctable/operation.ts';
+import type { EncodedRow } from '../../protocol/codec/codec.ts';
+import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/incoming.ts';
+import type { ClientRow } from '../../protocol/rows/rows.ts';
+import type { Outage } from './outage.ts';
+
+/** What operations need to know of the line that they were submitted on. */
+export interface Carrier {
+  /** Names what its server remembers of this client. */
+  readonly memory: string | undefined;
+  /** How many operations wait for an answer on it. */
+  awaited: number;
+  /** How many bytes the large ones among them have. */
+  awaitedBytes: number;
+  /** Whether its server goes away, and nothing is submitted on it any more. */
+  readonly retired: boolean;
+  push(row: ClientRow): void;
+}
+
+/** How many views can be confirmed in any case; of later ones, as many as this. */
+const SEQS_MAX = 1024;
+
+/** What an operation is made from. */
+export interface OperationParts {
+  readonly id: number;
+  readonly name: string;
+  readonly effect: Effect;
+  /** Index of the strongest requested level: a view at it or above ends the operation. */
+  readonly strongest: number;
+  readonly sink: Sink;
+  readonly context: InvocationContext;
+}
+
+/** One operation under way, and where it is: the application's side asks that when it gives up. */
+export class InFlightOperation implements Whereabouts {
+  readonly id: number;
+  readonly name: string;
+  readonly effect: Effect;
+  readonly strongest: number;
+  readonly sink: Sink;
+  readonly context: InvocationContext;
+  /** The submission as it is sent, and sent again after a reconnect. */
+  readonly row: EncodedRow;
+  readonly #outage: Outage;
+  /** Where its answer is to come from; none while it waits to be submitted. */
+  line: Carrier | undefined = undefined;
+  /** Whether it was submitted on an earlier line, which may have executed it. */
+  sentBefore = false;
+  /** What the server remembered that it was sent to before; none, where that differed from one time to the next. */
+  memory: string | undefined = undefined;
+  /**
+   * Nobody wants the views any more. A read is forgotten at once, and an update that is on no line; one that was sent is
+   * kept until the server is known to have it, or the line is gone.
+   */
+  cancelled = false;
+  /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */
+  home: string | undefined = undefined;
+  site: string | undefined = undefined;
+  hop = 0;
+  /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
+  #seqs: number[] | undefined = undefined;
+  #laterSeqs: Map<number, number> | undefined = undefined;
+  /** Stops listening to the caller's signal. */
+  release: (() => void) | undefined = undefined;
+
+  constructor(parts: OperationParts, row: EncodedRow, outage: Outage) {
+    this.id = parts.id;
+    this.name = parts.name;
+    this.effect = parts.effect;
+    this.strongest = parts.strongest;
+    this.sink = parts.sink;
+    this.context = parts.context;
+    this.row = row;
+    this.#outage = outage;
+  }
+
+  get mayHaveLeft(): boolean {
+    return this.line !== undefined || this.sentBefore;
+  }
+
+  get obstacle(): CorrectableError | undefined {
+    return this.line === undefined ? this.#outage.obstacle : undefined;
+  }
+
+  /** Its size, if it may take a slow link so long that nothing is heard meanwhile. */
+  get largeBytes(): number {
+    const { length } = this.row;
+    return length < ANNOUNCED_BYTES_MIN ? 0 : length;
+  }
+
+  /** Whether a server that remembers under the name `memory` may not know of it although another one does. */
+  isUnknownTo(memory: string | undefined): boolean {
+    return this.sentBefore && this.memory !== memory;
+  }
+
+  /** The line that it was submitted on is gone: it waits for another. */
+  unbind(): void {
+    const memory = this.line?.memory;
+    this.memory = this.isUnknownTo(memory) ? undefined : memory;
+    this.sentBefore = true;
+    this.leaveLine();
+  }
+
+  /** It waits for another line, on which views of this one cannot be confirmed. */
+  leaveLine(): void {
+    if (this.line !== undefined) {
+      this.line.awaited--;
+      this.line.awaitedBytes -= this.largeBytes;
+    }
+    this.line = undefined;
+    this.#seqs = undefined;
+    this.#laterSeqs = undefined;
+  }
+
+  /** View `seq` of the server is view `given` of the sink. */
+  saw(seq: number, given: number): void {
+    if (seq < SEQS_MAX) (this.#seqs ??= [])[seq] = given;
+    else this.#sawLater(seq, given);
+  }
+
+  /** The sink's number of the server's view `seq`, if it came. */
+  seen(seq: number): number | undefined {
+    return this.#seqs?.[seq] ?? this.#laterSeqs?.get(seq);
+  }
+
+  #sawLater(seq: number, given: number): void {
+    this.#laterSeqs ??= new Map();
+    this.#laterSeqs.set(seq, given);
+    const [oldest] = this.#laterSeqs.keys();
+    if (this.#laterSeqs.size > SEQS_MAX) this.#laterSeqs.delete(oldest as number);
+  }
+}

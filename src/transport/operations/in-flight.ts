@@ -1,0 +1,191 @@
+/** The operations that have no final yet, by number, and what the server's rows do to them. */
+import type { ViewDetails } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { ConfirmRow } from '../../protocol/rows/confirm.ts';
+import type { FailRow } from '../../protocol/rows/fail.ts';
+import { NumberedTable } from '../../protocol/numbered-table.ts';
+import type { ViewRow } from '../../protocol/rows/view.ts';
+import { errorOf } from '../../protocol/wire-errors.ts';
+import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
+import { failedBy, unanswered } from './outcome.ts';
+import { WireSession } from './wire-session.ts';
+
+const NONE: readonly InFlightOperation[] = [];
+
+/** All operations of one client that have no final yet. Rows count only on the line that an operation was submitted on. */
+export class InFlight {
+  readonly #levels: readonly string[];
+  readonly #operations = new NumberedTable<InFlightOperation>();
+  #lastId = 0;
+  #lastUpdate = 0;
+  #refused: InFlightOperation[] = [];
+  #watermark = 0;
+
+  constructor(levels: readonly string[]) {
+    this.#levels = levels;
+  }
+
+  get size(): number {
+    return this.#operations.size;
+  }
+
+  nextId(): number {
+    return ++this.#lastId;
+  }
+
+  add(operation: InFlightOperation): void {
+    this.#operations.set(operation.id, operation);
+    if (operation.effect === 'update') this.#lastUpdate = operation.id;
+  }
+
+  has(operation: InFlightOperation): boolean {
+    return this.#operations.get(operation.id) === operation;
+  }
+
+  /** The number of the newest operation. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  /** The number up to which all updates have ended; a read under way holds nothing back, since it is asked anew. */
+  get watermark(): number {
+    while (this.#watermark < this.#lastUpdate && this.#operations.get(this.#watermark + 1)?.effect !== 'update') {
+      this.#watermark++;
+    }
+    return this.#watermark;
+  }
+
+  /** Calls `use` for each operation, oldest first, until it returns false. */
+  forEach(use: (operation: InFlightOperation) => unknown): void {
+    this.#operations.forEach(use);
+  }
+
+  /** Forgets an operation; what the server still says about it is ignored. */
+  remove(operation: InFlightOperation): void {
+    if (!this.has(operation)) return;
+    this.#operations.delete(operation.id);
+    operation.leaveLine();
+    operation.release?.();
+    // What the caller keeps must not keep the encoded arguments.
+    if (operation.context.whereabouts === operation) operation.context.whereabouts = undefined;
+  }
+
+  /** The operation that a row on `line` is about. */
+  #onLine(id: number, line: Carrier): InFlightOperation | undefined {
+    const operation = this.#operations.get(id);
+    return operation?.line === line ? operation : undefined;
+  }
+
+  view(row: ViewRow, line: Carrier): void {
+    const level = row[2];
+    const operation = this.#onLine(row[0], line);
+    if (operation === undefined) return;
+    const name = this.#levels[level];
+    if (name === undefined) return this.#spoil(operation, `a view at level ${level}, which does not exist`);
+    learn(operation, row[7]);
+    const isEarly = level < operation.strongest;
+    const last = !isEarly || row[1] === 'final';
+    if (last) this.remove(operation);
+    if (operation.cancelled) return;
+    const given = operation.sink.update(row[4], name, details(row[5], row[6], last && isEarly));
+    if (!last) operation.saw(row[3], given);
+  }
+
+  confirm(row: ConfirmRow, line: Carrier): void {
+    const level = row[2];
+    const operation = this.#onLine(row[0], line);
+    if (operation === undefined) return;
+    const name = this.#levels[level];
+    if (name === undefined) return this.#spoil(operation, `a view at level ${level}, which does not exist`);
+    learn(operation, row[6]);
+    const last = level >= operation.strongest;
+    if (operation.cancelled) {
+      if (last) this.remove(operation);
+      return;
+    }
+    const known = operation.seen(row[3]);
+    if (known === undefined) return this.#spoil(operation, `the server confirmed view ${row[3]}, which it never sent`);
+    if (last) this.remove(operation);
+    operation.sink.confirm(name, known, details(row[4], row[5]));
+  }
+
+  fail(row: FailRow, line: Carrier): void {
+    const level = row[4];
+    const operation = this.#onLine(row[0], line);
+    if (operation === undefined) return;
+    const name = level === undefined || level === null ? undefined : this.#levels[level];
+    const error = errorOf(row, name, operation.name);
+    if (name !== undefined && (level ?? 0) < operation.strongest) {
+      if (!operation.cancelled) operation.sink.fail(error, name);
+    } else if (line.retired && error.code === 'UNAVAILABLE' && !operation.cancelled) {
+      // It crossed the `goaway`: that server has not begun with it, the next one may.
+      operation.leaveLine();
+      if (!operation.sentBefore) operation.home = operation.site = undefined;
+      this.#refused.push(operation);
+    } else this.#end(operation, failedBy(operation, error));
+  }
+
+  /** Those that servers which go away would not take since the last call. */
+  takeRefused(): readonly InFlightOperation[] {
+    return this.#refused.length === 0 ? NONE : this.#refused.splice(0);
+  }
+
+  /** A row on `line` that seems to be about operation `id` makes no sense. */
+  spoiled(id: number, error: CorrectableError, line: Carrier): void {
+    const operation = this.#onLine(id, line);
+    if (operation !== undefined) this.abandon(operation, error);
+  }
+
+  /** Ends an operation to which no answer comes. */
+  abandon(operation: InFlightOperation, cause: CorrectableError): void {
+    this.#end(operation, unanswered(operation, cause));
+  }
+
+  /** Ends all that are under way now. */
+  abandonAll(cause: CorrectableError): void {
+    for (const operation of this.#select(() => true)) this.abandon(operation, cause);
+  }
+
+  /** Those that wait to be submitted, oldest first. */
+  unsubmitted(): InFlightOperation[] {
+    return this.#select(({ line }) => line === undefined);
+  }
+
+  /**
+   * A line is gone: what it did not answer waits to be submitted on another. What was given up meanwhile does not: whoever
+   * was told that it may have taken effect looks, and must not find later that it had not yet.
+   */
+  unbind(line: Carrier): void {
+    for (const operation of this.#select((each) => each.line === line)) {
+      if (operation.cancelled) this.remove(operation);
+      else operation.unbind();
+    }
+  }
+
+  // As a list, since those that end may lead to others that begin.
+  #select(wanted: (operation: InFlightOperation) => boolean): InFlightOperation[] {
+    const operations: InFlightOperation[] = [];
+    this.#operations.forEach((operation) => void (wanted(operation) && operations.push(operation)));
+    return operations.sort((a, b) => a.id - b.id);
+  }
+
+  #spoil(operation: InFlightOperation, message: string): void {
+    this.abandon(operation, new CorrectableError('PROTOCOL', message));
+  }
+
+  #end(operation: InFlightOperation, error: CorrectableError): void {
+    this.remove(operation);
+    if (!operation.cancelled) operation.sink.fail(error);
+  }
+}
+
+function learn({ context }: InFlightOperation, token: string | undefined): void {
+  if (token !== undefined && context.session instanceof WireSession) context.session.learn(token);
+}
+
+function details(version: unknown, meta: ViewRow[6], isFinal = false): ViewDetails | undefined {
+  const hasVersion = version !== undefined && version !== null;
+  if (isFinal) return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
+  if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
+  return hasVersion ? { version, meta } : { meta };
+}

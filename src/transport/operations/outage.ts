@@ -1,0 +1,56 @@
+/** How long there has been no connection, and why: what an operation that waits for one is told when its time is over. */
+import { CorrectableError } from '../../correctable/errors.ts';
+
+/** The present time without a connection. One object for the life of the client: operations read it when they must. */
+export class Outage {
+  readonly #now: () => number;
+  #since: number | undefined;
+  #attempts = 0;
+  #url = '';
+  #detail = 'no attempt has ended yet';
+  #reason: CorrectableError | undefined;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  /** Why there is no connection, or why there was none. */
+  get reason(): CorrectableError | undefined {
+    return this.#reason;
+  }
+
+  /** Why operations do not get on, since when; `undefined` while there is a connection. */
+  get obstacle(): CorrectableError | undefined {
+    if (this.#since === undefined) return undefined;
+    const seconds = ((this.#now() - this.#since) / 1000).toFixed(1);
+    const attempts = `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}`;
+    const message = `no connection to ${this.#url} for ${seconds} s (${attempts}): ${this.#detail}`;
+    return new CorrectableError('UNAVAILABLE', message, { cause: this.#reason });
+  }
+
+  /** There is no connection any more. */
+  begin(): void {
+    this.#since ??= this.#now();
+  }
+
+  /** A connection to `url` is tried. */
+  attempt(url: string): void {
+    this.#attempts++;
+    if (this.#reason === undefined) this.#url = url;
+  }
+
+  /** Why the connection to `url` was lost or did not come about; `detail` says it where the address is known. */
+  blame(url: string, reason: CorrectableError, detail: string = reason.message): void {
+    this.#url = url;
+    this.#reason = reason;
+    this.#detail = detail;
+  }
+
+  /** There is a connection. */
+  end(): void {
+    this.#since = undefined;
+    this.#attempts = 0;
+    this.#reason = undefined;
+  }
+}

@@ -1,0 +1,77 @@
+/** The row that submits an operation. */
+import type { InvocationContext } from '../../correctable/binding.ts';
+import { invalidArgument } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import type { Codec, EncodedRow } from '../../protocol/codec/codec.ts';
+import { submitFields } from '../../protocol/rows/submit-fields.ts';
+import type { SubmitRow } from '../../protocol/rows/submit.ts';
+import type { InFlightOperation } from './in-flight-operation.ts';
+import { WireSession } from './wire-session.ts';
+
+/** What goes into the row. */
+export interface Submission {
+  readonly id: number;
+  readonly operation: Operation;
+  /** The requested levels, as bits. */
+  readonly levels: number;
+  readonly context: InvocationContext;
+  readonly wallNowMs: number;
+}
+
+/** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
+export function requireSendable({ name, effect, key }: Operation): void {
+  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
+    throw invalidArgument('name', `give an operation a name of 1 to ${NAME_LENGTH_MAX} characters`);
+  }
+  if (effect !== 'read' && effect !== 'update') throw invalidArgument('effect', "must be 'read' or 'update'");
+  if (key !== undefined && typeof key !== 'string') throw invalidArgument('key', 'must be a text');
+}
+
+/** Builds the row, leaving out what is not there at its end. */
+export function submitRow({ id, operation, levels, context, wallNowMs }: Submission): SubmitRow {
+  const { name, effect, args, key } = operation;
+  const { deadlineAt, trace, session } = context;
+  const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
+  // So long a limit is none.
+  const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
+  if (session instanceof WireSession) {
+    return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, session.tokens];
+  }
+  if (trace !== undefined) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace];
+  if (timeoutMs !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs];
+  if (key !== undefined) return [id, 'submit', name, effect, levels, args, key];
+  return [id, 'submit', name, effect, levels, args];
+}
+
+const MOVE = submitFields.indexOf('move');
+
+/** Where a row is sent: the name of the site, and of what its server remembers. */
+export interface Place {
+  readonly site: string | undefined;
+  readonly memory: string | undefined;
+}
+
+/**
+ * The row for this place: an update that was sent to another site before says where it began, and how often it moved;
+ * one that was sent to a server that remembered something else says that it is sent again.
+ */
+export function rowAt(place: Place, operation: InFlightOperation, codec: Codec): EncodedRow {
+  if (operation.effect !== 'update') return operation.row;
+  const move = place.site === undefined ? undefined : moveTo(place.site, operation);
+  const again = operation.isUnknownTo(place.memory);
+  if (move === undefined && !again) return operation.row;
+  // Read back, since the arguments may have changed in the hands of the application meanwhile.
+  const [row] = codec.decode(codec.frame([operation.row])) as [unknown[]];
+  while (row.length < MOVE) row.push(null);
+  row.push(move ?? null);
+  if (again) row.push(true);
+  return codec.encodeRow(row, submitFields);
+}
+
+function moveTo(site: string, operation: InFlightOperation): readonly [home: string, hop: number] | undefined {
+  operation.home ??= site;
+  if (operation.site !== undefined && operation.site !== site) operation.hop++;
+  operation.site = site;
+  return operation.hop === 0 ? undefined : [operation.home, operation.hop];
+}

@@ -1,0 +1,152 @@
+/** Options of a connection, with defaults filled in and checked. */
+import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
+import { check, type CorrectableError } from '../../correctable/errors.ts';
+import type { NamesOf } from '../../correctable/given.ts';
+import type { Codec } from '../../protocol/codec/codec.ts';
+import { jsonCodec } from '../../protocol/codec/json-codec.ts';
+import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
+import type { OwnContract } from './agreement.ts';
+import { guardedListener, guardedPrincipal, guardedToken, type Credentials } from './callbacks.ts';
+import type { ConnectionState } from './connection-state.ts';
+import { platformScheduling, type Scheduling } from './scheduling.ts';
+import { webSocketClass, webSocketUrls, type WebSocketConstructor } from './websocket.ts';
+
+/** What a connection to a gateway can be told. */
+export interface ConnectionOptions {
+  /**
+   * Where the gateway listens, for example `ws://127.0.0.1:7070/irl`; several, in order of preference, for the sites of
+   * one store. `findSites` gives them, the nearest first. Operations under way move to the next site when one is lost.
+   */
+  readonly url: string | URL | readonly (string | URL)[];
+  /**
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. One of your own may hand on what that takes
+   * beside an address, such as TLS options.
+   */
+  readonly WebSocket?: WebSocketConstructor | undefined;
+  /**
+   * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it
+   * fails it is asked again, after a delay that grows.
+   */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * Who is signed in, by a name that changes with the `token`: a text, or a function that is asked at each submission and
+   * with each token; `''` for nobody. What was submitted belongs to whoever this was then, and is never sent over a
+   * connection that another has opened. Once another is seen, what the former has under way fails with `UNAVAILABLE`, not
+   * to be repeated as it is, and updates that were sent with `UNKNOWN`; sessions end; the next connection has a fresh
+   * token and nothing in common with the one before.
+   *
+   * Unless given, the client learns from the gateway's welcome who it speaks for: see the guide's page on signing in.
+   */
+  readonly principal?: string | (() => string) | undefined;
+  /**
+   * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
+   * held for 5 s.
+   */
+  readonly reconnect?: Backoff | undefined;
+  /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
+  readonly connectTimeoutMs?: number | undefined;
+  /**
+   * After how long without a word from the server to ask whether it is there; a fifth of that while operations wait for
+   * an answer. Default 15 000 ms.
+   */
+  readonly heartbeatMs?: number | undefined;
+  /** How long the server has to answer that. Default 5000 ms. */
+  readonly pongTimeoutMs?: number | undefined;
+  /** Most operations without a final; one more fails with `OVERLOADED`. Default 16 384. */
+  readonly inFlightMax?: number | undefined;
+  /** How rows are written: `msgpack` is faster, `json` readable in a browser's network panel. Default `msgpack`. */
+  readonly codec?: 'msgpack' | 'json' | undefined;
+  /** Told of every change of the connection's state and why, for example to show that it is offline. */
+  readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
+  /** Time; for tests. */
+  readonly scheduling?: Scheduling | undefined;
+  /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Their names. */
+export const CONNECTION_OPTIONS: NamesOf<ConnectionOptions> = {
+  url: true,
+  WebSocket: true,
+  token: true,
+  principal: true,
+  reconnect: true,
+  connectTimeoutMs: true,
+  heartbeatMs: true,
+  pongTimeoutMs: true,
+  inFlightMax: true,
+  codec: true,
+  onStateChange: true,
+  scheduling: true,
+  random: true,
+};
+
+/** What a connection needs to know of the store beside the options. */
+export interface ConnectionTarget {
+  readonly levels: readonly string[];
+  readonly contract?: OwnContract | undefined;
+}
+
+/** The options with nothing left open. */
+export interface ConnectionSettings {
+  readonly urls: readonly string[];
+  readonly WebSocket: WebSocketConstructor;
+  /** Asks for a token, and for whom it is. */
+  readonly credentials: () => Promise<Credentials>;
+  /** Who is signed in; absent where the application does not say. Throws what its function throws. */
+  readonly principal: (() => string) | undefined;
+  /** The token is always the same: asking for it again gives no fresh one. */
+  readonly tokenIsFixed: boolean;
+  readonly reconnect: Backoff;
+  readonly connectTimeoutMs: number;
+  readonly heartbeatMs: number;
+  readonly pongTimeoutMs: number;
+  readonly inFlightMax: number;
+  readonly codec: Codec;
+  readonly onStateChange: (state: ConnectionState, reason: CorrectableError | undefined) => void;
+  readonly scheduling: Scheduling;
+  readonly random: () => number;
+}
+
+/** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
+export function settle(options: ConnectionOptions): ConnectionSettings {
+  const { token, reconnect, WebSocket } = options;
+  const principal = principalOf(options);
+  check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
+  check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
+  return {
+    urls: webSocketUrls(options.url),
+    WebSocket: webSocketClass(options.WebSocket),
+    credentials: guardedToken(typeof token === 'function' ? token : () => token, principal),
+    principal,
+    tokenIsFixed: typeof token === 'string',
+    reconnect: reconnect ?? exponentialBackoff(),
+    connectTimeoutMs: positive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
+    heartbeatMs: positive('heartbeatMs', options.heartbeatMs, 15_000),
+    pongTimeoutMs: positive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
+    inFlightMax: positive('inFlightMax', options.inFlightMax, 16_384),
+    codec: codecOf(options.codec),
+    onStateChange: guardedListener(options.onStateChange ?? (() => {})),
+    scheduling: options.scheduling ?? platformScheduling(),
+    random: options.random ?? Math.random,
+  };
+}
+
+function principalOf({ principal: given, token }: ConnectionOptions): (() => string) | undefined {
+  const isRight = given === undefined || typeof given === 'string' || typeof given === 'function';
+  check(isRight, 'principal', 'must be a name, or a function that gives one');
+  if (typeof given !== 'function') return given === undefined ? given : () => given;
+  check(typeof token !== 'string', 'token', 'must be a function where the principal is: a text is for one user only');
+  return guardedPrincipal(given);
+}
+
+function codecOf(name: ConnectionOptions['codec'] = 'msgpack'): Codec {
+  check(name === 'msgpack' || name === 'json', 'codec', "must be 'msgpack' or 'json'");
+  return name === 'json' ? jsonCodec : msgpackCodec;
+}
+
+function positive(field: string, given: number | undefined, fallback: number): number {
+  const value = given ?? fallback;
+  check(typeof value === 'number' && value > 0, field, `must be a positive number, not ${String(value)}`);
+  return value;
+}

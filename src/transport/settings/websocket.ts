@@ -1,0 +1,61 @@
+/** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import type { Encoded } from '../../protocol/codec/codec.ts';
+
+/** A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never` stands for. */
+export interface WebSocketLike {
+  binaryType: string;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: Encoded): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** A WebSocket class. */
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
+
+interface Platform {
+  readonly WebSocket?: unknown;
+  readonly process?: {
+    getBuiltinModule?(name: 'node:module'): { createRequire(from: string): (name: string) => unknown } | undefined;
+  };
+}
+
+/** The class given, or the one of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED` where there is none. */
+export function webSocketClass(given: WebSocketConstructor | undefined): WebSocketConstructor {
+  const found = given ?? (globalThis as Platform).WebSocket ?? webSocketOfNode();
+  if (typeof found === 'function') return found as WebSocketConstructor;
+  throw new CorrectableError(
+    'UNSUPPORTED',
+    "this platform has no WebSocket: pass one, for example `import { WebSocket } from 'ws'` and `{ WebSocket }`",
+    { field: 'WebSocket' },
+  );
+}
+
+/** By Node's own means, so that bundles for browsers have nothing of it. */
+function webSocketOfNode(): unknown {
+  try {
+    const { process } = globalThis as Platform;
+    return process?.getBuiltinModule?.('node:module')?.createRequire(import.meta.url)('ws');
+  } catch {
+    return undefined;
+  }
+}
+
+/** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
+export function webSocketUrls(given: string | URL | readonly (string | URL)[]): readonly string[] {
+  const urls = typeof given === 'string' || given instanceof URL ? [given] : given;
+  check(Array.isArray(urls) && urls.length > 0, 'url', 'give at least one, as ws://127.0.0.1:7070/irl');
+  return urls.map(webSocketUrl);
+}
+
+function webSocketUrl(url: string | URL): string {
+  check(URL.canParse(url), 'url', `${String(url)} is no URL`);
+  const { protocol, username, password, href } = new URL(url);
+  check(protocol === 'ws:' || protocol === 'wss:', 'url', `must begin with ws:// or wss://, not ${protocol}//`);
+  const isPlain = username === '' && password === '';
+  check(isPlain, 'url', 'must not carry credentials, which end up in logs: use the option token');
+  return href;
+}

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cruise } from 'dependency-cruiser';
+import type { ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser';
+import { afterEach, expect, it } from 'vitest';
+
+interface Row {
+  readonly folder: string;
+}
+
+/** Of scripts/folder-rules.cjs. */
+interface FolderRules {
+  readonly FOLDERS: readonly Row[];
+  reachedBy(row: Row): string[];
+  rulesOf(): IForbiddenRuleType[];
+  tableOf(): string;
+}
+
+const rules = createRequire(import.meta.url)('../../../scripts/folder-rules.cjs') as FolderRules;
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const { FOLDERS } = rules;
+const FILES_MAX = 24;
+const names = FOLDERS.map(({ folder }) => folder);
+let planted: string | undefined;
+
+afterEach(() => {
+  if (planted !== undefined) rmSync(planted, { recursive: true });
+  planted = undefined;
+});
+
+function foldersWithFiles(): string[] {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src'], { cwd: root, encoding: 'utf8' });
+  const files = listed.split('\n').filter((file) => file.endsWith('.ts') && existsSync(join(root, file)));
+  return [...new Set(files.map((file) => dirname(file)))];
+}
+
+it('every folder of src → a row says what it may import', () => {
+  // Folders of bindings, of testing and of the command are covered by the row above them.
+  const own = /^src(\/(correctable|protocol|transport|server)(\/.*)?|\/[^/]+)?$/;
+  const rowless = foldersWithFiles().filter((folder) =>
+    own.test(folder)
+      ? !names.includes(folder)
+      : !names.some((name) => name !== 'src' && `${folder}/`.startsWith(`${name}/`)),
+  );
+  expect(rowless).toEqual([]);
+  expect(names.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+});
+
+it(`every folder of src → at most ${FILES_MAX} files`, () => {
+  const large = foldersWithFiles().filter((folder) => {
+    const files = readdirSync(join(root, folder)).filter((name) => name.endsWith('.ts'));
+    return files.length > FILES_MAX;
+  });
+  expect(large).toEqual([]);
+});
+
+it('what folders may import → no circle', () => {
+  const reaches = new Map(FOLDERS.map((row) => [row.folder, rules.reachedBy(row)]));
+  const ends = new Set<string>();
+  const circles: string[] = [];
+  const visit = (name: string, path: readonly string[]): void => {
+    if (ends.has(name)) return;
+    if (path.includes(name)) return void circles.push([...path, name].join(' → '));
+    for (const next of reaches.get(name) ?? []) visit(next, [...path, name]);
+    ends.add(name);
+  };
+  for (const name of names) visit(name, []);
+  expect(circles).toEqual([]);
+});
+
+it('a forbidden import of each row, planted → all are found', async () => {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  planted = mkdtempSync(join(root, 'build/folders-'));
+  const crossings: [from: string, to: string][] = [];
+  for (const row of FOLDERS) {
+    const reached = [row.folder, ...rules.reachedBy(row)];
+    const forbidden = names.find((name) => !reached.includes(name)) ?? 'test';
+    mkdirSync(join(planted, row.folder), { recursive: true });
+    mkdirSync(join(planted, forbidden), { recursive: true });
+    writeFileSync(join(planted, forbidden, 'target.mjs'), 'export const target = 1;\n');
+    const path = relative(join(planted, row.folder), join(planted, forbidden, 'target.mjs'));
+    writeFileSync(join(planted, row.folder, 'planted.mjs'), `import '${path.startsWith('.') ? path : `./${path}`}';\n`);
+    crossings.push([`${row.folder}/planted.mjs`, `${forbidden}/target.mjs`]);
+  }
+  const { output } = await cruise(['.'], {
+    baseDir: planted,
+    validate: true,
+    ruleSet: { forbidden: rules.rulesOf() },
+  });
+  const found = (output as ICruiseResult).summary.violations.map(({ from, to, rule }) => [from, to, rule.name]);
+  const wanted = crossings.map(([from, to]) => [from, to, `folders: ${dirname(from)}`]);
+  expect(found).toEqual(expect.arrayContaining(wanted));
+});
+
+it('the table of docs/ARCHITECTURE.md → says the same', () => {
+  expect(readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')).toContain(rules.tableOf());
+});

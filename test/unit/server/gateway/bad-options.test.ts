@@ -1,0 +1,126 @@
+/** Options that cannot work: each is refused by its name, with what to give instead, and nothing is left running. */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../../../src/bindings/memory/index.ts';
+import { createEmbedded, createGateway, listenGateways, serve } from '../../../../src/server/index.ts';
+import { ticketService as service } from '../replica/services.ts';
+
+const gateway = () => createGateway({ binding: memory() });
+const closedGateway = async () => {
+  const closed = gateway();
+  await closed.close();
+  return closed;
+};
+
+/** Refused with what names `field` and then says something. */
+const refusal = (field: string) => ({
+  name: 'CorrectableError',
+  code: 'INVALID_ARGUMENT',
+  field,
+  message: expect.stringMatching(new RegExp(`^${field.replaceAll('.', '\\.')}:? .{10}`)),
+});
+
+const thrownBy = async (call: () => unknown): Promise<unknown> => {
+  try {
+    await call();
+    return 'nothing';
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('listenGateways', () => {
+  test.each([
+    ['no sites', { sites: {} }, 'sites'],
+    ['sites that are none', { sites: undefined }, 'sites'],
+    ['a list of sites', { sites: [gateway()] }, 'sites'],
+    ['a site without a gateway', { sites: { a: undefined } }, 'sites.a'],
+    ['a binding in the place of its gateway', { sites: { a: memory() } }, 'sites.a'],
+    ['a port that is too high', { port: 99_999 }, 'port'],
+    ['a port below 0', { port: -1 }, 'port'],
+    ['half a port', { port: 1.5 }, 'port'],
+    ['a port that is a name, which Node takes for a path', { port: 'x' }, 'port'],
+    ['a host that is a number', { host: 5 }, 'host'],
+    ['a host without letters, which stands for all addresses', { host: '' }, 'host'],
+    ['a page beside an own server, which nobody would ask', { page: () => {}, server: createServer() }, 'page'],
+    ['a page that is no function', { page: 'index.html' }, 'page'],
+    ['a server that is a port', { server: 80 }, 'server'],
+    ['a server that is an application', { server: () => {} }, 'server'],
+    ['a logger that is none', { logger: {} }, 'logger'],
+    ['a poll time that is none', { idlePollUs: 'x' }, 'idlePollUs'],
+  ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
+    const given = { sites: { a: gateway() }, ...options } as never;
+    expect(await thrownBy(() => listenGateways(given))).toMatchObject(refusal(field));
+    expect(existsSync('x')).toBe(false);
+  });
+
+  test('a gateway that has closed → INVALID_ARGUMENT', async () => {
+    const sites = { open: gateway(), a: await closedGateway() };
+    expect(await thrownBy(() => listenGateways({ sites }))).toMatchObject(refusal('sites.a'));
+  });
+
+  test('a port that is taken → the error of the system, as it says', async () => {
+    await using listener = closing(await listenGateways({ sites: { a: gateway() } }));
+    const port = Number(new URL(listener.it.url).port);
+    expect(await thrownBy(() => listenGateways({ sites: { a: gateway() }, port }))).toMatchObject({
+      code: 'EADDRINUSE',
+    });
+  });
+});
+
+describe('createGateway', () => {
+  test.each([
+    ['no binding', { binding: undefined }, 'binding'],
+    ['a client in the place of a binding', { binding: {} }, 'binding'],
+    ['a contract that is none', { contract: {} }, 'contract'],
+    ['the name of a contract', { contract: 'shop' }, 'contract'],
+    ['a site that is a number', { site: 5 }, 'site'],
+    ['one origin, which would let in all that it contains', { origins: 'https://shop.example' }, 'origins'],
+    ['origins that are addresses', { origins: [new URL('https://shop.example')] }, 'origins'],
+    ['a logger that is none', { logger: {} }, 'logger'],
+    ['a hook that is none', { authorise: true }, 'authorise'],
+  ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
+    const given = { binding: memory(), ...options } as never;
+    expect(await thrownBy(() => createGateway(given))).toMatchObject(refusal(field));
+  });
+});
+
+describe('serve and createEmbedded', () => {
+  const ofDeployment = [
+    ['no service', { service: undefined }, 'service'],
+    ['a contract in the place of its service', { service: service.contract }, 'service'],
+    ['no sites', { sites: [] }, 'sites'],
+    ['sites that are none', { sites: undefined }, 'sites'],
+    ['one site without a list', { sites: 'irl' }, 'sites'],
+    ['a site that is a number', { sites: [1] }, 'sites'],
+    ['delays that are none', { sites: ['irl', 'frk'], wan: null }, 'wan'],
+    ['delays that nobody knows', { sites: ['irl', 'frk'], wan: 'slow' }, 'wan'],
+    ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
+    ['a data folder without a name', { dataDir: '' }, 'dataDir'],
+    ['a data folder that is a number', { dataDir: 5 }, 'dataDir'],
+    ['an alarm that is none', { onAlarm: 'page me' }, 'onAlarm'],
+    ['generators in the place of their bounds', { generators: () => {} }, 'generators'],
+  ] as const;
+
+  test.each(ofDeployment)('createEmbedded with %s → INVALID_ARGUMENT', async (_, options, field) => {
+    const { service: given, ...others } = { service, sites: ['irl'], ...options };
+    expect(await thrownBy(() => createEmbedded(given as never, others as never))).toMatchObject(refusal(field));
+  });
+
+  test.each([
+    ...ofDeployment,
+    ['a port that is too high', { port: 99_999 }, 'port'],
+    ['a page that is no function', { page: 5 }, 'page'],
+    ['one origin', { origins: 'https://shop.example' }, 'origins'],
+    ['a logger that is none', { logger: {} }, 'logger'],
+    ['a site that cannot be a path', { sites: ['a b'] }, 'sites'],
+  ] as const)('serve with %s → INVALID_ARGUMENT', async (_, options, field) => {
+    const given = { service, sites: ['irl'], ...options } as never;
+    expect(await thrownBy(() => serve(given))).toMatchObject(refusal(field));
+  });
+});
+
+function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
+  return { it, [Symbol.asyncDispose]: () => it.close() };
+}

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { costOf } from '../../../../../src/server/gateway/clients/client-record.ts';
+import { ClientTable } from '../../../../../src/server/gateway/clients/client-table.ts';
+import { limitsFrom, type GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
+import type { Ended } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+
+const submission = (id: number): Ended & { id: number } => ({
+  id,
+  isSuperseded: () => false,
+  repeat: () => {},
+  detach: () => {},
+  forget: () => 0,
+  sharedBlock: undefined,
+  setApart: () => {},
+});
+const table = (bounds: Partial<GatewayLimits> = {}): ClientTable => new ClientTable(limitsFrom(bounds));
+const connection = { attempt: 1, replaced: () => {} };
+
+test('acknowledged → forgotten up to that number, later ones kept', () => {
+  const record = table().open('', 'c', 'json');
+  for (const id of [1, 2, 3]) record.record(submission(id));
+  record.acknowledge(2);
+  expect([1, 2, 3].map((id) => record.find(id) !== undefined)).toEqual([false, false, true]);
+  record.acknowledge(1);
+  expect(record.acked).toBe(2);
+});
+
+test('principals whose names run into the client id → kept apart', () => {
+  const clients = table();
+  expect(clients.open('a/b', 'c', 'json')).not.toBe(clients.open('a', 'b/c', 'json'));
+  expect(clients.open('a', 'c', 'json')).toBe(clients.open('a', 'c', 'json'));
+});
+
+test('clients that are gone → kept for a while if they have replies, else forgotten at once', () => {
+  const clients = table();
+  const here = clients.open('', 'here', 'json');
+  clients.came(here, connection);
+  const owed = clients.open('', 'owed', 'json');
+  owed.record(submission(1));
+  clients.left(owed, 100);
+  clients.left(clients.open('', 'done', 'json'), 100);
+  expect(clients.size).toBe(2);
+  expect(clients.forgetGone(50)).toBe(0);
+  expect(clients.forgetGone(101)).toBe(1);
+  expect([clients.size, clients.bytes]).toEqual([1, costOf(here)]);
+});
+
+test('client that came back → not forgotten', () => {
+  const clients = table();
+  const record = clients.open('', 'c', 'json');
+  record.record(submission(1));
+  clients.left(record, 100);
+  clients.came(clients.open('', 'c', 'json'), connection);
+  expect(clients.forgetGone(1_000)).toBe(0);
+  expect(record.find(1)).toBeDefined();
+});
+
+describe('memory', () => {
+  test('the same for all new clients; another for each gateway', () => {
+    const clients = table();
+    expect(clients.open('', 'a', 'json').memory).toBe(clients.open('', 'b', 'json').memory);
+    expect(clients.open('', 'a', 'json').memory).not.toBe(table().open('', 'a', 'json').memory);
+  });
+
+  test('something of a client was forgotten → another for clients that come later, the same for those known', () => {
+    const clients = table();
+    const known = clients.open('', 'known', 'json');
+    const before = known.memory;
+    const lost = clients.open('', 'lost', 'json');
+    lost.record(submission(1));
+    clients.left(lost, 0);
+    clients.forgetGone(1);
+    expect(clients.open('', 'lost', 'json').memory).not.toBe(before);
+    expect(clients.open('', 'known', 'json').memory).toBe(before);
+  });
+
+  test('a client of which nothing was kept is gone → the same: there was nothing to forget', () => {
+    const clients = table();
+    const record = clients.open('', 'c', 'json');
+    const { memory } = record;
+    clients.left(record, 0);
+    expect(clients.open('', 'c', 'json').memory).toBe(memory);
+  });
+});
+
+describe('bytes', () => {
+  test('of one client up to its bound, whatever the others have', () => {
+    const clients = table({ repliesBytesMax: 1_000 });
+    const [a, b] = [clients.open('', 'a', 'json'), clients.open('', 'b', 'json')];
+    expect([a.take(600), a.take(600), b.take(600), a.take(400)]).toEqual([true, false, true, true]);
+    expect(clients.bytes).toBe(1_600 + costOf(a) + costOf(b));
+    a.give(1_000);
+    expect(a.take(600)).toBe(true);
+  });
+
+  test('of all beyond the bound → who has been gone for longest is forgotten, as many as it takes', () => {
+    const forgotten: number[] = [];
+    const bounds = limitsFrom({ repliesBytesTotalMax: 1_000_000 });
+    const clients = new ClientTable(bounds, (count) => forgotten.push(count));
+    const open = (name: string) => clients.open('', name, 'json');
+    const [first, second, here] = [open('first'), open('second'), open('here')];
+    for (const record of [second, first]) {
+      record.record(submission(1));
+      record.take(300_000);
+    }
+    clients.left(first, 1);
+    clients.left(second, 2);
+    const before = clients.bytes;
+    const ofFirst = first.bytes + costOf(first);
+    expect(here.take(250_000)).toBe(true);
+    expect(forgotten).toEqual([1]);
+    // What the forgotten one had is not given back twice.
+    first.give(300_000);
+    expect(clients.bytes).toBe(before - ofFirst + 250_000);
+    expect(open('second')).toBe(second);
+    expect(open('first')).not.toBe(first);
+  });
+
+  test('many who keep as much as they can, and are here → there is room for one of whom little is kept', () => {
+    const clients = table({ repliesBytesTotalMax: 1_000_000, repliesBytesMax: 200_000, connectionsMax: 20 });
+    for (let n = 0; n < 20; n++) {
+      const greedy = clients.open('', `greedy ${n}`, 'json');
+      while (greedy.take(1_000));
+    }
+    expect(clients.bytes).toBeLessThanOrEqual(1_000_000);
+    expect(clients.open('', 'honest', 'json').take(10_000)).toBe(true);
+  });
+
+  test('who is here asks for more than its share → nobody is forgotten for that', () => {
+    const clients = table({ repliesBytesTotalMax: 1_000_000 });
+    const [gone, greedy] = [clients.open('', 'gone', 'json'), clients.open('', 'greedy', 'json')];
+    gone.record(submission(1));
+    gone.take(100_000);
+    clients.left(gone, 0);
+    expect(greedy.take(800_000)).toBe(false);
+    expect(clients.open('', 'gone', 'json')).toBe(gone);
+  });
+
+  test('somebody gone has a large part of all → forgotten before those with little that have been gone for longer', () => {
+    const clients = table({ repliesBytesTotalMax: 1_000_000 });
+    const open = (name: string) => clients.open('', name, 'json');
+    const [small, large] = [open('small'), open('large')];
+    for (const [record, bytes] of [
+      [small, 1_000],
+      [large, 400_000],
+    ] as const) {
+      record.record(submission(1));
+      record.take(bytes);
+      clients.left(record, 0);
+    }
+    expect(open('here').take(450_000)).toBe(true);
+    expect(open('small')).toBe(small);
+    expect(open('large')).not.toBe(large);
+  });
+
+  test('clients that made one update each, and went → as many are remembered as there is room for', () => {
+    const clients = table({ repliesBytesTotalMax: 1_000_000 });
+    for (let n = 0; n < 2_000; n++) {
+      const record = clients.open('', `visitor ${n}`, 'json');
+      if (clients.fullBy(record, 1_000) === undefined) record.record(submission(1));
+      clients.left(record, n);
+    }
+    expect(clients.size).toBeLessThan(1_000);
+    expect(clients.bytes).toBeLessThanOrEqual(1_000_000);
+  });
+
+  test('numbers far from each other → cost more than those in a row', () => {
+    const clients = table();
+    const [dense, sparse] = [clients.open('', 'dense', 'json'), clients.open('', 'sparse', 'json')];
+    for (let n = 1; n <= 320; n++) {
+      dense.record(submission(n));
+      sparse.record(submission(n * 1_000));
+    }
+    expect(sparse.bytes).toBeGreaterThan(2 * dense.bytes);
+    sparse.acknowledge(1e9);
+    expect(sparse.bytes).toBe(0);
+  });
+});
+
+describe('limits', () => {
+  test.each([
+    ['inFlightMax', 0],
+    ['inFlightMax', Number.NaN],
+    ['inFlightMax', 1.5],
+    ['heartbeatMs', -1],
+    ['frameBytesMax', Infinity],
+    ['inFlightBytesMax', 0.5],
+    ['repliesBytesMax', '5'],
+    ['inflightMax', 5],
+  ])('%s: %s → INVALID_ARGUMENT naming it', (name, value) => {
+    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `limits.${name}` }) as Error;
+    expect(() => limitsFrom({ [name]: value })).toThrow(expected);
+  });
+
+  test.each([null, 5, 'none', true, [[]], () => {}])('%j for all of them → INVALID_ARGUMENT', (limits) => {
+    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'limits' }) as Error;
+    expect(() => limitsFrom(limits as object)).toThrow(expected);
+  });
+
+  test('Infinity → none, wherever that makes sense; undefined → the default', () => {
+    const names = Object.keys(limitsFrom()).filter((name) => name !== 'frameBytesMax');
+    for (const name of names) expect(limitsFrom({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
+    expect(limitsFrom({ inFlightMax: undefined } as object)).toEqual(limitsFrom());
+  });
+});

@@ -1,0 +1,63 @@
+/** The turns of submissions that wait to be decided, when one of them does not wait any more. */
+import { describe, expect, test } from 'vitest';
+import { AdmissionQueue } from '../../../../../src/server/gateway/connection/admission-queue.ts';
+import { Place, ReceivedFrame } from '../../../../../src/server/gateway/limits/load.ts';
+import { turn } from '../listen/socket-by-hand.ts';
+import { newLoad } from '../submission/submission-doubles.ts';
+
+function start() {
+  const log: unknown[] = [];
+  const load = newLoad();
+  const queue = new AdmissionQueue(() => log.push('empty'));
+  const decisions = new Map<number, (refusal?: Error) => void>();
+  const add = (id: number): void => {
+    const decision = new Promise<void>((resolve, reject) => {
+      decisions.set(id, (refusal) => (refusal === undefined ? resolve() : reject(refusal)));
+    });
+    queue.add(id, decision, new Place(load, new ReceivedFrame(1)), (refusal) => log.push([id, refusal]));
+  };
+  for (const id of [1, 2, 3]) add(id);
+  const decide = async (id: number, refusal?: Error): Promise<void> => {
+    decisions.get(id)?.(refusal);
+    await turn();
+  };
+  return { queue, load, log, decide };
+}
+
+describe('admission queue', () => {
+  test('the first is removed → those behind it that are decided have their turn', async () => {
+    const { queue, log, decide } = start();
+    const refusal = new Error('no');
+    await decide(2, refusal);
+    await decide(3);
+    expect(log).toEqual([]);
+    queue.remove(1);
+    expect(log).toEqual([[2, refusal], [3, undefined], 'empty']);
+  });
+
+  test('one in the middle is removed → the others go on in their order', async () => {
+    const { queue, log, decide } = start();
+    await decide(3);
+    queue.remove(2);
+    expect(log).toEqual([]);
+    await decide(1);
+    expect(log).toEqual([[1, undefined], [3, undefined], 'empty']);
+  });
+
+  test('all are removed → told that it is empty, once, by the last of them', () => {
+    const { queue, log } = start();
+    for (const id of [3, 1, 2, 2]) queue.remove(id);
+    expect(log).toEqual(['empty']);
+  });
+
+  test('removed, or all forgotten → each has its place until whoever decides is done with it; nobody is told', async () => {
+    const { queue, load, log, decide } = start();
+    await decide(2);
+    queue.remove(2);
+    expect([load.operations, queue.size]).toEqual([2, 2]);
+    queue.clear();
+    await decide(1);
+    await decide(3, new Error('no'));
+    expect([load.operations, queue.size, log]).toEqual([0, 0, []]);
+  });
+});

@@ -1,0 +1,319 @@
+/** Which submissions are executed, in which order, and what becomes of those that wait to be allowed. */
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import { operationHash } from '../../../../../src/protocol/contract/schema-hash.ts';
+import type { Welcome } from '../../../../../src/protocol/rows/welcome.ts';
+import type { Authorise, Principal } from '../../../../../src/server/gateway/host/host.ts';
+import { RawClient, startGateway, StoreDouble } from '../../../../support/wire.ts';
+
+const UPDATE = ['put', 'update', 2, { key: 'x' }];
+const READ = ['get', 'read', 2, { key: 'x' }];
+/** The rest of a row up to `again`. */
+const AGAIN = [null, null, null, null, null, true];
+
+/** Decisions that the test makes by hand, in any order. */
+function byHand(): { authorise: Authorise; decide: (index: number, allowed: boolean) => void } {
+  const decisions: ((allowed: boolean) => void)[] = [];
+  return {
+    decide: (index, allowed) => decisions[index]?.(allowed),
+    authorise: () => new Promise((resolve) => decisions.push(resolve)),
+  };
+}
+
+async function ponged(client: RawClient): Promise<void> {
+  client.send([9999, 'ping']);
+  expect(await client.row()).toEqual([9999, 'pong']);
+}
+
+const executed = (store: StoreDouble): unknown[] => store.submitted.map(({ context }) => context.origin?.sequence);
+
+describe('admission that takes time', () => {
+  test('decided in another order → executed in the order of submission', async () => {
+    const { authorise, decide } = byHand();
+    await using server = await startGateway({ authorise });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ], [3, 'submit', ...UPDATE]);
+    await ponged(client);
+    decide(2, true);
+    decide(1, true);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([]);
+    decide(0, true);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([1, 2, 3]);
+  });
+
+  test('decided at once while an earlier one waits → waits for its turn', async () => {
+    const { authorise, decide } = byHand();
+    const slow: Authorise = (principal, operation) =>
+      operation.effect === 'read' ? true : authorise(principal, operation);
+    await using server = await startGateway({ authorise: slow });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ]);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([]);
+    decide(0, false);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FORBIDDEN']);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([2]);
+  });
+
+  test('counts as under way', async () => {
+    const { authorise } = byHand();
+    await using server = await startGateway({ authorise, limits: { inFlightMax: 2 } });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [2, 'submit', ...UPDATE], [3, 'submit', ...UPDATE]);
+    expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'OVERLOADED']);
+    expect(server.gateway.status().inFlight).toBe(2);
+  });
+
+  test('submitted again meanwhile → executed once, answered once', async () => {
+    const { authorise, decide } = byHand();
+    await using server = await startGateway({ authorise });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE]);
+    await ponged(client);
+    decide(0, true);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([1]);
+  });
+
+  test('the connection is gone meanwhile → nothing begins; the client asks anew on the next one', async () => {
+    const { authorise, decide } = byHand();
+    await using server = await startGateway({ authorise });
+    await using first = new RawClient(server.url);
+    await first.greet({ attempt: 1 });
+    first.send([1, 'submit', ...UPDATE]);
+    await ponged(first);
+    await using second = new RawClient(server.url);
+    await second.greet({ attempt: 2 });
+    await first.closed;
+    decide(0, true);
+    second.send([1, 'submit', ...UPDATE]);
+    await ponged(second);
+    expect(executed(server.store)).toEqual([]);
+    decide(1, true);
+    await ponged(second);
+    expect(executed(server.store)).toEqual([1]);
+  });
+
+  test('cancelled meanwhile → ABORTED, not executed', async () => {
+    const { authorise, decide } = byHand();
+    await using server = await startGateway({ authorise });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [1, 'cancel']);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'ABORTED']);
+    decide(0, true);
+    await ponged(client);
+    expect(executed(server.store)).toEqual([]);
+  });
+
+  test('the token ends meanwhile → not executed', async () => {
+    const { authorise, decide } = byHand();
+    const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
+    await using server = await startGateway({ authorise, authenticate: () => principal });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE]);
+    await ponged(client);
+    principal.expiresAt = Date.now() - 1;
+    decide(0, true);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNAUTHENTICATED']);
+    expect(executed(server.store)).toEqual([]);
+  });
+
+  test('the server drains meanwhile → it waits for the decision and for the answer', async () => {
+    const { authorise, decide } = byHand();
+    await using server = await startGateway({ authorise });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE]);
+    await ponged(client);
+    const closed = server.listener.close({ drainMs: 10_000 });
+    expect((await client.row())[1]).toBe('goaway');
+    expect(await client.row()).toEqual([1, 'ping']);
+    client.send([1, 'pong']);
+    decide(0, true);
+    (await server.store.next()).sink.update('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    await closed;
+  });
+});
+
+describe('token that has ended', () => {
+  test('between two operations, before its timer → the second is not executed', async () => {
+    const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
+    await using server = await startGateway({ authenticate: () => principal });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE]);
+    await ponged(client);
+    principal.expiresAt = Date.now() - 1;
+    client.send([2, 'submit', ...UPDATE]);
+    expect((await client.closed).code).toBe(4402);
+    expect(executed(server.store)).toEqual([1]);
+  });
+
+  test('before the welcome → closed with 4402, nothing executed', async () => {
+    await using server = await startGateway({ authenticate: () => ({ id: 'ada', expiresAt: Date.now() - 3_600_000 }) });
+    await using client = new RawClient(server.url);
+    await client.opened();
+    client.send([0, 'hello', RawClient.hello()]);
+    expect((await client.closed).code).toBe(4402);
+    expect(client.frames).toEqual([]);
+  });
+
+  test.each([Infinity, 1e300, undefined])('ends at %s → never', async (expiresAt) => {
+    await using server = await startGateway({ authenticate: () => ({ id: 'ada', expiresAt }) });
+    await using client = new RawClient(server.url);
+    expect((await client.greet())[2]).not.toHaveProperty('expiresInMs');
+    await ponged(client);
+  });
+});
+
+describe('update that was sent before, under another memory', () => {
+  test('to a store that keeps no names, unknown here → UNKNOWN, not executed', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE, ...AGAIN]);
+    const row = await client.row();
+    expect(row.slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN']);
+    expect(row[5]).toMatchObject({ retryable: false });
+    expect(executed(server.store)).toEqual([]);
+  });
+
+  test('known here → its reply', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, ...AGAIN]);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    expect(executed(server.store)).toEqual([1]);
+  });
+
+  test('to a store that executes each name once → handed to it', async () => {
+    const store = new StoreDouble();
+    store.executesOnce = true;
+    await using server = await startGateway({ store });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE, ...AGAIN]);
+    expect((await store.next()).context.operationId).toMatch(/\/1$/);
+  });
+
+  test('moved on while it is under way here, to a store that keeps no names → not executed twice', async () => {
+    await using server = await startGateway({ site: 'irl' });
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, null, null, null, null, ['irl', 2], true]);
+    (await server.store.next()).sink.update('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    expect(executed(server.store)).toEqual([1]);
+  });
+});
+
+describe('numbers', () => {
+  test('below the acknowledged one → EXPIRED_ID for an update, executed for a read', async () => {
+    await using server = await startGateway();
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([7, 'ack'], [3, 'submit', ...READ], [4, 'submit', ...UPDATE]);
+    expect(await client.row()).toEqual([3, 'view', 1, 0, 'v']);
+    expect((await client.row()).slice(0, 3)).toEqual([4, 'fail', 'EXPIRED_ID']);
+  });
+});
+
+describe('welcome', () => {
+  const welcomeOf = async (url: string, overrides: object = {}): Promise<Welcome> => {
+    await using client = new RawClient(url);
+    return (await client.greet(overrides))[2] as Welcome;
+  };
+
+  test('principal → a tag: the same for the same one wherever, never its name; none without authenticate', async () => {
+    const authenticate = (token: string | undefined) => ({ id: `user ${token}` });
+    await using irl = await startGateway({ authenticate });
+    await using frk = await startGateway({ authenticate });
+    await using open = await startGateway();
+    const [ada, adaElsewhere, eve] = [
+      await welcomeOf(irl.url, { token: 'ada' }),
+      await welcomeOf(frk.url, { token: 'ada' }),
+      await welcomeOf(irl.url, { token: 'eve', attempt: 2 }),
+    ].map(({ principal }) => principal);
+    expect(ada).toBe(adaElsewhere);
+    expect(ada).not.toBe(eve);
+    expect(ada).not.toContain('ada');
+    expect(await welcomeOf(open.url)).not.toHaveProperty('principal');
+  });
+
+  test('memory → the same on the next connection, another at another gateway', async () => {
+    await using server = await startGateway();
+    await using other = await startGateway();
+    const { memory } = await welcomeOf(server.url, { attempt: 1 });
+    expect(memory).toEqual(expect.any(String));
+    expect((await welcomeOf(server.url, { attempt: 2 })).memory).toBe(memory);
+    expect((await welcomeOf(other.url)).memory).not.toBe(memory);
+  });
+
+  test('contract of another version → let in, with the fingerprint of each operation; of the same → without', async () => {
+    const put = { effect: 'update', args: z.object({ key: z.string() }), result: z.null() } as const;
+    const contract = defineContract('shop', { put });
+    await using server = await startGateway({ contract });
+    const { name, hash } = contract;
+    expect((await welcomeOf(server.url, { contract: { name, hash } })).contract).toEqual({ name, hash });
+    expect((await welcomeOf(server.url, { contract: { name, hash: 'older' }, attempt: 2 })).contract).toEqual({
+      name,
+      hash,
+      operations: { put: operationHash(put) },
+    });
+  });
+
+  test('limits without end → a number that the client can read', async () => {
+    await using server = await startGateway({ limits: { inFlightMax: Infinity } });
+    expect((await welcomeOf(server.url)).limits.inFlightMax).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});
+
+describe('time limits', () => {
+  test('deadline of an operation, the machine’s clock is set → by that clock, which bindings read', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', ...READ, null, 5_000]);
+    const { context } = await server.store.next();
+    const offByMs = (): number => Math.abs(context.deadlineAt! - 5_000 - Date.now());
+    expect(offByMs()).toBeLessThan(5_000);
+    const now = Date.now.bind(Date);
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+    expect(offByMs()).toBeLessThan(5_000);
+    spy.mockRestore();
+  });
+
+  test('all of them without end → no timer fires: clients come and are served', async () => {
+    const limits = {
+      helloTimeoutMs: Infinity,
+      hookTimeoutMs: Infinity,
+      stallTimeoutMs: Infinity,
+      heartbeatMs: Infinity,
+      clientIdleMs: Infinity,
+    };
+    await using server = await startGateway({ limits, authorise: async () => true });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url, { autoPong: false });
+    await client.greet();
+    client.send([1, 'submit', ...UPDATE]);
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    await ponged(client);
+  });
+});

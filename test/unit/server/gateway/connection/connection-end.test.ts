@@ -1,0 +1,142 @@
+/** What a connection leaves behind, and what one waits for whose server goes away. */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { greetAt, openByHand, turn, type SocketByHand } from '../listen/socket-by-hand.ts';
+
+const READ = ['get', 'read', 2, { key: 'x' }];
+const UPDATE = ['put', 'update', 2, { key: 'x' }];
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('closed before its token has ended → the timer of the token is gone', async () => {
+  vi.useFakeTimers();
+  const { socket } = await openByHand({
+    authenticate: () => ({ id: 'ada', expiresAt: Date.now() + 60_000 }),
+    limits: { heartbeatMs: Infinity, clientIdleMs: Infinity },
+  });
+  expect(vi.getTimerCount()).toBe(1);
+  socket.events.closed();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('cut off because it takes nothing, and goes on taking nothing → the socket is let go of', async () => {
+  vi.useFakeTimers();
+  const { gateway, store, socket } = await openByHand({ limits: { stallTimeoutMs: 200 } });
+  store.answer = ({ sink }) => sink.update('x'.repeat(200_000), 'strong');
+  socket.bufferedBytes = 1e6;
+  socket.say([1, 'submit', ...READ]);
+  await turn();
+  const calls = (): string[] => socket.calls.filter((call) => call !== 'ping');
+  vi.advanceTimersByTime(199);
+  expect(calls()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(calls()).toEqual(['close 4429']);
+  vi.advanceTimersByTime(200);
+  expect(calls()).toEqual(['close 4429', 'terminate']);
+  expect(gateway.status().connections).toBe(0);
+});
+
+describe('refused although its token is good, since its principal has as many connections as it may', () => {
+  const limits = { connectionsPerPrincipalMax: 1 };
+  const remembered = ({ gateway }: Awaited<ReturnType<typeof openByHand>>): object => {
+    const { connections, clients, replyBytes } = gateway.status();
+    return { connections, clients, replyBytes };
+  };
+
+  test('again and again, by other names → nothing is kept of those clients', async () => {
+    const opened = await openByHand({ limits });
+    const before = remembered(opened);
+    for (let n = 0; n < 5; n += 1) {
+      const socket = await greetAt(opened.gateway, { client: String(n).repeat(32) });
+      expect(socket.calls).toEqual(['close 1013']);
+      socket.events.closed();
+    }
+    expect(remembered(opened)).toEqual(before);
+    opened.socket.events.closed();
+    expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
+  });
+
+  test('a client that is owed a reply → is gone again, and forgotten in its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    const opened = await openByHand({ limits: { ...limits, clientIdleMs: 1_000 } });
+    opened.socket.say([1, 'submit', ...UPDATE]);
+    opened.socket.events.closed();
+    const other = await greetAt(opened.gateway, { client: 'b'.repeat(32) });
+    const refused = await greetAt(opened.gateway, { attempt: 2 });
+    expect(refused.calls).toEqual(['close 1013']);
+    refused.events.closed();
+    expect(remembered(opened)).toMatchObject({ connections: 1, clients: 2 });
+    vi.advanceTimersByTime(3_000);
+    expect(remembered(opened)).toMatchObject({ connections: 1, clients: 1 });
+    other.events.closed();
+    expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
+  });
+
+  test('a client whose older connection is there still → takes over: it is the same one of its principal', async () => {
+    const { gateway, socket } = await openByHand({ limits });
+    const newer = await greetAt(gateway, { attempt: 2 });
+    expect([socket.calls, newer.calls]).toEqual([['close 4409'], []]);
+    expect(newer.rows.map(([, kind]) => kind)).toEqual(['welcome']);
+  });
+});
+
+describe('the server goes away, and the client has seen that', () => {
+  const isClosed = ({ calls }: SocketByHand): boolean => calls.includes('close 1001');
+
+  test('the client has not taken yet what waits for it → closed once it has', async () => {
+    const { gateway, store, socket } = await openByHand();
+    store.answer = ({ sink }) => sink.update('x'.repeat(200_000), 'strong');
+    socket.bufferedBytes = 200_000;
+    socket.say([1, 'submit', ...READ]);
+    await turn();
+    const closed = gateway.close({ drainMs: 60_000 });
+    socket.say([1, 'pong']);
+    expect(isClosed(socket)).toBe(false);
+    socket.drain();
+    expect(socket.rows.map(([, kind]) => kind)).toEqual(['welcome', 'incoming', 'view', 'goaway', 'ping']);
+    expect(isClosed(socket)).toBe(true);
+    socket.events.closed();
+    await closed;
+  });
+
+  /** One operation waits to be allowed when the server goes. */
+  async function undecided() {
+    let decide: (allowed: boolean) => void = () => {};
+    const authorise = (): Promise<boolean> => new Promise((resolve) => (decide = resolve));
+    const opened = await openByHand({ authorise });
+    const { gateway, socket } = opened;
+    socket.say([1, 'submit', ...UPDATE]);
+    await turn();
+    const closed = gateway.close({ drainMs: 60_000 });
+    socket.say([1, 'pong']);
+    await turn();
+    expect(isClosed(socket)).toBe(false);
+    return { ...opened, closed, decide };
+  }
+
+  test.each([
+    ['is refused', (decide: (allowed: boolean) => void) => decide(false), 'FORBIDDEN'],
+    ['is cancelled', (_: unknown, socket: SocketByHand) => socket.say([1, 'cancel']), 'ABORTED'],
+  ])('the last operation that waits to be allowed %s → told so, then closed', async (_, end, code) => {
+    const { socket, closed, decide } = await undecided();
+    end(decide, socket);
+    await turn();
+    expect(socket.rows.at(-1)?.slice(0, 3)).toEqual([1, 'fail', code]);
+    expect(isClosed(socket)).toBe(true);
+    socket.events.closed();
+    await closed;
+  });
+
+  test('the operation that waits to be allowed is allowed → closed once that has ended', async () => {
+    const { store, socket, closed, decide } = await undecided();
+    decide(true);
+    const { sink } = await store.next();
+    expect(isClosed(socket)).toBe(false);
+    sink.update('v', 'strong');
+    expect(socket.rows.at(-1)).toEqual([1, 'view', 1, 0, 'v']);
+    expect(isClosed(socket)).toBe(true);
+    socket.events.closed();
+    await closed;
+  });
+});

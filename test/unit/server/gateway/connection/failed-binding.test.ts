@@ -1,0 +1,24 @@
+/** A gateway whose store has failed for good: those who look after it are told. */
+import { expect, test } from 'vitest';
+import { memory } from '../../../../../src/bindings/memory/index.ts';
+import { CorrectableError } from '../../../../../src/correctable/errors.ts';
+import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../../../../src/server/gateway/listen/listen.ts';
+
+test('the store has failed → /ready and /health say 503, for that site and for all', async () => {
+  const failing: { failure?: CorrectableError } = {};
+  const broken = Object.defineProperty(memory(), 'failure', { get: () => failing.failure });
+  Object.defineProperty(broken, 'share', { value: () => broken });
+  const sites = { well: createGateway({ binding: memory() }), ill: createGateway({ binding: broken }) };
+  const listener = await listenGateways({ sites });
+  const look = async (): Promise<unknown> => {
+    const paths = ['ready/well', 'ready/ill', 'ready', 'health'];
+    const answers = await Promise.all(paths.map((path) => fetch(`${listener.url}/${path}`)));
+    const { status } = (await (answers[3] as Response).json()) as { readonly status: string };
+    return [...answers.map((answer) => answer.status), status];
+  };
+  expect(await look()).toEqual([200, 200, 200, 200, 'ok']);
+  failing.failure = new CorrectableError('UNAVAILABLE', 'the disk has failed');
+  expect(await look()).toEqual([200, 503, 503, 503, 'stopped']);
+  await listener.close();
+});

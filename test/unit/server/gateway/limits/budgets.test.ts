@@ -1,0 +1,227 @@
+/** Bytes that a principal, and all together, may have under way or kept; and what small things must not keep. */
+import { describe, expect, test } from 'vitest';
+import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
+import { createGateway, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
+import { HeldViews, isHeld } from '../../../../../src/server/gateway/submission/held-views.ts';
+import { limitsFrom, type GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
+import { lodge } from '../../../../../src/server/gateway/submission/lodgers.ts';
+import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
+import { RawClient, StoreDouble } from '../../../../support/wire.ts';
+import { SocketByHand, turn } from '../listen/socket-by-hand.ts';
+
+const KB = 1_000;
+
+interface Shop {
+  readonly gateway: Gateway;
+  readonly store: StoreDouble;
+  /** A connection of a client of a principal. */
+  join(principal: string, client?: string): Promise<Visitor>;
+}
+
+/** A client on its connection. */
+class Visitor {
+  readonly socket = new SocketByHand();
+  #id = 0;
+
+  /** Submits what travels in about so many bytes; the code that it is refused with, and why, or the kind of the answer. */
+  async submit(bytes: number, effect: 'read' | 'update' = 'update'): Promise<string | undefined> {
+    const id = ++this.#id;
+    this.socket.say([id, 'submit', effect === 'read' ? 'get' : 'put', effect, 2, 'x'.repeat(bytes)]);
+    await turn();
+    const row = this.socket.rows.find(([each]) => each === id);
+    return row?.[1] === 'fail' ? `${String(row[2])} ${String(row[3])}` : (row?.[1] as string | undefined);
+  }
+
+  leave(): void {
+    this.socket.terminate();
+  }
+}
+
+function open(limits: Partial<GatewayLimits>, { authenticated = true } = {}): Shop {
+  const store = new StoreDouble();
+  const authenticate = (token: string | undefined): { id: string } => ({ id: String(token) });
+  const gateway = createGateway({ binding: store, limits, ...(authenticated && { authenticate }) });
+  const join = async (token: string, client = token): Promise<Visitor> => {
+    const visitor = new Visitor();
+    gateway.accept(visitor.socket, { remoteAddress: '::1', origin: undefined });
+    visitor.socket.say([0, 'hello', { ...RawClient.hello(), token, client: client.padEnd(32, '0') }]);
+    await turn();
+    return visitor;
+  };
+  return { gateway, store, join };
+}
+
+const named = (limit: keyof GatewayLimits): unknown =>
+  expect.stringMatching(new RegExp(`^OVERLOADED limits\\.${limit}: at most`));
+
+describe('bytes of requests under way', () => {
+  test('of one principal over several connections → refused by name; another one is served', async () => {
+    const { gateway, store, join } = open({ inFlightBytesPerPrincipalMax: 10 * KB });
+    const [first, second, other] = [await join('ada', 'a1'), await join('ada', 'a2'), await join('bob')];
+    expect(await first.submit(6 * KB)).toBeUndefined();
+    expect(await second.submit(6 * KB)).toEqual(named('inFlightBytesPerPrincipalMax'));
+    expect(await other.submit(6 * KB)).toBeUndefined();
+    expect(gateway.status().inFlightBytes).toBeGreaterThan(12 * KB);
+    store.submitted[0]?.sink.update('v', 'strong');
+    expect(await second.submit(6 * KB)).toBeUndefined();
+    for (const { sink } of store.submitted.slice(1)) sink.update('v', 'strong');
+    expect(gateway.status()).toMatchObject({ inFlight: 0, inFlightBytes: 0, overloaded: 1 });
+  });
+
+  test('of connections that are gone → count for their principal until the store has ended them', async () => {
+    const { store, join } = open({ inFlightBytesPerPrincipalMax: 10 * KB });
+    const first = await join('ada', 'a1');
+    expect(await first.submit(6 * KB)).toBeUndefined();
+    first.leave();
+    const second = await join('ada', 'a2');
+    expect(await second.submit(6 * KB)).toEqual(named('inFlightBytesPerPrincipalMax'));
+    store.submitted[0]?.sink.update('v', 'strong');
+    expect(await second.submit(6 * KB)).toBeUndefined();
+  });
+
+  test('of all → who takes much is refused, and there is room for who has little under way', async () => {
+    const { gateway, join } = open({ inFlightBytesTotalMax: 40 * KB, connectionsMax: 10 });
+    const greedy = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => join(name)));
+    const answers: (string | undefined)[] = [];
+    for (const each of greedy) answers.push(await each.submit(7 * KB));
+    expect(answers.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(answers.slice(4)).toEqual([named('inFlightBytesTotalMax'), named('inFlightBytesTotalMax')]);
+    expect(await (await join('small')).submit(500)).toBeUndefined();
+    expect(gateway.status().inFlightBytes).toBeLessThanOrEqual(40 * KB);
+  });
+
+  test('a frame that is larger than may be under way → served while there is nothing else', async () => {
+    const { join } = open({ inFlightBytesPerPrincipalMax: 100, inFlightBytesTotalMax: 100 });
+    const [ada, bob] = [await join('ada'), await join('bob')];
+    expect(await ada.submit(6 * KB)).toBeUndefined();
+    expect(await bob.submit(6 * KB)).toEqual(named('inFlightBytesTotalMax'));
+  });
+});
+
+describe('bytes of replies', () => {
+  const answered = (limits: Partial<GatewayLimits>, given = {}): Shop => {
+    const shop = open(limits, given);
+    shop.store.answer = ({ sink }) => sink.update('r'.repeat(4 * KB), 'strong');
+    return shop;
+  };
+
+  test('of one principal, whatever its clients are called → refused by name; another one is served', async () => {
+    const { gateway, join } = answered({ repliesBytesPerPrincipalMax: 12 * KB });
+    const clients = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((client) => join('ada', client)));
+    const answers: (string | undefined)[] = [];
+    for (const client of clients) answers.push(await client.submit(10));
+    expect(answers.slice(0, 2)).toEqual(['view', 'view']);
+    expect(answers.at(-1)).toEqual(named('repliesBytesPerPrincipalMax'));
+    expect(gateway.status().replyBytes).toBeLessThan(14 * KB);
+    expect(await (await join('bob')).submit(10)).toBe('view');
+    clients[0]?.socket.say([1, 'ack']);
+    expect(await clients.at(-1)?.submit(10)).toBe('view');
+  });
+
+  test('of its clients that are gone → those are forgotten for it, and nobody else is', async () => {
+    const { gateway, join } = answered({ repliesBytesPerPrincipalMax: 20 * KB });
+    const bob = await join('bob');
+    expect(await bob.submit(10)).toBe('view');
+    bob.leave();
+    for (let n = 0; n < 50; n += 1) {
+      const visitor = await join('ada', `a${n}`);
+      expect(await visitor.submit(10)).toBe('view');
+      visitor.leave();
+    }
+    expect(gateway.status().replyBytes).toBeLessThan(30 * KB);
+    const back = await join('bob');
+    back.socket.say([1, 'submit', 'put', 'update', 2, 'again']);
+    await turn();
+    expect(back.socket.rows.at(-1)?.[4]).toBe('r'.repeat(4 * KB));
+  });
+
+  test('without authenticate everybody is one principal → no limit of that kind, unless it is given', async () => {
+    expect(open({}, { authenticated: false }).gateway.limits).toMatchObject({
+      repliesBytesPerPrincipalMax: Infinity,
+      inFlightBytesPerPrincipalMax: Infinity,
+    });
+    expect(open({}).gateway.limits.repliesBytesPerPrincipalMax).toBe(limitsFrom().repliesBytesPerPrincipalMax);
+    const { join } = answered({ repliesBytesPerPrincipalMax: 6 * KB }, { authenticated: false });
+    expect(await (await join('', 'a1')).submit(10)).toBe('view');
+    expect(await (await join('', 'a2')).submit(10)).toEqual(named('repliesBytesPerPrincipalMax'));
+  });
+});
+
+test.each([
+  ['inFlightMax', { inFlightMax: 1 }],
+  ['inFlightBytesMax', { inFlightBytesMax: 10 }],
+  ['operationsPerSecondMax', { operationsPerSecondMax: 1 }],
+  ['operationsPerSecondPerPrincipalMax', { operationsPerSecondPerPrincipalMax: 1 }],
+  ['repliesMax', { repliesMax: 1 }],
+  ['repliesBytesMax', { repliesBytesMax: 500 }],
+] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, limits) => {
+  const { join } = open(limits);
+  const ada = await join('ada');
+  await ada.submit(10);
+  await ada.submit(10);
+  const refusal = await ada.submit(10);
+  expect(refusal).toEqual(named(limit));
+  expect(refusal).toMatch(/nothing was done: .{10}/);
+});
+
+describe('what is small and kept', () => {
+  /** Goes on in the next block of memory. */
+  const fillBlock = (): void => {
+    for (let n = 0; n < 5; n += 1) msgpackCodec.encodeValue('x'.repeat(20_000));
+    const next = msgpackCodec.encodeValue('next') as Uint8Array;
+    lodge({ setApart: () => {} }, next.buffer);
+  };
+
+  test('views that may be confirmed, of very many operations → apart from the rest of their blocks', () => {
+    const all = Array.from({ length: 20 }, (_, n) => {
+      const views = new HeldViews();
+      const value = msgpackCodec.encodeValue(`seat ${n}`);
+      views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
+      fillBlock();
+      return views;
+    });
+    const kept = all.map((views) => {
+      const view = views.get(0);
+      return isHeld(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
+    });
+    expect(Math.max(...kept)).toBeLessThan(20);
+  });
+
+  test('given up before its block is full → not copied any more', () => {
+    const views = new HeldViews();
+    const value = msgpackCodec.encodeValue('seat');
+    views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
+    views.clear();
+    fillBlock();
+    expect(views.get(0)).toBeUndefined();
+  });
+
+  test('frames for a client that reads slowly → each in memory of its own', () => {
+    const given: Uint8Array[] = [];
+    const socket = {
+      bufferedBytes: 0,
+      ping: () => {},
+      send: (data: string | Uint8Array) => {
+        given.push(data as Uint8Array);
+        socket.bufferedBytes += data.length;
+      },
+    };
+    const sender = new Sender({
+      codec: msgpackCodec,
+      socket,
+      frameBytesMax: 1 << 20,
+      stallTimeoutMs: Infinity,
+      windowBytes: 8 * KB,
+      isAwaited: () => false,
+      onMoved: () => {},
+      onStalled: () => {},
+    });
+    for (let n = 0; n < 400; n += 1) {
+      sender.push(msgpackCodec.encodeRow([n, 'view', 0, 0, 'x'.repeat(30)]));
+      sender.flush();
+    }
+    const shared = given.filter((frame) => frame.buffer.byteLength > frame.length);
+    expect(shared.reduce((bytes, frame) => bytes + frame.length, 0)).toBeLessThan(5 * KB);
+    expect(given.length - shared.length).toBeGreaterThan(50);
+  });
+});

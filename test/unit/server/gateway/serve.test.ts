@@ -1,0 +1,88 @@
+/** `serve`: what it hands to the gateways of all its sites, and to the port. */
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { blue, counter, defineContract, defineService, serve, table } from '../../../../src/server/index.ts';
+import { RawClient } from '../../../support/wire.ts';
+
+const contract = defineContract('counts', {
+  add: { effect: 'update', args: z.object({ key: z.string() }), result: z.null() },
+  total: { effect: 'read', args: z.object({ key: z.string() }), result: z.number() },
+});
+const service = defineService(contract, {
+  tables: { counts: table({ n: counter() }) },
+  shadowOperations: ({ counts }) => ({ add: blue(({ key }: { key: string }) => [counts.row(key).n.add(1)]) }),
+  generators: {
+    add: (args, { shadow }) => shadow.add(args, null),
+    total: ({ key }, { tables }) => tables.counts.row(key).n,
+  },
+});
+const levels = ['tentative', 'causal', 'strong'];
+
+test('serve with authenticate, authorise and limits → they hold at every site', async () => {
+  const server = await serve({
+    service,
+    sites: ['irl', 'frk'],
+    authenticate: (token) => {
+      if (token !== 'good') throw new Error('no such token');
+      return { id: 'ada' };
+    },
+    authorise: async (_, { effect }) => effect === 'read',
+    limits: { inFlightMax: 5 },
+  });
+  for (const site of server.sites) {
+    await using stranger = new RawClient(server.siteUrl(site));
+    await stranger.opened();
+    stranger.send([0, 'hello', { ...RawClient.hello(), levels }]);
+    expect((await stranger.closed).code).toBe(4401);
+    await using client = new RawClient(server.siteUrl(site));
+    expect(await client.greet({ token: 'good', levels })).toMatchObject([0, 'welcome', { limits: { inFlightMax: 5 } }]);
+    client.send([1, 'submit', 'add', 'update', 2, { key: 'k' }], [2, 'submit', 'total', 'read', 2, { key: 'k' }]);
+    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FORBIDDEN']);
+    expect(await client.row()).toEqual([2, 'view', 1, 0, 0]);
+  }
+  await server.close();
+});
+
+test('serve with limits that do not fit → INVALID_ARGUMENT, and nothing is left running', async () => {
+  const served = serve({ service, sites: ['irl'], limits: { inFlightMax: 0 } });
+  await expect(served).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' });
+});
+
+test('updates that are not acknowledged → the metrics say how much the site remembers of them', async () => {
+  const server = await serve({ service, sites: ['irl'] });
+  const remembered = async (): Promise<string[]> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return text.match(/^correctables_answer\w+\{site="irl",log="own"\} \d+$/gm) ?? [];
+  };
+  await using client = new RawClient(server.siteUrl('irl'));
+  await client.greet({ levels });
+  client.send([1, 'submit', 'add', 'update', 2, { key: 'k' }], [2, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  await client.row();
+  await client.row();
+  const [answers, bytes] = await remembered();
+  expect(answers).toBe('correctables_answers_remembered{site="irl",log="own"} 2');
+  expect(Number(bytes?.split(' ')[1])).toBeGreaterThan(100);
+  client.send([2, 'ack'], [3, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  await client.row();
+  expect((await remembered())[0]).toBe('correctables_answers_remembered{site="irl",log="own"} 1');
+  await server.close();
+});
+
+test('serve with a page that fails, and upgrades to nowhere that are reset → goes on', async () => {
+  const server = await serve({
+    service,
+    sites: ['irl'],
+    page: () => {
+      throw new Error('of the page');
+    },
+  });
+  expect((await fetch(server.url)).status).toBe(500);
+  const peer = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {});
+  peer.write('GET /nope HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const answer = await new Promise((resolve) => peer.once('data', (data) => resolve(data.toString())));
+  expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+  peer.resetAndDestroy();
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  await server.close();
+});

@@ -1,0 +1,117 @@
+/** A submission with everything around it made by the test. */
+import type { BindingSession } from '../../../../../src/correctable/binding.ts';
+import type { Codec, EncodedRow } from '../../../../../src/protocol/codec/codec.ts';
+import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
+import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
+import type { ServerRow } from '../../../../../src/protocol/rows/rows.ts';
+import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
+import { Load, Place, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
+import { Submission } from '../../../../../src/server/gateway/submission/submission.ts';
+import type { Ended, Outlet, Remembered } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+
+export class OutletDouble implements Outlet {
+  readonly rows: unknown[][] = [];
+  isFull = false;
+  ends = 0;
+
+  push(row: ServerRow): void {
+    this.pushEncoded(jsonCodec.encodeRow(row));
+  }
+
+  pushEncoded(row: EncodedRow): void {
+    const codec = typeof row === 'string' ? jsonCodec : msgpackCodec;
+    this.rows.push(...(codec.decode(codec.frame([row])) as unknown[][]));
+  }
+
+  ended(): void {
+    this.ends++;
+  }
+}
+
+/** Bytes that may be kept. */
+export class BudgetDouble {
+  bytes = 0;
+  max = Infinity;
+
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.max) return false;
+    this.bytes += bytes;
+    return true;
+  }
+
+  charge(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.bytes -= bytes;
+  }
+}
+
+/** What is remembered of the update. */
+export class Memory {
+  entry: Remembered | undefined;
+  /** The entry, once the update has ended. */
+  reply: Ended | undefined;
+  readonly #budget: BudgetDouble;
+
+  constructor(budget: BudgetDouble) {
+    this.#budget = budget;
+  }
+
+  forget(): void {
+    this.#budget.give(this.entry?.forget() ?? 0);
+  }
+
+  repeat(outlet: Outlet): void {
+    if (this.entry === undefined) throw new Error('nothing is remembered');
+    this.entry.repeat(outlet, newLoad());
+  }
+}
+
+export const newLoad = (): Load => new Load(new TotalLoad(limitsFrom()));
+
+export function start(
+  strongest = 2,
+  effect: 'read' | 'update' = 'update',
+  codec: Codec = jsonCodec,
+  session?: BindingSession,
+): {
+  submission: Submission;
+  outlet: OutletDouble;
+  anomalies: string[];
+  budget: BudgetDouble;
+  memory: Memory;
+  load: Load;
+} {
+  const outlet = new OutletDouble();
+  const anomalies: string[] = [];
+  const budget = new BudgetDouble();
+  const memory = new Memory(budget);
+  const load = newLoad();
+  const owner = {
+    key: 'ada/1',
+    acknowledged: 0,
+    codec,
+    levels: ['tentative', 'causal', 'strong'],
+    resultBytesMax: 1_000,
+    take: (bytes: number) => budget.take(bytes),
+    charge: (bytes: number) => budget.charge(bytes),
+    give: (bytes: number) => budget.give(bytes),
+    ended: (_: unknown, as: Ended) => void (memory.entry = memory.reply = as),
+    onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
+  };
+  const parts = {
+    id: 7,
+    name: 'put',
+    isUpdate: effect === 'update',
+    strongest,
+    deadlineAt: undefined,
+    trace: undefined,
+    session,
+    place: new Place(load, new ReceivedFrame(0)),
+  };
+  const submission = new Submission(owner, parts, outlet);
+  memory.entry = submission;
+  return { submission, outlet, anomalies, budget, memory, load };
+}

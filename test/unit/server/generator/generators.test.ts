@@ -1,0 +1,324 @@
+/** Generators: what they can read, their scratchpad, the contract's results, and what happens when they misbehave. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../../src/correctable/made/client.ts';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import type { Embedded, GeneratorSettings } from '../../../../src/server/embedded.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, queue, register, set, table } from '../../../../src/server/service/tables.ts';
+
+const deployments: Embedded[] = [];
+afterEach(async () => {
+  for (const deployment of deployments.splice(0)) await deployment.close();
+});
+
+describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
+  const cart = z.object({ cart: z.string() });
+  const shop = defineContract('shop', {
+    addToCart: {
+      effect: 'update',
+      args: z.object({ cart: z.string(), item: z.string(), quantity: z.int() }),
+      result: z.null(),
+    },
+    buy: {
+      effect: 'update',
+      args: cart,
+      result: z.object({ order: z.string(), left: z.record(z.string(), z.int()) }).nullable(),
+    },
+    setStock: { effect: 'update', args: z.object({ item: z.string(), stock: z.int() }), result: z.null() },
+    lines: { effect: 'read', args: cart, result: z.array(z.string()) },
+    ordersOf: { effect: 'read', args: z.object({ customer: z.string() }), result: z.array(z.string()) },
+    latest: { effect: 'read', args: z.object({ limit: z.int() }), result: z.array(z.string()) },
+    open: { effect: 'update', args: z.object({ name: z.string() }), result: z.boolean() },
+    tagged: { effect: 'read', args: z.object({ tag: z.string() }), result: z.array(z.string()) },
+  });
+  type Sold = { readonly line: string; readonly item: string; readonly quantity: number };
+  const service = defineService(shop, {
+    tables: {
+      items: table({ stock: counter() }),
+      lines: table({ item: register<string>(), quantity: counter() }, { removable: true }),
+      orders: table({ customer: register<string>(), tags: set<string>() }, { indexes: ['customer', 'tags'] }),
+    },
+    shadowOperations: ({ items, lines, orders }) => ({
+      setStock: red((a: { item: string; stock: number }) => [items.row(a.item).stock.add(a.stock)]),
+      addLine: blue((a: Sold) => [lines.row(a.line).item.write(a.item), lines.row(a.line).quantity.add(a.quantity)]),
+      sell: red((a: { sold: Sold }) => [items.row(a.sold.item).stock.add(-a.sold.quantity), lines.remove(a.sold.line)]),
+      buy: red((a: { order: string; cart: string; sold: readonly Sold[] }) => [
+        orders.row(a.order).customer.write(a.cart),
+        ...a.sold.flatMap(({ line, item, quantity }) => [items.row(item).stock.add(-quantity), lines.remove(line)]),
+        orders.row(a.order).tags.add('new'),
+      ]),
+      open: red((a: { name: string }) => [orders.insert(a.name)]),
+    }),
+    generators: {
+      setStock: ({ item, stock }, { shadow }) => shadow.setStock({ item, stock }, null),
+      addToCart: ({ cart: id, item, quantity }, { shadow }) =>
+        shadow.addLine({ line: `${id}/${item}`, item, quantity }, null),
+      buy: ({ cart: id }, { tables, shadow, scratchpad, uniqueId }) => {
+        const left: Record<string, number> = {};
+        const sold: Sold[] = [];
+        for (;;) {
+          // The scratchpad removes each line that was sold: the scan gives the next one.
+          const [line] = tables.lines.keys({ prefix: `${id}/`, limit: 1 });
+          if (line === undefined) break;
+          const { item = '', quantity } = tables.lines.row(line);
+          const one = { line, item, quantity };
+          scratchpad.apply(shadow.sell({ sold: one }, null));
+          if (tables.items.row(item).stock < 0) return null;
+          left[item] = tables.items.row(item).stock;
+          sold.push(one);
+        }
+        const order = uniqueId();
+        return sold.length === 0 ? null : shadow.buy({ order, cart: id, sold }, { order, left });
+      },
+      lines: ({ cart: id }, { tables }) => tables.lines.keys({ prefix: `${id}/` }) as string[],
+      ordersOf: ({ customer }, { tables }) => tables.orders.by.customer({ equals: customer }) as string[],
+      latest: ({ limit }, { tables }) => tables.orders.keys({ limit, reverse: true }) as string[],
+      open: ({ name }, { tables, shadow }) => (tables.orders.has(name) ? false : shadow.open({ name }, true)),
+      tagged: ({ tag }, { tables }) => tables.orders.by.tags({ prefix: tag }) as string[],
+    },
+  });
+  const start = (): ReturnType<typeof createClient<readonly ['tentative', 'causal', 'strong']>>[] => {
+    const deployment = createEmbedded(service, { sites: ['irl', 'frk'], generators: { repeatedShare: 1 } });
+    deployments.push(deployment);
+    return (['irl', 'frk'] as const).map((site) => createClient(deployment.site(site)));
+  };
+
+  test('checkout by scratchpad → stock, cart and order as one operation', async () => {
+    const [irl] = start();
+    for (const item of ['apple', 'pear']) await irl?.invoke(shop.setStock({ item, stock: 5 }));
+    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'pear', quantity: 1 }));
+    await irl?.invoke(shop.addToCart({ cart: 'anna', item: 'pear', quantity: 1 }));
+    const bought = await irl?.invoke(shop.buy({ cart: 'ann' }));
+    expect(bought?.left).toEqual({ apple: 3, pear: 4 });
+    expect(await irl?.invoke(shop.lines({ cart: 'ann' }))).toEqual([]);
+    expect(await irl?.invoke(shop.lines({ cart: 'anna' }))).toEqual(['anna/pear']);
+    expect(await irl?.invoke(shop.ordersOf({ customer: 'ann' }))).toEqual([bought?.order]);
+    expect(await irl?.invoke(shop.ordersOf({ customer: 'anna' }))).toEqual([]);
+    expect(await irl?.invoke(shop.tagged({ tag: 'n' }))).toEqual([bought?.order]);
+  });
+
+  test('scratchpad shows too little stock → nothing chosen, nothing changed', async () => {
+    const [irl] = start();
+    await irl?.invoke(shop.setStock({ item: 'apple', stock: 1 }));
+    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    expect(await irl?.invoke(shop.buy({ cart: 'ann' }))).toBeNull();
+    expect(await irl?.invoke(shop.lines({ cart: 'ann' }))).toEqual(['ann/apple']);
+  });
+
+  test('a line put into the cart again after the sale → there again, with its own quantity', async () => {
+    const [irl, frk] = start();
+    await irl?.invoke(shop.setStock({ item: 'apple', stock: 9 }));
+    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    await irl?.invoke(shop.buy({ cart: 'ann' }));
+    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 3 }));
+    expect((await irl?.invoke(shop.buy({ cart: 'ann' })))?.left).toEqual({ apple: 4 });
+    expect(await frk?.invokeStrong(shop.lines({ cart: 'ann' }))).toEqual([]);
+  });
+
+  test('two sites open the same name at once → one is told true: an absent row was read', async () => {
+    const clients = start();
+    for (let turn = 0; turn < 5; turn += 1) {
+      const outcomes = await Promise.all(clients.map((client) => client.invoke(shop.open({ name: `n${turn}` }))));
+      expect(outcomes.toSorted()).toEqual([false, true]);
+    }
+    expect(await clients[0]?.invokeStrong(shop.latest({ limit: 2 }))).toEqual(['n4', 'n3']);
+  });
+});
+
+describe('phantoms', () => {
+  const contract = defineContract('rota', {
+    take: { effect: 'update', args: z.object({ day: z.string(), who: z.string() }), result: z.boolean() },
+    on: { effect: 'read', args: z.object({ day: z.string() }), result: z.array(z.string()) },
+  });
+  for (const way of ['keys', 'index'] as const) {
+    const service = defineService(contract, {
+      tables: { shifts: table({ day: register<string>() }, { indexes: ['day'] }) },
+      shadowOperations: ({ shifts }) => ({
+        take: red((a: { day: string; who: string }) => [shifts.row(`${a.day}/${a.who}`).day.write(a.day)]),
+      }),
+      generators: {
+        // At most one a day, seen by a scan that finds nothing.
+        take: (args, { tables, shadow }) => {
+          const { shifts } = tables;
+          const taken = way === 'keys' ? shifts.keys({ prefix: `${args.day}/` }) : shifts.by.day({ equals: args.day });
+          return taken.length > 0 ? false : shadow.take(args, true);
+        },
+        on: ({ day }, { tables }) => tables.shifts.keys({ prefix: `${day}/` }) as string[],
+      },
+    });
+
+    test(`${way}: two sites insert into the same empty range at once → one is told true`, async () => {
+      const deployment = createEmbedded(service, { sites: ['irl', 'frk'] });
+      deployments.push(deployment);
+      const clients = (['irl', 'frk'] as const).map((site) => createClient(deployment.site(site)));
+      for (const day of ['mon', 'tue', 'wed']) {
+        const outcomes = await Promise.all(
+          clients.map((client, n) => client.invoke(contract.take({ day, who: `p${n}` }))),
+        );
+        expect(outcomes.toSorted()).toEqual([false, true]);
+        expect(await clients[1]?.invokeStrong(contract.on({ day }))).toHaveLength(1);
+      }
+    });
+
+    test(`${way}: other ranges at once → nobody is sent back`, async () => {
+      const deployment = createEmbedded(service, { sites: ['irl', 'frk'], attemptsMax: 1 });
+      deployments.push(deployment);
+      const takes = (['irl', 'frk'] as const).map((site, n) =>
+        createClient(deployment.site(site)).invoke(contract.take({ day: `day${n}`, who: 'ann' })),
+      );
+      expect(await Promise.all(takes)).toEqual([true, true]);
+    });
+  }
+});
+
+describe('misbehaving', () => {
+  const none = z.object({});
+  const contract = defineContract('odd', {
+    wrongResult: { effect: 'update', args: none, result: z.object({ count: z.int() }) },
+    wrongReply: { effect: 'update', args: none, result: z.object({ count: z.int() }) },
+    extra: { effect: 'read', args: none, result: z.object({ name: z.string() }) },
+    waits: { effect: 'read', args: none, result: z.unknown() },
+    thrown: { effect: 'read', args: none, result: z.unknown().refine((value) => (value as string[]).length < 5) },
+    getter: { effect: 'read', args: none, result: z.unknown() },
+    getterSold: { effect: 'update', args: none, result: z.unknown() },
+    clock: { effect: 'update', args: none, result: z.null() },
+    counts: { effect: 'read', args: none, result: z.number() },
+    steps: { effect: 'update', args: none, result: z.null() },
+    endless: { effect: 'update', args: none, result: z.null() },
+    effects: { effect: 'update', args: none, result: z.null() },
+    fine: { effect: 'update', args: none, result: z.null() },
+    count: { effect: 'read', args: none, result: z.number() },
+  });
+  const unreadable = {
+    get cause() {
+      throw Object.create(null) as Error;
+    },
+  };
+  let calls = 0;
+  const service = defineService(contract, {
+    tables: { rows: table({ n: counter(), items: queue<number>() }) },
+    shadowOperations: ({ rows }) => ({
+      add: blue((a: { amount: number }) => [rows.row('r').n.add(a.amount)]),
+      many: blue((a: { count: number }) => Array.from({ length: a.count }, () => rows.row('r').n.add(1))),
+      push: red(
+        (_args: object) => [rows.row('r').items.push(1)],
+        ([{ size }]) => ({ count: size + 0.5 }),
+      ),
+    }),
+    generators: {
+      wrongResult: (_, { shadow }) => shadow.add({ amount: 1 }, { count: 'many' as unknown as number }),
+      wrongReply: (_, { shadow }) => shadow.push({}),
+      extra: () => ({ name: 'ann', password: 'secret' }),
+      waits: () => Promise.reject(new Error('nobody waits for it')),
+      thrown: () => null,
+      getter: () => unreadable,
+      getterSold: (_, { shadow }) => shadow.add({ amount: 1 }, unreadable),
+      clock: (_, { shadow }) => shadow.add({ amount: Math.floor(performance.now() * 1e6) }, null),
+      counts: () => (calls += 1),
+      steps: (_, { tables, shadow }) => {
+        for (;;) if (tables.rows.row('r').n > 1e9) return shadow.add({ amount: 1 }, null);
+      },
+      endless: () => {
+        for (;;);
+      },
+      effects: (_, { shadow }) => shadow.many({ count: 11 }, null),
+      fine: (_, { shadow }) => shadow.add({ amount: 1 }, null),
+      count: (_, { tables }) => tables.rows.row('r').n,
+    },
+  });
+  const start = (generators: GeneratorSettings = {}) => {
+    const deployment = createEmbedded(service, { sites: ['only'], generators: { repeatedShare: 0, ...generators } });
+    deployments.push(deployment);
+    return createClient(deployment.site('only'));
+  };
+
+  test('result that breaks the contract → INVALID_VALUE with its path, and nothing is changed', async () => {
+    const client = start();
+    const wrong = client.invoke(contract.wrongResult({}));
+    await expect(wrong).rejects.toMatchObject({ code: 'INVALID_VALUE', field: 'result.count' });
+    expect(await client.invoke(contract.count({}))).toBe(0);
+  });
+
+  test('reply of a shadow operation that breaks the contract → the preview says so, the end that it was done', async () => {
+    const failures: unknown[] = [];
+    const wrong = start().invoke(contract.wrongReply({}));
+    const taken = { code: 'UNKNOWN', retryable: false, field: 'result.count' };
+    await expect(wrong).rejects.toMatchObject({ ...taken, message: expect.stringContaining('has taken effect') });
+    await wrong.settle().catch((error: { levelErrors: Record<string, unknown> }) => failures.push(error.levelErrors));
+    expect(failures).toEqual([{ tentative: expect.objectContaining({ code: 'INVALID_VALUE' }) }]);
+  });
+
+  test('result with more than the contract names → the rest stays at the server', async () => {
+    expect(await start().invoke(contract.extra({}))).toEqual({ name: 'ann' });
+  });
+
+  test('promise → INVALID_VALUE', async () => {
+    await expect(start().invoke(contract.waits({}))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+  });
+
+  test('schema or result that throws while it is looked at → that operation fails at each level, the site goes on', async () => {
+    const client = start();
+    for (const level of ['causal', 'strong'] as const) {
+      const levels = [level] as const;
+      await expect(client.invoke(contract.thrown({}), { levels })).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+      await expect(client.invoke(contract.getter({}), { levels })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    }
+    await expect(client.invoke(contract.getterSold({}))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    expect(await client.invokeStrong(contract.count({}))).toBe(0);
+  });
+
+  for (const name of ['clock', 'counts'] as const) {
+    test(`${name}: not deterministic → FINAL_FAILED when runs are repeated`, async () => {
+      const wrong = start({ repeatedShare: 1 }).invoke(contract[name]({}));
+      await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}` });
+      await expect(wrong).rejects.toThrow('not deterministic');
+    });
+  }
+
+  const tooLong: [name: 'steps' | 'endless' | 'effects', settings: GeneratorSettings, says: string][] = [
+    ['steps', { stepsMax: 1000 }, 'more than 1000 steps'],
+    ['steps', { stepsMax: 1e9, timeMaxMs: 250 }, 'more than 250 ms'],
+    ['endless', { timeMaxMs: 250, guarded: true }, 'more than 250 ms'],
+    ['effects', { effectsMax: 10 }, 'more than 10 effects'],
+  ];
+  test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, says) => {
+    const client = start(settings);
+    const wrong = client.invoke(contract[name]({}));
+    await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', message: expect.stringContaining(says) });
+    await client.invoke(contract.fine({}));
+    expect(await client.invoke(contract.count({}))).toBe(1);
+  });
+
+  test('settings out of range → INVALID_ARGUMENT with the field', () => {
+    for (const [field, value] of [
+      ['stepsMax', 0],
+      ['timeMaxMs', 0.5],
+      ['repeatedShare', 2],
+    ] as const) {
+      const create = (): unknown => createEmbedded(service, { sites: ['a'], generators: { [field]: value } });
+      expect(create).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `generators.${field}` }));
+    }
+  });
+
+  test('index of a field that has no order → INVALID_ARGUMENT', () => {
+    const declare = (): unknown => table({ n: counter() }, { indexes: ['n' as never] });
+    expect(declare).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'indexes' }));
+  });
+
+  test('limit that is no count → INVALID_ARGUMENT', async () => {
+    const wrong = defineContract('wrong', { scan: { effect: 'read', args: none, result: z.unknown() } });
+    const scanning = defineService(wrong, {
+      tables: { rows: table({ n: counter() }) },
+      shadowOperations: () => ({}),
+      generators: { scan: (_, { tables }) => tables.rows.keys({ limit: -1 }) },
+    });
+    const deployment = createEmbedded(scanning, { sites: ['only'] });
+    deployments.push(deployment);
+    const scan = createClient(deployment.site('only')).invoke(wrong.scan({}));
+    await expect(scan).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'rows.limit' });
+  });
+});

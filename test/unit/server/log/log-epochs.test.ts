@@ -1,0 +1,99 @@
+/** Proposals of a site from before its restart: the red log takes none of them after the first of the new epoch. */
+import { expect, test } from 'vitest';
+import { epochOf, SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+
+/** Syncs what the log stores, and gives what it delivers. */
+function deliveredBy(log: SequencedLog<string>): string[] {
+  const stored = log.takeOutputs().flatMap((output) => (output.kind === 'store' ? output.entries : []));
+  log.onSynced(stored.length);
+  return log.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
+}
+
+test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2 goes on', () => {
+  const leader = new SequencedLog<string>({
+    site: 0,
+    siteCount: 1,
+    leader: 0,
+    epoch: 1,
+    entries: [],
+    resendAfterMs: 10,
+  });
+  const propose = (epoch: number, sequence: number, record: string): void =>
+    leader.receive(1, { kind: 'log.propose', epoch, sequence, record }, 0);
+  propose(1, 1, 'before');
+  propose(2, 1, 'after');
+  propose(1, 1, 'before, again');
+  propose(1, 2, 'before, late');
+  propose(2, 2, 'next');
+  expect(deliveredBy(leader)).toEqual(['before', 'after', 'next']);
+});
+
+/** A site that has lost the file with its last number, and so begins with one that it has had. */
+const FOLLOWER = { site: 1, siteCount: 3, leader: 0, resendAfterMs: 10 };
+const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequence: number, record: string])[] =>
+  log.takeOutputs().flatMap((output) => {
+    if (output.kind !== 'send' || output.message.kind !== 'log.propose') return [];
+    const { epoch, sequence, record } = output.message;
+    return [[epoch, sequence, record] as const];
+  });
+
+test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
+  const had = epochOf(6, 0.5);
+  const entries = [{ origin: 1, epoch: had, sequence: 1, record: 'before' }];
+  const saved = { delivered: 1, progress: [[1, had, 2]] as const };
+  for (const known of [{ entries }, { saved, start: 1 }]) {
+    const begun = (number: number, chance: number): unknown => {
+      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(number, chance), ...known });
+      log.propose('a', 0);
+      return proposedBy(log);
+    };
+    expect(begun(5, 0.25)).toEqual([[epochOf(7, 0.25), 1, 'a']]);
+    expect(begun(5, 0.75)).toEqual([[epochOf(7, 0.75), 1, 'a']]);
+    expect(begun(6, 0.25)).toEqual([[epochOf(7, 0.25), 1, 'a']]);
+    expect(begun(6, 0.75)).toEqual([[epochOf(6, 0.75), 1, 'a']]);
+  }
+});
+
+test('a start with a number below one that the leader knows → proposes anew, once it hears of that', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25) });
+  log.propose('a', 0);
+  log.propose('b', 0);
+  expect(proposedBy(log)).toEqual([
+    [epochOf(5, 0.25), 1, 'a'],
+    [epochOf(5, 0.25), 2, 'b'],
+  ]);
+  const before = { origin: 1, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
+  expect(proposedBy(log)).toEqual([
+    [epochOf(7, 0.25), 1, 'a'],
+    [epochOf(7, 0.25), 2, 'b'],
+  ]);
+});
+
+test('what has come before a late proposal of an earlier start → is not proposed anew', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(6, 0.25) });
+  for (const record of ['a', 'b', 'c']) log.propose(record, 0);
+  log.takeOutputs();
+  const own = { origin: 1, epoch: epochOf(6, 0.25), sequence: 1, record: 'a' };
+  const late = { origin: 1, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [own, late], committed: 0 }, 0);
+  expect(proposedBy(log)).toEqual([
+    [epochOf(7, 0.25), 1, 'b'],
+    [epochOf(7, 0.25), 2, 'c'],
+  ]);
+});
+
+test('names of starts → whole numbers that logs hold, in the order of the numbers', () => {
+  const most = epochOf(2 ** 32 - 1, 1 - Number.EPSILON);
+  expect([Number.isSafeInteger(most), epochOf(7, 0) > epochOf(6, 1 - Number.EPSILON)]).toEqual([true, true]);
+});
+
+test('its own entry → taken for what it is', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: 6 });
+  log.propose('a', 0);
+  log.takeOutputs();
+  const own = { origin: 1, epoch: 6, sequence: 1, record: 'a' };
+  log.receive(0, { kind: 'log.append', position: 0, entries: [own], committed: 0 }, 0);
+  log.propose('b', 0);
+  expect(proposedBy(log)).toEqual([[6, 2, 'b']]);
+});

@@ -1,0 +1,236 @@
+/** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
+import { describe, expect, test } from 'vitest';
+import type { LogEntry, LogMessage } from '../../../../src/server/log/log.ts';
+import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+
+const RESEND_AFTER_MS = 10;
+type Sent = { readonly from: number; readonly to: number; readonly message: LogMessage<string> };
+
+/** Nodes with disks that sync when told to, and messages that arrive when told to. */
+class Cluster {
+  readonly nodes: SequencedLog<string>[];
+  readonly disks: LogEntry<string>[][];
+  readonly delivered: string[][];
+  readonly sent: Sent[] = [];
+  readonly trace: string[] = [];
+
+  constructor(siteCount: number) {
+    this.disks = Array.from({ length: siteCount }, () => []);
+    this.delivered = Array.from({ length: siteCount }, () => []);
+    this.nodes = Array.from({ length: siteCount }, (_, site) => this.make(site, 1));
+  }
+
+  make(site: number, epoch: number): SequencedLog<string> {
+    const entries = [...(this.disks[site] ?? [])];
+    const siteCount = this.disks.length;
+    return new SequencedLog({ site, siteCount, leader: 0, epoch, entries, resendAfterMs: RESEND_AFTER_MS });
+  }
+
+  restart(site: number, epoch: number): void {
+    this.delivered[site] = [];
+    this.nodes[site] = this.make(site, epoch);
+    this.act(site);
+  }
+
+  propose(site: number, record: string): void {
+    this.nodes[site]?.propose(record, 0);
+    this.act(site);
+  }
+
+  tick(nowMs: number): void {
+    for (const [site, node] of this.nodes.entries()) {
+      node.tick(nowMs);
+      this.act(site);
+    }
+  }
+
+  /** Delivers what is under way and what follows from it, except what `lose` picks. */
+  run(lose: (sent: Sent) => boolean = () => false): void {
+    for (let next = this.sent.shift(); next !== undefined; next = this.sent.shift()) {
+      if (lose(next)) continue;
+      this.nodes[next.to]?.receive(next.from, next.message, 0);
+      this.act(next.to);
+    }
+  }
+
+  act(site: number): void {
+    const node = this.nodes[site] as SequencedLog<string>;
+    for (let outputs = node.takeOutputs(); outputs.length > 0; outputs = node.takeOutputs()) {
+      for (const output of outputs) {
+        if (output.kind === 'send') {
+          this.sent.push({ from: site, to: output.to, message: output.message });
+          this.trace.push(`${site}>${output.to} ${output.message.kind}`);
+        } else if (output.kind === 'deliver') this.delivered[site]?.push(...output.records);
+        else this.disks[site]?.push(...output.entries);
+      }
+      node.onSynced(this.disks[site]?.length ?? 0);
+    }
+  }
+}
+
+describe('sequenced log: restart', () => {
+  const entries = ['a', 'b', 'c', 'd'].map((record, index) => ({ origin: 1, epoch: 1, sequence: index + 1, record }));
+  const follower = { site: 1, siteCount: 5, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const deliveredBy = (node: SequencedLog<string>): string[] =>
+    node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
+
+  test('five sites, nothing known → nothing is delivered before the leader is heard', () => {
+    expect(deliveredBy(new SequencedLog({ ...follower, entries }))).toEqual([]);
+  });
+
+  test('five sites, three known to be committed → delivered at once, without the leader', () => {
+    expect(deliveredBy(new SequencedLog({ ...follower, entries, committed: 3 }))).toEqual(['a', 'b', 'c']);
+  });
+
+  test('saved after two → those are not delivered again, the log goes on in its place', () => {
+    const first = new SequencedLog({ ...follower, entries, committed: 2 });
+    expect(deliveredBy(first)).toEqual(['a', 'b']);
+    const saved = first.save();
+    const second = new SequencedLog({ ...follower, epoch: 3, entries: entries.slice(2), start: 2, saved });
+    expect(deliveredBy(second)).toEqual([]);
+    second.receive(0, { kind: 'log.append', position: 4, entries: [], committed: 4 }, 0);
+    expect(deliveredBy(second)).toEqual(['c', 'd']);
+  });
+
+  test('leader, saved after proposals → one that comes again is not taken again, the next one is', () => {
+    const leader = { ...follower, site: 0, siteCount: 1 };
+    const first = new SequencedLog({ ...leader, entries });
+    const second = new SequencedLog<string>({ ...leader, epoch: 3, entries: [], start: 4, saved: first.save() });
+    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 4, record: 'd' }, 0);
+    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 5, record: 'e' }, 0);
+    second.onSynced(5);
+    expect(deliveredBy(second)).toEqual(['e']);
+  });
+});
+
+test('leader restarts without its first entries, what a follower said before comes late → nothing under a wrong place', () => {
+  const entries = ['c', 'd'].map((record, index) => ({ origin: 0, epoch: 1, sequence: index + 3, record }));
+  const saved = { delivered: 4, progress: [[0, 1, 5]] as const };
+  const options = { site: 0, siteCount: 3, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const leader = new SequencedLog<string>({ ...options, entries, start: 2, saved });
+  leader.receive(1, { kind: 'log.appended', length: 1, committed: 1 }, 0);
+  leader.tick(0);
+  leader.tick(RESEND_AFTER_MS);
+  leader.receive(1, { kind: 'log.appended', length: 3, committed: 3 }, 0);
+  leader.tick(2 * RESEND_AFTER_MS);
+  const sent = leader
+    .takeOutputs()
+    .flatMap((output) => (output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : []));
+  const told = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
+  expect(new Set(told.map(String))).toEqual(new Set(['3,d']));
+});
+
+describe('sequenced log', () => {
+  test('proposal of a follower: one round trip to the leader → delivered there', () => {
+    const cluster = new Cluster(3);
+    cluster.propose(2, 'a');
+    expect(cluster.trace).toEqual(['2>0 log.propose']);
+    cluster.run(({ to }) => to === 1);
+    expect(cluster.trace).toEqual(['2>0 log.propose', '0>1 log.append', '0>2 log.append', '2>0 log.appended']);
+    expect(cluster.delivered).toEqual([['a'], [], ['a']]);
+  });
+
+  test('leader alone: no majority → nothing is delivered', () => {
+    const cluster = new Cluster(3);
+    cluster.propose(0, 'a');
+    cluster.run(() => true);
+    expect(cluster.delivered).toEqual([[], [], []]);
+    cluster.tick(RESEND_AFTER_MS);
+    cluster.run();
+    cluster.tick(2 * RESEND_AFTER_MS);
+    cluster.run();
+    expect(cluster.delivered).toEqual([['a'], ['a'], ['a']]);
+  });
+
+  test('five sites: a follower waits until it knows of a majority', () => {
+    const cluster = new Cluster(5);
+    cluster.propose(0, 'a');
+    cluster.run(({ to }) => to > 1);
+    expect(cluster.delivered[1]).toEqual([]);
+    for (let round = 1; round < 5; round += 1) {
+      cluster.tick(round * RESEND_AFTER_MS);
+      cluster.run();
+    }
+    expect(cluster.delivered).toEqual([['a'], ['a'], ['a'], ['a'], ['a']]);
+  });
+
+  test('five sites: the others are a majority → a follower delivers once it has synced it too', () => {
+    const node = new SequencedLog<string>({
+      site: 1,
+      siteCount: 5,
+      leader: 0,
+      epoch: 1,
+      resendAfterMs: RESEND_AFTER_MS,
+    });
+    const kinds = (): string[] => node.takeOutputs().map(({ kind }) => kind);
+    const entries = [{ origin: 0, epoch: 1, sequence: 1, record: 'a' }];
+    node.receive(0, { kind: 'log.append', position: 0, entries, committed: 1 }, 0);
+    expect(kinds()).not.toContain('deliver');
+    node.onSynced(1);
+    expect(kinds()).toContain('deliver');
+  });
+
+  test('delivered at the leader, a follower has not said that it has it → kept, for that one', () => {
+    const cluster = new Cluster(3);
+    const [leader] = cluster.nodes;
+    cluster.propose(0, 'a');
+    cluster.run(({ from, to }) => from === 2 || to === 2);
+    expect([cluster.delivered[0], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 0, 1]);
+    for (const times of [1, 2]) {
+      cluster.tick(times * RESEND_AFTER_MS);
+      cluster.run();
+    }
+    expect([cluster.delivered[2], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 1, 0]);
+  });
+
+  test('lost proposal → sent again, in order, once each', () => {
+    const cluster = new Cluster(3);
+    cluster.propose(1, 'a');
+    cluster.run(() => true);
+    cluster.propose(1, 'b');
+    cluster.run();
+    expect(cluster.delivered[0]).toEqual([]);
+    for (let round = 1; round < 5; round += 1) {
+      cluster.tick(round * RESEND_AFTER_MS);
+      cluster.run();
+    }
+    expect(cluster.delivered).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+
+  test('repeated messages → nothing is delivered twice', () => {
+    const cluster = new Cluster(3);
+    cluster.propose(1, 'a');
+    const twice = (): void => void cluster.sent.push(...cluster.sent);
+    for (let round = 0; round < 3; round += 1) {
+      twice();
+      const now = cluster.sent.splice(0);
+      for (const { from, to, message } of now) {
+        cluster.nodes[to]?.receive(from, message, 0);
+        cluster.act(to);
+      }
+    }
+    cluster.run();
+    expect(cluster.delivered).toEqual([['a'], ['a'], ['a']]);
+  });
+
+  test('leader restarts → goes on from its log, and a restarted follower gets everything again', () => {
+    const cluster = new Cluster(3);
+    cluster.propose(1, 'a');
+    cluster.run();
+    cluster.restart(0, 2);
+    cluster.restart(2, 2);
+    cluster.propose(2, 'b');
+    cluster.propose(1, 'c');
+    for (let round = 1; round < 5; round += 1) {
+      cluster.tick(round * RESEND_AFTER_MS);
+      cluster.run();
+    }
+    expect(cluster.delivered[0]).toHaveLength(3);
+    expect(cluster.delivered[2]).toEqual(cluster.delivered[0]);
+    expect(cluster.nodes.map((node) => node.busy)).toEqual([false, false, false]);
+  });
+});

@@ -1,0 +1,73 @@
+/** Clocks that are set and clocks that are wild: what is refused, and what goes on. */
+import { describe, expect, test } from 'vitest';
+import { HybridClock } from '../../../../src/server/records/clock.ts';
+import { Quarantine } from '../../../../src/server/replica/core/quarantine.ts';
+import type { ReplicaOptions } from '../../../../src/server/replica/core/replica-port.ts';
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+const NOW_MS = Date.UTC(2026);
+const PEER = 1;
+
+describe('hybrid clock', () => {
+  test('set back → stamps go on from the highest', () => {
+    const clock = new HybridClock();
+    const first = clock.next(NOW_MS, 0);
+    expect(clock.next(NOW_MS - 60_000, 0)).toBe(first + 1);
+  });
+
+  test('a clock beyond all that can be → stamps can still be told from each other', () => {
+    const clock = new HybridClock();
+    const stamps = Array.from({ length: 3 }, () => clock.next(NOW_MS + 1000 * YEAR_MS, 5));
+    expect(stamps).toEqual([6, 7, 8]);
+  });
+});
+
+describe('quarantine', () => {
+  function make(): { quarantine: Quarantine; told: string[] } {
+    const told: string[] = [];
+    const observer = {
+      quarantined: (peer: number, aheadMs: number) => void told.push(`${peer} ${aheadMs} ms ahead`),
+      released: (peer: number) => void told.push(`${peer} released`),
+    };
+    return { quarantine: new Quarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions), told };
+  }
+  const stampAt = (ms: number): number => ms * 1000;
+
+  test('a stamp of the past that is far ahead, clocks alike → taken', () => {
+    const { quarantine, told } = make();
+    quarantine.pass(0, NOW_MS);
+    quarantine.hear(PEER, NOW_MS);
+    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
+    expect(told).toEqual([]);
+  });
+
+  test('a peer years ahead → refused, but for what it stamped before; taken once its clock is right', () => {
+    const { quarantine, told } = make();
+    quarantine.pass(0, NOW_MS);
+    quarantine.hear(PEER, NOW_MS + YEAR_MS);
+    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(false);
+    expect(quarantine.accepts(PEER, stampAt(NOW_MS - 1))).toBe(true);
+    quarantine.hear(PEER, NOW_MS);
+    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
+    expect(told).toEqual([`1 ${YEAR_MS} ms ahead`, '1 released']);
+  });
+
+  test('the own clock set back → the others are not taken for wild', () => {
+    const { quarantine, told } = make();
+    quarantine.pass(0, NOW_MS);
+    quarantine.pass(100, NOW_MS - 60_000);
+    quarantine.hear(PEER, NOW_MS + 100);
+    expect(quarantine.accepts(PEER, stampAt(NOW_MS + 100))).toBe(true);
+    expect(told).toEqual([]);
+  });
+
+  test('a clock that drifts away → quarantined once it is too far, released when it is set', () => {
+    const { quarantine, told } = make();
+    for (let s = 0; s <= 30; s += 1) {
+      quarantine.pass(s * 1000, NOW_MS + s * 1000);
+      quarantine.hear(PEER, NOW_MS + s * 1000 * 1.05);
+    }
+    quarantine.hear(PEER, NOW_MS + 30_000);
+    expect(told).toEqual(['1 1050 ms ahead', '1 released']);
+  });
+});

@@ -1,0 +1,157 @@
+/** A generator that changes what it has read: refused, whatever kind of field it is in, also after restarts. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../../src/index.ts';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { frozen, handedOut } from '../../../../src/server/records/frozen.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { cell, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+
+interface Cart {
+  readonly items: string[];
+}
+
+const KINDS = ['register', 'log', 'cell', 'queue'] as const;
+/** What holds the values: a set, the array of a log, a queue. */
+const HOLDERS = ['set', 'log itself', 'queue itself'] as const;
+const kind = z.object({ kind: z.enum([...KINDS, ...HOLDERS]) });
+const contract = defineContract('carts', {
+  put: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  putRed: { effect: 'update', args: z.object({ items: z.array(z.string()) }), result: z.null() },
+  meddle: { effect: 'update', args: kind, result: z.null() },
+  carts: { effect: 'read', args: z.object({}), result: z.unknown() },
+});
+
+const service = defineService(contract, {
+  tables: {
+    blues: table({ register: register<Cart>(), log: log<Cart>(), set: set<string>() }),
+    reds: table({ cell: cell<Cart>(), queue: queue<Cart>() }),
+  },
+  shadowOperations: ({ blues, reds }) => ({
+    put: blue((cart: Cart) => [
+      blues.row('k').register.write(cart),
+      blues.row('k').log.append(cart),
+      blues.row('k').set.add('a'),
+    ]),
+    putRed: red((cart: Cart) => [reds.row('k').cell.assign(cart), reds.row('k').queue.push(cart)]),
+  }),
+  generators: {
+    put: ({ items }, { shadow }) => shadow.put({ items }, null),
+    putRed: ({ items }, { shadow }) => shadow.putRed({ items }, null),
+    meddle: (args, { tables }) => {
+      const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
+      const carts = { register: row.register, log: row.log[0], cell: redRow.cell, queue: redRow.queue.at(0) };
+      // What types forbid, and JavaScript does not.
+      const holders: Record<string, () => unknown> = {
+        set: () => (row.set as Set<string>).add('smuggled'),
+        'log itself': () => (row.log as Cart[]).push({ items: ['smuggled'] }),
+        'queue itself': () => (redRow.queue as unknown as Cart[]).push({ items: ['smuggled'] }),
+      };
+      holders[args.kind]?.();
+      carts[args.kind as 'register']?.items.push('smuggled');
+      return null;
+    },
+    carts: (_, { tables }) => {
+      const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
+      return [row.register, ...row.log, redRow.cell, redRow.queue.at(0), redRow.queue.size, [...row.set]];
+    },
+  },
+});
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test('every kind of field → FINAL_FAILED and an alarm, nothing changed at any site; the same after restarts', async () => {
+  const cart = { items: ['a'] };
+  const causes: unknown[] = [];
+  const onAlarm = ({ cause }: SiteAlarm): void => void causes.push(cause);
+  // Often enough that a checkpoint takes the place of the log.
+  for (let start = 0; start < 7; start += 1) {
+    const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], dataDir, onAlarm });
+    const [irl, frk] = [createClient(deployment.site('irl')), createClient(deployment.site('frk'))];
+    if (start === 0) {
+      await irl.invokeStrong(contract.put(cart));
+      await irl.invokeStrong(contract.putRed(cart));
+    }
+    // What was red before a restart is shown once the others have confirmed it.
+    await irl.invokeStrong(contract.carts({}));
+    for (const each of [...KINDS, ...HOLDERS]) {
+      await expect(irl.invokeStrong(contract.meddle({ kind: each }))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+      expect(causes.splice(0)).toContainEqual(expect.any(TypeError));
+    }
+    for (const site of [irl, frk])
+      expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart, 1, ['a']]);
+    await deployment.close();
+  }
+});
+
+test('handed out: what has bytes or dates in it → a copy, else itself', () => {
+  const [date, bytes, plain] = [new Date(5), new Uint8Array(2), { list: [1] }];
+  const value = frozen({ list: [{ date }], bytes, plain });
+  const copy = handedOut(value);
+  expect(copy).toEqual(value);
+  copy.list[0]?.date.setTime(77);
+  copy.bytes[0] = 9;
+  expect([date.getTime(), bytes[0]]).toEqual([5, 0]);
+  expect(copy.plain).toBe(plain);
+  expect([handedOut(plain), handedOut(7), handedOut(null)]).toEqual([plain, 7, null]);
+});
+
+test('a read that changes bytes and dates → changes copies', async () => {
+  const bag = defineContract('bag', {
+    put: { effect: 'update', args: z.object({}), result: z.null() },
+    meddle: { effect: 'read', args: z.object({}), result: z.unknown() },
+  });
+  const bags = table({ date: register<Date>(), lines: log<{ bytes: Uint8Array }>() });
+  const reds = table({ line: queue<Date>(), owner: cell<Uint8Array>() });
+  const bagService = defineService(bag, {
+    tables: { bags, reds },
+    shadowOperations: (of) => ({
+      put: red((_given: object) => [
+        of.bags.row('x').date.write(new Date(5)),
+        of.bags.row('x').lines.append({ bytes: new Uint8Array(1) }),
+        of.reds.row('x').line.push(new Date(6)),
+        of.reds.row('x').owner.assign(new Uint8Array(1)),
+      ]),
+    }),
+    generators: {
+      put: (_, { shadow }) => shadow.put({}, null),
+      meddle: (_, { tables }) => {
+        const [row, redRow] = [tables.bags.row('x'), tables.reds.row('x')];
+        const [date, lines, next, owner] = [row.date, row.lines, redRow.line.at(0), redRow.owner];
+        const seen = [date?.getTime(), lines[0]?.bytes[0], next?.getTime(), owner?.[0]];
+        date?.setTime(77);
+        next?.setTime(77);
+        for (const bytes of [lines[0]?.bytes, owner]) bytes?.fill(77);
+        return seen;
+      },
+    },
+  });
+  const deployment = createEmbedded(bagService, { sites: ['irl', 'frk'] });
+  const clients = [createClient(deployment.site('irl')), createClient(deployment.site('frk'))] as const;
+  await clients[0].invokeStrong(bag.put({}));
+  for (const client of [...clients, ...clients]) {
+    expect(await client.invokeStrong(bag.meddle({}))).toEqual([5, 0, 6, 0]);
+  }
+  await deployment.close();
+});
+
+test('frozen: plain values all through, others as they are', () => {
+  const [date, bytes] = [new Date(5), new Uint8Array(2)];
+  const value = { list: [{ deep: 1 }], date, bytes, none: null };
+  expect(frozen(value)).toBe(value);
+  expect([value, value.list, value.list[0]].every((each) => Object.isFrozen(each))).toBe(true);
+  expect([date, bytes].some((each) => Object.isFrozen(each))).toBe(false);
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  expect(Object.isFrozen(frozen(cycle))).toBe(true);
+});

@@ -1,0 +1,339 @@
+/** The red leader is away: what waits for it gives its place back when it is given up, and leaves room for all else. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../../../src/correctable/made/client.ts';
+import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
+import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';
+import { counter, queue, table } from '../../../../../src/server/service/tables.ts';
+import { startSecondSite } from '../second-site.ts';
+import { Sites } from '../sites.ts';
+import type { Outcome } from '../sites.ts';
+
+const args = z.object({ amount: z.number() });
+const contract = defineContract('till', {
+  add: { effect: 'update', args, result: z.null() },
+  take: { effect: 'update', args, result: z.null() },
+  order: { effect: 'update', args, result: z.null() },
+  spare: { effect: 'update', args, result: z.boolean() },
+  total: { effect: 'read', args: z.object({}), result: z.number() },
+  found: { effect: 'read', args: z.object({}), result: z.number(), errors: { missing: z.null() } },
+  push: { effect: 'update', args: z.object({}), result: z.null() },
+  size: { effect: 'read', args: z.object({}), result: z.number() },
+});
+const service = defineService(contract, {
+  tables: { tills: table({ total: counter(), items: queue<number>() }) },
+  shadowOperations: ({ tills }) => ({
+    add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
+    take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    push: red((_args: object) => [tills.row('one').items.push(1)]),
+  }),
+  generators: {
+    add: (given, { shadow }) => shadow.add(given, null),
+    take: (given, { shadow }) => shadow.take(given, null),
+    order: (given, { shadow }) => shadow.take(given, null),
+    // Says no where there is too little, which may be news to nobody but this site.
+    spare: (given, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(given, true),
+    total: (_, { tables }) => tables.tills.row('one').total,
+    found: (_, { tables, errors }) => {
+      if (!tables.tills.has('one')) throw errors.missing(null);
+      return tables.tills.row('one').total;
+    },
+    // Nothing is read: it is never sent back, and waits for no other.
+    push: (_, { shadow }) => shadow.push({}, null),
+    size: (_, { tables }) => tables.tills.row('one').items.size,
+  },
+  alwaysRed: ['order'],
+  paced: { operations: ['order'], window: 1, turnMs: 1 },
+});
+
+const [LEADER, S] = [0, 1] as const;
+const add = contract.add({ amount: 5 });
+const take = contract.take({ amount: 1 });
+const order = contract.order({ amount: 1 });
+const spare = contract.spare({ amount: 1 });
+const push = contract.push({});
+const total = contract.total({});
+const size = contract.size({});
+const STRONG = { wants: { tentative: false, causal: false, strong: true } };
+
+/** The leader is down, and one proposal is on its way to it: others wait behind it. */
+function withoutLeader(given: Partial<SiteOptions> = {}): Sites {
+  const sites = new Sites(service, 3, { windows: { proposed: 1 }, ...given });
+  sites.crash(LEADER);
+  sites.submit(S, take);
+  sites.sync(S);
+  return sites;
+}
+
+function comeBack(sites: Sites): void {
+  sites.start(LEADER);
+  sites.pass(100);
+}
+
+describe('what is given up', () => {
+  test('a strong read → ends at once, and takes no place in the log', () => {
+    const sites = withoutLeader();
+    const read = sites.submit(S, total, STRONG);
+    sites.abandon(S);
+    expect(read.code).toBe('ABORTED');
+    comeBack(sites);
+    expect(sites.machines[S]?.replica.redDelivered).toBe(1);
+  });
+
+  test('a red update that was not proposed → ends at once, and never takes effect', () => {
+    const sites = withoutLeader();
+    const taken = sites.submit(S, take);
+    sites.abandon(S);
+    expect(taken.code).toBe('ABORTED');
+    comeBack(sites);
+    expect(sites.read(S, total)).toBe(-1);
+  });
+
+  test('a red update that was proposed → UNKNOWN, and its end is what the red order says', () => {
+    const sites = new Sites(service);
+    const named = { id: 'c/1', home: S };
+    const taken = sites.ask(S, order, named);
+    sites.abandon(S);
+    expect(taken.code).toBe('UNKNOWN');
+    sites.settle();
+    expect([sites.ask(S, order, named).value, sites.read(S, total)]).toEqual([null, -1]);
+  });
+
+  test('an update that waits for a place of a pace → the one behind it gets that', () => {
+    const sites = withoutLeader();
+    sites.submit(S, order);
+    const given = sites.submit(S, order);
+    sites.abandon(S);
+    const behind = sites.submit(S, order);
+    expect(given.code).toBe('ABORTED');
+    comeBack(sites);
+    expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
+  });
+
+  test('an update that two asked for, one gone → executed', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S, sites.lastToken - 1);
+    sites.abandon(S, sites.lastToken - 1);
+    comeBack(sites);
+    expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
+  });
+
+  test('an update that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
+    const sites = withoutLeader();
+    const named = { id: 'c/1', home: S };
+    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    sites.sync(S);
+    sites.abandon(S);
+    sites.abandon(S, sites.lastToken - 1);
+    expect(asked.map(({ code }) => code)).toEqual(['UNKNOWN', 'UNKNOWN']);
+    comeBack(sites);
+    expect(sites.read(S, size)).toBe(0);
+  });
+
+  test('an update that waits for another site to have its causes → not proposed once that has them', () => {
+    const sites = new Sites(service);
+    sites.submit(S, add);
+    sites.sync(S);
+    sites.submit(S, take);
+    sites.abandon(S);
+    sites.settle();
+    sites.pass(50);
+    expect(sites.read(S, total)).toBe(5);
+  });
+});
+
+describe('what waits for its session', () => {
+  test.each([
+    ['a blue update', add],
+    ['an update that is always red', order],
+  ])('%s is given up → ends at once, and never takes effect', (_, operation) => {
+    const sites = new Sites(service);
+    const after = [0, 0, 5e15, 0];
+    const waiting = sites.submit(S, operation, { after });
+    sites.abandon(S);
+    expect(waiting.code).toBe('ABORTED');
+    sites.pass(200);
+    sites.settle();
+    expect(sites.read(S, total)).toBe(0);
+  });
+});
+
+test('a named update waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
+  const sites = new Sites(service);
+  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { after: [0, 0, 5e15, 0] });
+  sites.abandon(S);
+  expect(waiting.code).toBe('UNKNOWN');
+});
+
+test('a held update is given up and asked for again, then its hand-over is synced → its chain goes on', () => {
+  const sites = new Sites(service, 3, { attemptsMax: 5 });
+  sites.ask(S, take, { id: 'c/1', home: S });
+  sites.abandon(S);
+  const again = sites.ask(S, take, { id: 'c/1', home: S });
+  const behind = sites.submit(S, take);
+  sites.settle();
+  sites.pass(50);
+  expect([again.value, behind.value, sites.read(S, total)]).toEqual([null, null, -2]);
+});
+
+describe('asked for again and again', () => {
+  const again = (sites: Sites, hop: number): Outcome => sites.ask(S, order, { id: 'c/1', home: S, hop });
+
+  test('more often than it may → the first are told that it goes on, the last ones by its end', () => {
+    const sites = withoutLeader();
+    const asked = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
+    expect(asked.map(({ code }) => code)).toEqual([
+      ...Array.from({ length: 6 }, () => 'UNKNOWN'),
+      ...Array.from({ length: 4 }),
+    ]);
+    comeBack(sites);
+    expect(asked.slice(6).map(({ value }) => value)).toEqual([null, null, null, null]);
+    expect(sites.read(S, total)).toBe(-2);
+  });
+
+  test('one of them is given up → ends alone', () => {
+    const sites = withoutLeader();
+    const first = again(sites, 0);
+    const second = again(sites, 1);
+    sites.abandon(S);
+    expect([first.code, second.code]).toEqual([undefined, 'UNKNOWN']);
+    comeBack(sites);
+    expect(first.value).toBe(null);
+  });
+});
+
+describe('budget of what waits for the red order', () => {
+  const full = (): Sites => withoutLeader({ redInFlightMax: 1 });
+
+  test('spent → a "no" that would have to be certified is refused', () => {
+    const sites = full();
+    expect(sites.submit(S, spare).code).toBe('OVERLOADED');
+  });
+
+  test('spent by strong reads that were given up after they had been proposed → refused until the log delivers', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    for (let read = 0; read < 3; read += 1) {
+      sites.submit(LEADER, total, STRONG);
+      sites.abandon(LEADER);
+    }
+    expect(sites.submit(LEADER, total, STRONG).code).toBe('OVERLOADED');
+    sites.settle();
+    const later = sites.submit(LEADER, total, STRONG);
+    sites.settle();
+    expect(later.value).toBe(0);
+  });
+
+  test('spent by others while updates waited for their session → refused when it is their turn', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    sites.crash(LEADER);
+    const after = [0, 0, 5e15, 0];
+    const waiting = Array.from({ length: 5 }, () => sites.submit(S, order, { after }));
+    sites.pass(200);
+    expect(waiting.filter(({ code }) => code === 'OVERLOADED')).toHaveLength(3);
+  });
+
+  test('spent → red updates and strong reads are refused, blue updates and causal reads go on', () => {
+    const sites = full();
+    const refused = [sites.submit(S, take), sites.submit(S, order), sites.submit(S, total, STRONG)];
+    expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
+    const blueOne = sites.submit(S, add);
+    sites.sync(S);
+    expect([blueOne.value, sites.read(S, total)]).toEqual([null, 5]);
+  });
+
+  test('spent, a read at both levels → the causal view, then the refusal', () => {
+    const sites = full();
+    const kinds: unknown[] = [];
+    const wants = { tentative: false, causal: true, strong: true };
+    const machine = sites.machines[S];
+    machine?.submit({ token: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    for (const output of machine?.takeOutputs() ?? []) kinds.push('stage' in output ? [output.kind, output.stage] : 0);
+    expect(kinds).toEqual([
+      ['view', 'causal'],
+      ['failed', undefined],
+    ]);
+  });
+
+  test('a read at both levels, refused at its snapshot → its strong view all the same', () => {
+    const sites = new Sites(service);
+    const told: unknown[] = [];
+    const wants = { tentative: false, causal: true, strong: true };
+    const machine = sites.machines[S];
+    machine?.submit({ token: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    for (const output of machine?.takeOutputs() ?? [])
+      told.push('stage' in output ? [output.kind, output.stage] : output.kind);
+    expect(told[0]).toEqual(['failed', 'causal']);
+  });
+
+  test('spent by what was sent and given up → room for as many as are sent at a time, and no more', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 2 }, redInFlightMax: 3 });
+    sites.crash(LEADER);
+    const sent = [sites.submit(S, push), sites.submit(S, push)];
+    sites.abandon(S);
+    sites.abandon(S, sites.lastToken - 1);
+    const waiting = [1, 2, 3].map(() => sites.submit(S, push));
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
+    const codes = [...sent, ...waiting].map(({ code }) => code);
+    expect(codes).toEqual(['UNKNOWN', 'UNKNOWN', undefined, undefined, undefined]);
+    comeBack(sites);
+    expect(waiting.map(({ value }) => value)).toEqual([null, null, null]);
+    expect(sites.read(S, size)).toBe(5);
+  });
+
+  test('spent by what was sent, given up, and is asked for again → no room', () => {
+    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 1 });
+    sites.crash(LEADER);
+    const named = { id: 'c/1', home: S };
+    sites.ask(S, push, named);
+    sites.sync(S);
+    sites.abandon(S);
+    sites.ask(S, push, named);
+    expect(sites.submit(S, push).code).toBe('OVERLOADED');
+  });
+
+  test('spent, and another site or an earlier start may have begun it → UNKNOWN; nobody can have → OVERLOADED', () => {
+    const sites = full();
+    expect(sites.ask(S, order, { id: 'c/1', home: S }).code).toBe('UNKNOWN');
+    sites.start(LEADER);
+    sites.pass(100);
+    sites.crash(LEADER);
+    sites.submit(S, take);
+    sites.sync(S);
+    expect(sites.ask(S, order, { id: 'c/2', home: S }).code).toBe('OVERLOADED');
+    expect(sites.ask(S, order, { id: 'c/3', home: 2, hop: 1 }).code).toBe('UNKNOWN');
+  });
+
+  test('a named update that was refused → is not executed when it is asked for again', () => {
+    const sites = full();
+    const first = sites.ask(S, take, { id: 'c/1', home: S });
+    sites.sync(S);
+    expect(first.code).toBe('OVERLOADED');
+    comeBack(sites);
+    const second = sites.ask(S, take, { id: 'c/1', home: S });
+    sites.settle();
+    expect([second.code, sites.read(S, total)]).toEqual(['OVERLOADED', -1]);
+  });
+});
+
+test('the signal of an invocation reaches the site: timed out reads leave room for others', async () => {
+  const driver = startSecondSite(service);
+  const client = createClient(new SiteBinding('b', driver));
+  const aborter = new AbortController();
+  const options = { signal: aborter.signal };
+  const reads = Array.from({ length: 10 }, () =>
+    client.invokeStrong(total, options).catch((error: unknown) => (error as CorrectableError).code),
+  );
+  await expect(client.invoke(add)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  aborter.abort();
+  expect(new Set(await Promise.all(reads))).toEqual(new Set(['ABORTED']));
+  await expect.poll(() => client.invoke(add).catch((error: unknown) => (error as CorrectableError).code)).toBe(null);
+  expect(await client.invokeWeak(total)).toBeGreaterThanOrEqual(5);
+  driver.close();
+});

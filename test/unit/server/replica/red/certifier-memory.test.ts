@@ -1,0 +1,52 @@
+/** What a certifier forgets, and what it must not forget with it. */
+import { describe, expect, test } from 'vitest';
+import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import { fieldName } from '../../../../../src/server/generator/read-set.ts';
+import type { RedOperation } from '../../../../../src/server/records/records.ts';
+
+const LIMITS = { windowCommits: 2, endings: { operationsMax: 2, clientsMax: 10 } };
+const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
+
+function operation(id: string, details: Partial<RedOperation> = {}): RedOperation {
+  const parts = { site: 0, operation: 'o', attempt: 1, snapshot: [0, 0], reads: [], clock: 1, effects: [] };
+  return { kind: 'operation', id, reply: { value: null }, ...parts, ...details };
+}
+
+describe('certifier: memory', () => {
+  test('field written twice, the first write leaves the window → the second one is remembered', () => {
+    const certifier = new Certifier(LIMITS);
+    certifier.decide(operation('a/1', { effects: [write('k')] }));
+    certifier.decide(operation('b/1', { effects: [write('k')] }));
+    certifier.decide(operation('d/1', { effects: [write('other')] }));
+    const late = operation('e/1', { reads: [fieldName('t', 'k', 'f')], snapshot: [0, 1] });
+    expect(certifier.decide(late)).toMatchObject({ kind: 'reject' });
+  });
+
+  test('identifier behind its watermark → expired, so that whoever asks is told', () => {
+    const certifier = new Certifier(LIMITS);
+    certifier.decide(operation('a/1'));
+    certifier.decide(operation('a/2', { acknowledged: 1 }));
+    expect(certifier.decide(operation('a/1'))).toEqual({ kind: 'expired' });
+  });
+
+  test('commit that leaves the window → leaves the checkpoint as well', () => {
+    const certifier = new Certifier(LIMITS);
+    certifier.decide(operation('a/1', { effects: [write('k')] }));
+    certifier.decide(operation('b/1', { effects: [write('k')] }));
+    certifier.changeAll();
+    expect(certifier.takeChanges(10).map(([stamp]) => stamp)).toEqual(['1', '2']);
+    certifier.decide(operation('d/1', { effects: [write('k')] }));
+    certifier.decide(operation('e/1', { effects: [write('k')] }));
+    const gone = certifier.takeChanges(10).filter(([, saved]) => saved === undefined);
+    expect(gone.map(([stamp]) => stamp).toSorted()).toEqual(['1', '2']);
+  });
+
+  test('restart → stamps go on behind the last one, though clocks are behind it', () => {
+    const before = new Certifier(LIMITS);
+    before.decide(operation('a/1', { clock: 5000 }));
+    const after = new Certifier(LIMITS);
+    after.load(before.save());
+    expect(after.decide(operation('b/1', { clock: 10 }))).toEqual({ kind: 'commit', stamp: 5001 });
+  });
+});

@@ -1,0 +1,279 @@
+/** Certification decides by the log's prefix: what conflicts, what does not, and what is remembered. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import type { ReadRange } from '../../../../../src/server/records/key-range.ts';
+import { fieldName, removalName, rowName } from '../../../../../src/server/generator/read-set.ts';
+import type { RedOperation } from '../../../../../src/server/records/records.ts';
+import { removeEffect } from '../../../../../src/server/service/row-effects.ts';
+
+const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
+let ids = 0;
+
+function operation(readStamp: number, details: Partial<RedOperation> = {}): RedOperation {
+  ids += 1;
+  const id = `o/${ids}`;
+  return {
+    kind: 'operation',
+    id,
+    site: 0,
+    operation: 'o',
+    attempt: 1,
+    snapshot: [0, readStamp],
+    reads: [],
+    clock: 1,
+    effects: [],
+    reply: { value: null },
+    ...details,
+  };
+}
+
+describe('certifier', () => {
+  test('commit stamps: grow by one, or to the clock of the proposer', () => {
+    const certifier = new Certifier();
+    const decide = (clock: number): unknown => certifier.decide(operation(0, { clock }));
+    expect([decide(5), decide(3), decide(100), decide(100)]).toEqual(
+      [5, 6, 100, 101].map((stamp) => ({ kind: 'commit', stamp })),
+    );
+  });
+
+  test('read field written after the stamp that was read → reject, and no stamp is taken', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('k')] }));
+    const reads = [fieldName('t', 'k', 'f')];
+    expect(certifier.decide(operation(0, { reads }))).toEqual({
+      kind: 'reject',
+      conflict: { reason: 'name', name: expect.any(String) as string },
+    });
+    expect(certifier.decide(operation(1, { reads }))).toEqual({ kind: 'commit', stamp: 2 });
+  });
+
+  test('row created → conflict with whoever missed it; only written → not', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('new')], created: [rowName('t', 'new')] }));
+    certifier.decide(operation(0, { effects: [write('old')] }));
+    const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
+    expect(decide(rowName('t', 'new'))).toBe('reject');
+    expect(decide(rowName('t', 'old'))).toBe('commit');
+    expect(decide(rowName('t', 'other'))).toBe('commit');
+    expect(decide(fieldName('t', 'old', 'f'))).toBe('reject');
+    expect(decide(fieldName('t', 'other', 'f'))).toBe('commit');
+  });
+
+  test('row removed → conflict with whoever read it or one of its fields', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [removeEffect('t', 'k')] }));
+    const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
+    expect(decide(rowName('t', 'k'))).toBe('reject');
+    expect(decide(removalName('t', 'k'))).toBe('reject');
+    expect(decide(removalName('t', 'other'))).toBe('commit');
+  });
+
+  test('scan: a row that came or went inside it → reject; outside it → commit', () => {
+    const decideAfter = (change: Partial<RedOperation>, range: ReadRange): string => {
+      const certifier = new Certifier();
+      certifier.decide(operation(0, change));
+      return certifier.decide(operation(0, { ranges: [range] })).kind;
+    };
+    const created = { effects: [write('m')], created: [rowName('t', 'm')] };
+    expect(decideAfter(created, { table: 't' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', from: 'm', before: 'n' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', from: 'a', upTo: 'm' })).toBe('reject');
+    expect(decideAfter(created, { table: 't', before: 'm' })).toBe('commit');
+    expect(decideAfter(created, { table: 'other' })).toBe('commit');
+    expect(decideAfter({ effects: [write('m')] }, { table: 't' })).toBe('commit');
+    expect(decideAfter({ effects: [removeEffect('t', 'm')] }, { table: 't', from: 'm' })).toBe('reject');
+  });
+
+  test('scan of an index: a value that came into it → reject, even of a row that was there', () => {
+    const certifier = new Certifier();
+    const owner = (value: string): Effect => ({ table: 't', key: 'k', field: 'owner', action: 'write', value });
+    certifier.decide(operation(0, { effects: [owner('bob')] }));
+    const decide = (range: Partial<ReadRange>): string =>
+      certifier.decide(operation(0, { ranges: [{ table: 't', field: 'owner', ...range }] })).kind;
+    expect(decide({ from: 'bob', upTo: 'bob' })).toBe('reject');
+    expect(decide({ from: 'carl' })).toBe('commit');
+    expect(decide({ field: 'other' })).toBe('commit');
+  });
+
+  test('nothing read → never rejected', () => {
+    const certifier = new Certifier();
+    certifier.decide(operation(0, { effects: [write('k')] }));
+    expect(certifier.decide(operation(0, { effects: [write('k')] })).kind).toBe('commit');
+  });
+
+  test('repeated id → void; closed id → void for ever', () => {
+    const failure = { code: 'CONFLICT', message: 'no' } as const;
+    const certifier = new Certifier();
+    const once = operation(0);
+    expect(certifier.decide(once).kind).toBe('commit');
+    expect(certifier.decide(once).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: once.id, site: 0, failure }).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: 'other/1', site: 0, failure }).kind).toBe('closed');
+    expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
+    expect(certifier.endingOf('other/1')).toBe('conflict');
+  });
+
+  test('a name written twice, its first commit trimmed → the second still rejects', () => {
+    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
+    for (const key of ['k', 'k', 'other']) certifier.decide(operation(0, { effects: [write(key)] }));
+    const reads = [fieldName('t', 'k', 'f')];
+    // The snapshot is within the window, and lacks the second commit.
+    expect(certifier.decide(operation(1, { reads })).kind).toBe('reject');
+    expect(certifier.decide(operation(2, { reads })).kind).toBe('commit');
+  });
+
+  test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', () => {
+    const endings = { operationsMax: 1000, clientsMax: 1000 };
+    const key = fc.constantFrom('a', 'b', 'c');
+    const step = fc.record({ written: key, read: key, age: fc.nat(6), isScan: fc.boolean() });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (windowCommits, steps) => {
+        const small = new Certifier({ windowCommits, endings });
+        const all = new Certifier({ windowCommits: 1000, endings });
+        let commits = 0;
+        for (const { written, read, age, isScan } of steps) {
+          const snapshot = Math.max(0, commits - age);
+          const created = isScan ? [rowName('t', written)] : [];
+          const wanted = isScan
+            ? { ranges: [{ table: 't', from: read, upTo: read }] }
+            : { reads: [fieldName('t', read, 'f')] };
+          const record = operation(snapshot, { ...wanted, effects: [write(written)], created });
+          const { kind } = small.decide(record);
+          if (snapshot < commits - windowCommits) {
+            expect(kind).toBe('reject');
+            continue;
+          }
+          expect(kind).toBe(all.decide(record).kind);
+          if (kind === 'commit') commits += 1;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('more bytes than the window may have → its oldest commits go, the latest stays; after a restart as well', () => {
+    const limits = { windowCommits: 100, windowBytes: 1000, endings: { operationsMax: 100, clientsMax: 10 } };
+    const certifier = new Certifier(limits);
+    const large = (key: string): Effect => ({ ...write(key), value: 'x'.repeat(200) });
+    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [large('k')] }));
+    const reads = [fieldName('t', 'never written', 'f')];
+    certifier.changeAll();
+    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)));
+    const again = new Certifier(limits);
+    again.load(certifier.save());
+    again.restore(new Map(rows));
+    for (const each of [certifier, again]) {
+      expect(each.decide(operation(0, { reads, id: 'old/1' })).kind).toBe('reject');
+      expect(each.decide(operation(2, { reads, id: 'new/1' })).kind).toBe('commit');
+      each.decide(operation(0, { effects: [large('k')], id: 'next/1' }));
+      expect(each.decide(operation(2, { reads, id: 'new/2' })).kind).toBe('reject');
+    }
+  });
+
+  test('snapshot older than the window → reject', () => {
+    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
+    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [write('k')] }));
+    const reads = [fieldName('t', 'never written', 'f')];
+    expect(certifier.decide(operation(0, { reads })).kind).toBe('reject');
+    expect(certifier.decide(operation(1, { reads })).kind).toBe('commit');
+  });
+});
+
+describe('what stands on others', () => {
+  const FIELD = [fieldName('t', 'k', 'f')];
+  const START = { site: 1, epoch: 7 };
+  const executed = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
+    operation(0, { id, ...START, reads: FIELD, effects: [write('k')], ...details });
+  const STANDING = { after: [['a/1', 1]] as const };
+  const decisionOf = (certifier: Certifier, record: RedOperation): unknown => {
+    const decision = certifier.decide(record);
+    return decision.kind === 'reject' ? decision.conflict?.reason : decision.kind;
+  };
+
+  test('the named execution has committed → commit, though it has written what was read', () => {
+    const certifier = new Certifier();
+    certifier.decide(executed('a/1'));
+    expect(decisionOf(certifier, executed('b/1'))).toBe('name');
+    expect(decisionOf(certifier, executed('c/1', STANDING))).toBe('commit');
+  });
+
+  test('it has not, or as another execution, of another start or site → reject', () => {
+    for (const committed of [
+      executed('other/1', { reads: [], effects: [] }),
+      executed('a/1', { attempt: 2 }),
+      executed('a/1', { epoch: 6 }),
+      executed('a/1', { site: 2 }),
+    ]) {
+      const certifier = new Certifier();
+      certifier.decide(committed);
+      expect(decisionOf(certifier, executed('c/1', STANDING))).toBe('predecessor');
+    }
+  });
+
+  test('another commit has written what was read, before, between or behind them → reject', () => {
+    const [a, c] = [
+      executed('a/1', { reads: [] }),
+      executed('c/1', {
+        after: [
+          ['a/1', 1],
+          ['b/1', 1],
+        ],
+      }),
+    ];
+    const b = executed('b/1', { reads: [] });
+    const foreign = executed('x/1', { site: 2, reads: [] });
+    for (const place of [0, 1, 2]) {
+      const certifier = new Certifier();
+      for (const each of [a, b].toSpliced(place, 0, foreign)) certifier.decide(each);
+      expect(decisionOf(certifier, c)).toBe('name');
+    }
+  });
+
+  test('a row that came into what was scanned → reject, unless by what is named', () => {
+    const brings = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
+      executed(id, { reads: [], created: [rowName('t', 'k')], ...details });
+    const scans = executed('c/1', { reads: [], ranges: [{ table: 't' }], ...STANDING });
+    const [one, other] = [new Certifier(), new Certifier()];
+    for (const certifier of [one, other]) certifier.decide(brings('a/1'));
+    other.decide(brings('x/1', { site: 2 }));
+    expect(decisionOf(one, scans)).toBe('commit');
+    expect(decisionOf(other, scans)).toBe('range');
+  });
+
+  test('what the named ones stood on needs no name, in the snapshot or not; of another start as well', () => {
+    const certifier = new Certifier();
+    certifier.decide(executed('a/1'));
+    certifier.decide(executed('b/1', STANDING));
+    const standing = { after: [['b/1', 1]] as const };
+    expect(decisionOf(certifier, executed('c/1', standing))).toBe('commit');
+    expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [0, 1], reads: [] }))).toBe('commit');
+  });
+
+  test('after a restart → decided alike; what committed before there were chains is stood on by nobody', () => {
+    const limits = { windowCommits: 100, endings: { operationsMax: 100, clientsMax: 10 } };
+    const certifier = new Certifier(limits);
+    certifier.changeAll();
+    certifier.decide(executed('a/1'));
+    certifier.decide(executed('b/1', STANDING));
+    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity))) as [string, [unknown, unknown, unknown]][];
+    const startedWith = (saved: readonly (readonly [string, unknown])[]): Certifier => {
+      const again = new Certifier(limits);
+      again.load(certifier.save());
+      again.restore(new Map(saved));
+      return again;
+    };
+    const standing = executed('c/1', { after: [['b/1', 1]] });
+    expect(decisionOf(startedWith(rows), standing)).toBe('commit');
+    const before = rows.map(([stamp, [effects, created]]) => [stamp, [effects, created]] as const);
+    expect(decisionOf(startedWith(before), standing)).toBe('predecessor');
+  });
+
+  test('a snapshot older than the window → reject', () => {
+    const certifier = new Certifier({ windowCommits: 1, endings: { operationsMax: 10, clientsMax: 10 } });
+    certifier.decide(executed('a/1', { reads: [] }));
+    certifier.decide(executed('b/1', { reads: [] }));
+    expect(decisionOf(certifier, executed('c/1', { after: [['b/1', 1]] }))).toBe('window');
+  });
+});

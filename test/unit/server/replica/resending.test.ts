@@ -1,0 +1,132 @@
+/** What is sent again: what was missing, and hardly more than that. */
+import { describe, expect, test } from 'vitest';
+import type { LogEntry, LogMessage } from '../../../../src/server/log/log.ts';
+import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { IncomingStream } from '../../../../src/server/replica/causal/streams.ts';
+import { bank, bankService } from './services.ts';
+import { Sites } from './sites.ts';
+
+const SILENT_MS = 1000;
+const WINDOW = 10;
+
+describe('an incoming stream', () => {
+  const ask = (stream: IncomingStream, nowMs: number): boolean => stream.takeAsking(nowMs, SILENT_MS, WINDOW);
+
+  test('many messages beyond a gap → it is asked for once', () => {
+    const stream = new IncomingStream();
+    stream.hear(100);
+    expect([ask(stream, 0), ask(stream, 1), ask(stream, 999)]).toEqual([true, false, false]);
+  });
+
+  test('nothing came → asked for again after a while', () => {
+    const stream = new IncomingStream();
+    stream.hear(100);
+    ask(stream, 0);
+    expect(ask(stream, SILENT_MS)).toBe(true);
+  });
+
+  test('a window of it came, more is lacking → the next window is asked for at once', () => {
+    const stream = new IncomingStream();
+    stream.hear(100);
+    ask(stream, 0);
+    for (let count = 1; count < WINDOW; count += 1) stream.takeNext(1);
+    expect(ask(stream, 1)).toBe(false);
+    stream.takeNext(1);
+    expect(ask(stream, 1)).toBe(true);
+  });
+
+  test('nothing is lacking → not asked', () => {
+    const stream = new IncomingStream();
+    stream.hear(1);
+    stream.takeNext(0);
+    expect(ask(stream, 5000)).toBe(false);
+  });
+});
+
+test('an operation heard of again before it is synced → not confirmed: it is sent anew to a site that lost it', () => {
+  const sites = new Sites(bankService('blue'), 2);
+  sites.submit(0, bank.deposit({ account: 'a', amount: 5 }));
+  sites.sync(0);
+  const [first] = sites.sent;
+  sites.deliver();
+  sites.sent.push(first as (typeof sites.sent)[number]);
+  while (sites.deliver());
+  sites.crash(1);
+  sites.start(1);
+  sites.pass(100);
+  expect(sites.read(1, bank.balance({ account: 'a' }))).toBe(5);
+});
+
+describe('the red log', () => {
+  const windows = { appended: 4, proposed: 3 };
+  const make = (site: number): SequencedLog<string> =>
+    new SequencedLog({ site, siteCount: 3, leader: 0, epoch: 1, resendAfterMs: SILENT_MS, windows });
+  const sentBy = (node: SequencedLog<string>): LogMessage<string>[] =>
+    node.takeOutputs().flatMap((output) => (output.kind === 'send' ? [output.message] : []));
+  const records = (messages: readonly LogMessage<string>[]): string[] =>
+    messages.flatMap((message) => {
+      if (message.kind === 'log.propose') return [message.record];
+      return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
+    });
+  const entry = (record: string, sequence: number): LogEntry<string> => ({ origin: 1, epoch: 1, sequence, record });
+
+  test('a leader that is away → a window is proposed, its first again; what it takes draws the rest', () => {
+    const node = make(1);
+    for (const record of ['a', 'b', 'c', 'd', 'e']) node.propose(record, 0);
+    expect(records(sentBy(node))).toEqual(['a', 'b', 'c']);
+    node.tick(0);
+    for (const atMs of [SILENT_MS, 2 * SILENT_MS]) {
+      node.tick(atMs);
+      expect(records(sentBy(node))).toEqual(['a']);
+    }
+    node.receive(0, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 2 * SILENT_MS);
+    expect(records(sentBy(node))).toEqual(['b', 'c', 'd']);
+  });
+
+  test('what is beyond the window → can be taken back; what has left cannot', () => {
+    const node = make(1);
+    for (const record of ['a', 'b', 'c', 'd', 'e']) node.propose(record, 0);
+    expect([node.withdraw('a'), node.withdraw('d'), node.withdraw('d')]).toEqual([false, true, false]);
+    const entries = [entry('a', 1), entry('b', 2), entry('c', 3)];
+    sentBy(node);
+    node.receive(0, { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
+    expect(records(sentBy(node))).toEqual(['e']);
+  });
+
+  test('a follower that is away → a window is sent; back, it gets what it lacks, once', () => {
+    const leader = make(0);
+    const all = Array.from({ length: 20 }, (_, index) => `r${index}`);
+    leader.receive(1, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    for (const [index, record] of all.entries()) {
+      leader.propose(record, 0);
+      leader.onSynced(index + 1);
+    }
+    expect(records(sentBy(leader).filter((message) => message.kind === 'log.append'))).toHaveLength(2 * 4);
+    for (let round = 1; round <= 3; round += 1) {
+      leader.tick(round * SILENT_MS);
+      const toFirst = leader.takeOutputs().flatMap((output) => {
+        return output.kind === 'send' && output.to === 1 ? [output.message] : [];
+      });
+      expect(records(toFirst)).toEqual(all);
+    }
+    leader.receive(1, { kind: 'log.appended', length: 20, committed: 0 }, 4 * SILENT_MS);
+    expect(records(sentBy(leader))).toEqual([]);
+  });
+
+  test('a follower was reminded → nothing new is sent to it before it has got on', () => {
+    const node = make(0);
+    const sentTo1 = (): unknown[] =>
+      node.takeOutputs().flatMap((o) => (o.kind === 'send' && o.to === 1 ? records([o.message]) : []));
+    node.propose('a', 0);
+    node.onSynced(1);
+    node.receive(1, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    expect(sentTo1()).toEqual(['a']);
+    node.tick(SILENT_MS);
+    expect(sentTo1()).toEqual(['a']);
+    node.propose('b', SILENT_MS);
+    node.onSynced(2);
+    expect(sentTo1()).toEqual([]);
+    node.receive(1, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
+    expect(sentTo1()).toEqual(['b']);
+  });
+});

@@ -1,0 +1,197 @@
+/** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
+import type { Origin, Submission } from '../../../../src/server/records/submissions.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
+import type { SiteMessage, SiteOptions } from '../../../../src/server/site/site-machine.ts';
+
+interface Sent {
+  readonly from: number;
+  readonly to: number;
+  readonly message: SiteMessage;
+  /** What the sender's clock showed. */
+  readonly atMs: number;
+}
+
+/** What came of a submission: `undefined` until it has ended. */
+export interface Outcome {
+  value?: unknown;
+  code?: string;
+  seen?: readonly number[] | undefined;
+}
+
+/** Options of the sites, and what the n-th start of all is called: its number unless given. */
+type Given = Partial<Omit<SiteOptions, 'start'>> & { readonly startOf?: (count: number) => number };
+
+type Named = Pick<Origin, 'id'> & Partial<Origin>;
+
+const NAMES = ['h', 's', 't', 'u'];
+const LIMITS = { attemptsMax: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionWaitMs: 100, maxClockSkewMs: 1000 };
+
+export class Sites {
+  readonly machines: (SiteMachine | undefined)[];
+  /** Messages on their way. */
+  sent: Sent[] = [];
+  nowMs = 0;
+  /** By site: how far its clock is ahead. */
+  readonly aheadMs: number[];
+  readonly quarantined: [site: number, peer: number][] = [];
+  readonly #service: Service;
+  readonly #given: Given;
+  readonly #logs: { local: unknown[]; red: unknown[] }[];
+  readonly #synced: { local: number; red: number }[];
+  /** By site, start and token, which are counted from 1 at each start. */
+  readonly #outcomes = new Map<string, Outcome>();
+  readonly #tokens: number[];
+  readonly #starts: number[];
+  #token = 0;
+  /** Starts of all sites. */
+  #count = 0;
+
+  constructor(service: Service, siteCount = 3, given: Given = {}) {
+    this.#service = service;
+    this.#given = given;
+    this.aheadMs = Array.from({ length: siteCount }, () => 0);
+    this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
+    this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
+    this.machines = this.aheadMs.map(() => undefined);
+    this.#tokens = this.aheadMs.map(() => 0);
+    this.#starts = this.aheadMs.map(() => 0);
+    for (const site of this.aheadMs.keys()) this.start(site);
+  }
+
+  /** Starts a site on what it has synced. */
+  start(site: number): void {
+    const logs = this.#logs[site] as { local: unknown[]; red: unknown[] };
+    const stored = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
+    const sites = NAMES.slice(0, this.aheadMs.length);
+    const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
+    this.#count += 1;
+    this.#tokens[site] = 0;
+    this.#starts[site] = this.#count;
+    const options = {
+      service: this.#service,
+      site,
+      sites,
+      redLeader: 0,
+      start: this.#given.startOf?.(this.#count) ?? this.#count,
+      observer,
+      ...LIMITS,
+      ...this.#given,
+    };
+    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
+    this.#act(site);
+  }
+
+  /** Stops a site; what it has not synced is gone. */
+  crash(site: number): void {
+    this.machines[site] = undefined;
+    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    if (logs === undefined || synced === undefined) return;
+    logs.local.length = synced.local;
+    logs.red.length = synced.red;
+  }
+
+  /** Submits at a site; the outcome is filled in when there is one. */
+  submit(site: number, operation: { name: string; args: unknown }, given: Partial<Submission> = {}): Outcome {
+    this.#token = (this.#tokens[site] ?? 0) + 1;
+    this.#tokens[site] = this.#token;
+    const outcome: Outcome = {};
+    this.#outcomes.set(this.#keyOf(site, this.#token), outcome);
+    const isRead = this.#service.contract.operations[operation.name]?.effect === 'read';
+    const wants = { tentative: false, causal: isRead, strong: !isRead };
+    const submittedAtMs = this.#clockOf(site);
+    const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
+    this.machines[site]?.submit({ ...submission, token: this.#token }, this.nowMs, submittedAtMs);
+    this.#act(site);
+    return outcome;
+  }
+
+  /** The same, with a name under which it may be submitted again; at home unless said otherwise. */
+  ask(
+    site: number,
+    operation: { name: string; args: unknown },
+    named: Named,
+    given: Partial<Submission> = {},
+  ): Outcome {
+    const origin = { home: 0, hop: 0, acknowledged: 0, ...named };
+    return this.submit(site, operation, { origin, ...given });
+  }
+
+  /** What the latest submission is called. */
+  get lastToken(): number {
+    return this.#token;
+  }
+
+  /** Nobody waits any more for a submission at a site: the latest unless said otherwise. */
+  abandon(site: number, token = this.#token): void {
+    this.machines[site]?.abandon(token);
+    this.#act(site);
+  }
+
+  /** The answer of a read at a site's snapshot. */
+  read(site: number, operation: { name: string; args: unknown }): unknown {
+    return this.submit(site, operation).value;
+  }
+
+  sync(site: number): void {
+    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    if (logs === undefined || synced === undefined) return;
+    for (const log of ['local', 'red'] as const) {
+      if (synced[log] === logs[log].length) continue;
+      synced[log] = logs[log].length;
+      this.machines[site]?.onSynced(log, synced[log], this.nowMs, this.#clockOf(site));
+      this.#act(site);
+    }
+  }
+
+  /** Lets messages arrive: all that there are, or those that `isMeant`. Says whether there were any. */
+  deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
+    const now = this.sent.filter(isMeant);
+    this.sent = this.sent.filter((sent) => !isMeant(sent));
+    for (const { from, to, message, atMs } of now) {
+      this.machines[to]?.receive(from, message, this.nowMs, this.#clockOf(to), atMs);
+      this.#act(to);
+    }
+    return now.length > 0;
+  }
+
+  /** Syncs and delivers until nothing is under way. */
+  settle(): void {
+    do for (const site of this.machines.keys()) this.sync(site);
+    while (this.deliver());
+  }
+
+  /** Lets time pass, with a tick and all that follows from it every 10 ms. */
+  pass(ms: number): void {
+    for (const untilMs = this.nowMs + ms; this.nowMs < untilMs;) {
+      this.nowMs += 10;
+      for (const [site, machine] of this.machines.entries()) {
+        machine?.tick(this.nowMs, this.#clockOf(site));
+        this.#act(site);
+      }
+      this.settle();
+    }
+  }
+
+  #keyOf(site: number, token: number): string {
+    return `${site} ${String(this.#starts[site])} ${token}`;
+  }
+
+  #clockOf(site: number): number {
+    return this.nowMs + (this.aheadMs[site] ?? 0);
+  }
+
+  #act(site: number): void {
+    for (const output of this.machines[site]?.takeOutputs() ?? []) {
+      if (output.kind === 'send')
+        this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
+      else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
+      else if (output.kind === 'view') {
+        const outcome = this.#outcomes.get(this.#keyOf(site, output.token));
+        if (output.last && outcome !== undefined)
+          Object.assign(outcome, { value: output.reply.value, seen: output.seen });
+      } else if (output.stage === undefined)
+        Object.assign(this.#outcomes.get(this.#keyOf(site, output.token)) ?? {}, { code: output.error.code });
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** Contracts and services: builders, fingerprints, checks, and types that flow from end to end. */
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import type { Operation } from '../../../../src/correctable/operation.ts';
+import { dequeue, enqueue, peek } from '../../../../src/operations/index.ts';
+import { checkOperation, parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
+import { defineContract, operation } from '../../../../src/protocol/contract/contract.ts';
+import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
+import { bank, tickets } from '../replica/services.ts';
+
+const args = z.object({ key: z.string() });
+
+describe('contract', () => {
+  test('builder → plain data with the effect, and a typed result', () => {
+    const withdrawal = bank.withdraw({ account: 'a', amount: 5 });
+    expect(withdrawal).toEqual({ name: 'withdraw', args: { account: 'a', amount: 5 }, effect: 'update' });
+    expectTypeOf(withdrawal).toExtend<Operation<{ paid: boolean }>>();
+    // @ts-expect-error an amount is needed
+    bank.withdraw({ account: 'a' });
+  });
+
+  test('portable builders: same name, arguments, effect and key as the contract', () => {
+    const plain = ({ name, args: given, effect, key }: Operation): unknown => ({ name, args: given, effect, key });
+    expect(plain(enqueue('q', 1))).toEqual(plain(tickets.enqueue({ queue: 'q', item: 1 })));
+    expect(plain(dequeue('q'))).toEqual(plain(tickets.dequeue({ queue: 'q' })));
+    expect(plain(peek('q'))).toEqual(plain(tickets.peek({ queue: 'q' })));
+  });
+
+  test('dequeue: another item than the one guessed is another result', () => {
+    expect(queueOperations.dequeue).not.toHaveProperty('equals');
+  });
+
+  test('hash: same schemas → same; another name, effect, field or check → another', () => {
+    const spec = { effect: 'read', args, result: z.string() } as const;
+    const hash = (operations: Parameters<typeof defineContract>[1], name = 'c'): string =>
+      defineContract(name, operations).hash;
+    const variants = [
+      hash({ a: spec }),
+      hash({ a: spec }, 'd'),
+      hash({ b: spec }),
+      hash({ a: { ...spec, effect: 'update' } }),
+      hash({ a: { ...spec, args: z.object({ key: z.string().min(1) }) } }),
+      hash({ a: { ...spec, args: z.object({ key: z.string().min(2) }) } }),
+      hash({ a: { ...spec, args: z.object({ key: z.string().regex(/a/) }) } }),
+      hash({ a: { ...spec, args: z.object({ key: z.string().regex(/b/) }) } }),
+      hash({ a: { ...spec, args: z.object({ key: z.string().optional() }) } }),
+      hash({ a: { ...spec, result: z.enum(['x']) } }),
+      hash({ a: { ...spec, result: z.enum(['y']) } }),
+    ];
+    expect(new Set(variants).size).toBe(variants.length);
+    const again = { effect: 'read', args: z.object({ key: z.string() }), result: z.string() } as const;
+    expect(hash({ a: again, b: spec })).toBe(hash({ b: again, a: spec }));
+    expect(variants[0]).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('hash: a schema that contains itself → ends', () => {
+    const tree = z.object({
+      get left() {
+        return z.array(tree);
+      },
+      get right() {
+        return z.array(tree);
+      },
+    });
+    const recursive = defineContract('c', { a: { effect: 'read', args: tree, result: z.null() } });
+    expect(recursive.hash).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('reserved name → INVALID_ARGUMENT', () => {
+    const define = (): unknown => defineContract('c', { hash: { effect: 'read', args, result: z.null() } });
+    expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'operations.hash' }));
+  });
+
+  test('an operation without a schema of its arguments → the error says that it is missing', () => {
+    const spec: object = { effect: 'read', result: z.null() };
+    const define = () => defineContract('shop', { get: spec as Parameters<typeof operation>[0] });
+    expect(define).toThrow('operations.get.args: is missing: write z.object({ key: z.string() })');
+  });
+
+  test('arguments: unknown operation → UNSUPPORTED, bad field → its path', () => {
+    const nested = defineContract('c', {
+      put: { effect: 'update', args: z.object({ rows: z.array(z.object({ n: z.number() })) }), result: z.null() },
+    });
+    const bad = { name: 'put', args: { rows: [{ n: 1 }, { n: 'x' }] }, effect: 'update' } as const;
+    expect(() => parseArgs(nested, bad)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.rows.1.n' }),
+    );
+    const unknown = { name: 'toString', args: {}, effect: 'read' } as const;
+    expect(() => parseArgs(nested, unknown)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+  });
+
+  test('builder without arguments → INVALID_ARGUMENT where the operation is checked', () => {
+    const made = tickets.dequeue(undefined as never);
+    expect(() => checkOperation(tickets, made)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }),
+    );
+  });
+
+  test('key: made of the parsed arguments; what does not fit → none, and refused where it is checked', () => {
+    const queues = defineContract('c', {
+      push: operation({
+        effect: 'update',
+        args: z.object({ queue: z.string().default('Main'), at: z.coerce.date() }),
+        result: z.null(),
+        key: ({ queue: name, at }) => `${name.toLowerCase()}/${at.getTime()}`,
+      }),
+    });
+    expect(queues.push({ at: '2024-01-01' })).toMatchObject({ key: 'main/1704067200000', args: { at: '2024-01-01' } });
+    const bad = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.queue' });
+    const misfit = queues.push({ queue: 7 as never, at: 0 });
+    expect(misfit).not.toHaveProperty('key');
+    expect(() => checkOperation(queues, misfit)).toThrow(bad);
+  });
+
+  test('asynchronous schema, schema that throws → a typed error, for the client and the service', () => {
+    const later = z.object({ at: z.number().refine(async () => true) });
+    const broken = z.object({ at: z.number().transform(() => Object.fromEntries(undefined as never)) });
+    for (const [schema, code] of [
+      [later, 'UNSUPPORTED'],
+      [broken, 'INVALID_ARGUMENT'],
+    ] as const) {
+      const spec = { effect: 'update', args: schema, result: z.null() } as const;
+      const odd = defineContract('c', { plain: spec, keyed: { ...spec, key: () => 'k' } });
+      expect(() => checkOperation(odd, odd.keyed({ at: 1 }))).toThrow(expect.objectContaining({ code, field: 'args' }));
+      const error = expect.objectContaining({ code, field: 'args' });
+      expect(() => parseArgs(odd, odd.plain({ at: 1 }))).toThrow(error);
+      expect(() => checkOperation(odd, odd.plain({ at: 1 }))).toThrow(error);
+    }
+  });
+
+  test('operation(): key typed by the arguments', () => {
+    const spec = operation({ effect: 'read', args, result: z.null(), key: (given) => given.key });
+    expect(spec.key?.({ key: 'k' })).toBe('k');
+    expect(keyValueOperations.get.key?.({ key: 'k' })).toBe('k');
+  });
+});
+
+describe('service', () => {
+  const contract = defineContract('c', { add: { effect: 'update', args, result: z.number() } });
+  const tables = { rows: table({ n: counter(), name: register<string>(), items: queue<number>() }) };
+
+  test('types: tables → effects → shadow operations → generators', () => {
+    defineService(contract, {
+      tables,
+      shadowOperations: ({ rows }) => ({
+        add: blue((given: { key: string; by: number }) => [rows.row(given.key).n.add(given.by)]),
+      }),
+      generators: {
+        add: (given, { tables: { rows }, shadow, uniqueId, now }) => {
+          expectTypeOf(given).toEqualTypeOf<{ key: string }>();
+          expectTypeOf(rows.row('k').n).toEqualTypeOf<number>();
+          expectTypeOf(rows.row('k').name).toEqualTypeOf<string | undefined>();
+          expectTypeOf(rows.row('k').items.at(0)).toEqualTypeOf<number | undefined>();
+          expectTypeOf(uniqueId()).toEqualTypeOf<string>();
+          expectTypeOf(now).toEqualTypeOf<number>();
+          return shadow.add({ key: given.key, by: 1 }, rows.row(given.key).n + 1);
+        },
+      },
+    });
+    defineService(contract, {
+      tables,
+      shadowOperations: ({ rows }) => ({
+        // @ts-expect-error a blue shadow operation may not pop
+        pop: blue((given: { key: string }) => [rows.row(given.key).items.pop()]),
+      }),
+      // @ts-expect-error the result is a number
+      generators: { add: () => 'one' },
+    });
+  });
+
+  test('operation without generator → INVALID_ARGUMENT', () => {
+    const define = (): unknown =>
+      defineService(contract, { tables, shadowOperations: () => ({}), generators: {} as never });
+    expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'generators.add' }));
+  });
+
+  test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
+    const { effectTables } = await import('../../../../src/server/service/table-effects.ts');
+    const { n } = effectTables(tables).rows.row('k');
+    expect(() => n.add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
+  });
+});

@@ -1,0 +1,161 @@
+/** Effects in flight of which some end in the middle: what is shown, and at what cost (docs/spec/redblue.md, T3). */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import type { PendingEffects } from '../../../../../src/server/service/fields/field.ts';
+import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
+import type { FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
+import { PendingQueue } from '../../../../../src/server/service/fields/pending-queue.ts';
+import type { QueueView } from '../../../../../src/server/service/fields/queue-view.ts';
+
+interface Case {
+  readonly base: unknown;
+  readonly changes: readonly (readonly [action: string, value: unknown])[];
+}
+
+const queued: QueueView = { size: 2, at: (index) => ['x', 'y'][index] };
+const cases: Record<FieldKindName, Case> = {
+  counter: {
+    base: 10,
+    changes: [
+      ['add', 1],
+      ['add', -2],
+    ],
+  },
+  register: {
+    base: 'a',
+    changes: [
+      ['write', 'b'],
+      ['write', 'c'],
+    ],
+  },
+  cell: {
+    base: 'a',
+    changes: [
+      ['assign', 'b'],
+      ['assign', 'c'],
+    ],
+  },
+  log: {
+    base: ['a'],
+    changes: [
+      ['append', 'b'],
+      ['append', 'c'],
+    ],
+  },
+  set: {
+    base: new Set(['a']),
+    changes: [
+      ['add', 'b'],
+      ['remove', 'a'],
+      ['remove', 'b'],
+    ],
+  },
+  stock: {
+    base: 3,
+    changes: [
+      ['add', 2],
+      ['take', { amount: 2, atLeast: 0 }],
+    ],
+  },
+  queue: {
+    base: queued,
+    changes: [
+      ['push', 'z'],
+      ['pop', undefined],
+      ['pop', undefined],
+    ],
+  },
+};
+
+/** An owner, and what it has laid on: changes by their number, or the removal of the row (-1). */
+type Laid = readonly [owner: number, changes: readonly number[]];
+
+function lay(pending: PendingEffects, [owner, changes]: Laid, { base, changes: known }: Case): unknown[] {
+  return changes.map((at) => {
+    const [action, value] = known[at % known.length] ?? [];
+    if (at < 0 || action === undefined) return pending.clear(owner);
+    return pending.append(owner, { table: 't', key: 'k', field: 'f', action, value } as Effect, base);
+  });
+}
+
+const shownBy = (pending: PendingEffects, base: unknown): unknown => {
+  const shown = pending.over(base);
+  if (base !== queued) return shown;
+  const { size, at } = shown as QueueView;
+  return Array.from({ length: size }, (_, index) => at(index));
+};
+
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ lays: fc.array(fc.integer({ min: -1, max: 5 }), { minLength: 1, maxLength: 3 }) }),
+  },
+  { weight: 4, arbitrary: fc.record({ drops: fc.nat(6), isLaidAgain: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ looks: fc.constant(true) }) },
+);
+
+describe.each(Object.entries(cases))('%s', (name, each) => {
+  test('any that come, end and come again, looked at now and then → as if only those were there that are', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        const kind = FIELD_KINDS[name as FieldKindName];
+        const pending = kind.pending();
+        let model: Laid[] = [];
+        let owners = 0;
+        /** The same made anew, which nobody has ever left. */
+        const plain = (): PendingEffects => {
+          const made = kind.pending();
+          for (const laid of model) lay(made, laid, each);
+          return made;
+        };
+        const begin = (laid: Laid): void => {
+          expect(lay(pending, laid, each)).toEqual(lay(plain(), laid, each));
+          model.push(laid);
+        };
+        for (const next of steps) {
+          if ('lays' in next) begin([(owners += 1), next.lays]);
+          else if ('looks' in next) expect(shownBy(pending, each.base)).toEqual(shownBy(plain(), each.base));
+          else {
+            const dropped = model[next.drops];
+            if (dropped === undefined) continue;
+            model = model.filter((laid) => laid !== dropped);
+            pending.remove(dropped[0]);
+            expect(pending.isEmpty).toBe(model.length === 0);
+            if (next.isLaidAgain) begin(dropped);
+          }
+        }
+        expect(shownBy(pending, each.base)).toEqual(shownBy(plain(), each.base));
+      }),
+    );
+  });
+});
+
+/** Notes how much of a queue is looked through. */
+class WatchedQueue extends PendingQueue {
+  visits = 0;
+  protected override keep(...given: Parameters<PendingQueue['keep']>): ReturnType<PendingQueue['keep']> {
+    return super.keep((owned) => {
+      this.visits += 1;
+      return given[0](owned);
+    });
+  }
+}
+
+describe.each(['from the first', 'from the last'])('thousands give up, %s on', (how) => {
+  const inOrder = (count: number): number[] => {
+    const all = Array.from({ length: count }, (_, at) => at + 1);
+    return how === 'from the first' ? all : all.toReversed();
+  };
+
+  test('of one queue, behind one that stays → each is passed a few times', () => {
+    const count = 4000;
+    const pending = new WatchedQueue();
+    const pop: Effect = { table: 't', key: 'k', field: 'f', action: 'pop' };
+    for (let owner = 0; owner <= count; owner += 1) pending.append(owner, pop, queued);
+    for (const owner of inOrder(count)) pending.remove(owner);
+    expect(pending.visits).toBeLessThan(4 * count);
+    pending.remove(0);
+    expect(pending.isEmpty).toBe(true);
+  });
+});

@@ -1,0 +1,186 @@
+/** A stock: what takes that decide when they are applied do to it, laid over it, and under contention. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../../../src/index.ts';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import { PendingStock } from '../../../../../src/server/service/fields/pending-stock.ts';
+import { stockKind } from '../../../../../src/server/service/fields/stock.ts';
+import { withMeta } from '../../../../../src/server/records/reply.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import { red } from '../../../../../src/server/service/shadow-operation.ts';
+import { effectTables } from '../../../../../src/server/service/table-effects.ts';
+import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
+
+const address = { table: 't', key: 'k', field: 'f' };
+const add = (value: number): Effect => ({ ...address, action: 'add', value });
+const take = (amount: number, atLeast = 0): Effect => ({ ...address, action: 'take', value: { amount, atLeast } });
+const stamp = { time: 1, site: 0, entry: 1, version: 1, seen: [0, 0] };
+
+/** Written down a second time: what one effect does to a number. */
+function plainly(left: number, { action, value }: Effect): { left: number; result: unknown } {
+  if (action === 'add') return { left: left + (value as number), result: { remaining: left + (value as number) } };
+  const { amount, atLeast } = value as { amount: number; atLeast: number };
+  const took = left - amount >= atLeast;
+  const remaining = took ? left - amount : left;
+  return { left: remaining, result: { took, remaining } };
+}
+
+const effectArbitrary = fc.oneof(
+  fc.nat(6).map(add),
+  fc.tuple(fc.nat(6), fc.integer({ min: -4, max: 4 })).map(([amount, atLeast]) => take(amount, atLeast)),
+);
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('add' as const), effects: fc.array(effectArbitrary, { maxLength: 3 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('commit first' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), index: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('foreign' as const), effect: effectArbitrary }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
+);
+
+describe('a stock', () => {
+  test('any effects → as a number would have them, never below what a take was to leave', () => {
+    fc.assert(
+      fc.property(fc.array(effectArbitrary, { maxLength: 30 }), (effects) => {
+        const state = stockKind.state();
+        let left = 0;
+        for (const effect of effects) {
+          const expected = plainly(left, effect);
+          const result = state.apply(effect, stamp) as { took?: boolean };
+          expect(result).toEqual(expected.result);
+          if (result.took === true)
+            expect(state.read()).toBeGreaterThanOrEqual((effect.value as { atLeast: number }).atLeast);
+          left = expected.left;
+          expect(state.read()).toBe(left);
+        }
+        expect(stockKind.state(JSON.parse(JSON.stringify(state.save()))).read()).toBe(left);
+        state.clear(stamp);
+        expect([state.read(), state.isInitial]).toEqual([0, true]);
+      }),
+    );
+  });
+
+  test('beyond 2^53 → exact, one more taken than was there is refused', () => {
+    const state = stockKind.state();
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const each of [add(most), add(2), take(most), take(3)]) state.apply(each, stamp);
+    expect(state.read()).toBe(2);
+  });
+
+  test('pending: any additions, ends and foreign changes → what one by one would give', () => {
+    fc.assert(
+      fc.property(fc.nat(8), fc.array(step, { maxLength: 40, size: 'max' }), (initial, steps) => {
+        let committed = initial;
+        let pending: { owner: number; effects: (Effect | undefined)[] }[] = [];
+        const stockOver = new PendingStock();
+        let owner = 0;
+        const over = (): number =>
+          pending
+            .flatMap(({ effects }) => effects)
+            .reduce((left, effect) => (effect === undefined ? 0 : plainly(left, effect).left), committed);
+        for (const each of steps) {
+          if (each.kind === 'add') {
+            owner += 1;
+            const mine: { owner: number; effects: (Effect | undefined)[] } = { owner, effects: [] };
+            pending.push(mine);
+            for (const effect of each.effects) {
+              const { result } = plainly(over(), effect);
+              expect(stockOver.append(owner, effect, committed)).toEqual(result);
+              mine.effects.push(effect);
+            }
+          } else if (each.kind === 'clear') {
+            owner += 1;
+            stockOver.clear(owner);
+            pending.push({ owner, effects: [undefined] });
+          } else if (each.kind === 'commit first') {
+            const first = pending.shift();
+            if (first === undefined) continue;
+            stockOver.remove(first.owner);
+            for (const effect of first.effects) committed = effect === undefined ? 0 : plainly(committed, effect).left;
+          } else if (each.kind === 'drop') {
+            const dropped = pending[each.index];
+            pending = pending.filter((one) => one !== dropped);
+            if (dropped !== undefined) stockOver.remove(dropped.owner);
+          } else {
+            committed = plainly(committed, each.effect).left;
+          }
+          expect(stockOver.over(committed)).toBe(over());
+          expect(stockOver.isEmpty).toBe(pending.every(({ effects }) => effects.length === 0));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('amounts and limits that are no whole numbers → INVALID_ARGUMENT that names the field', () => {
+    const { events } = effectTables({ events: table({ seats: stock() }) });
+    const seats = events.row('e').seats;
+    for (const amount of [-1, 0.5, NaN, 2 ** 60, '1' as never]) {
+      const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'events.seats' });
+      expect(() => seats.add(amount)).toThrow(refused);
+      expect(() => seats.take(amount)).toThrow(refused);
+    }
+    expect(() => seats.take(1, { atLeast: 0.5 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'events.seats.atLeast' }),
+    );
+    expect(seats.take(2, { atLeast: -5 })).toMatchObject({ action: 'take', value: { amount: 2, atLeast: -5 } });
+  });
+});
+
+const contract = defineContract('sale', {
+  open: { effect: 'update', args: z.object({ event: z.string(), seats: z.int() }), result: z.null() },
+  book: {
+    effect: 'update',
+    args: z.object({ event: z.string(), who: z.string(), seats: z.int() }),
+    result: z.boolean(),
+  },
+  left: { effect: 'read', args: z.object({ event: z.string() }), result: z.int() },
+});
+
+const service = defineService(contract, {
+  tables: { events: table({ seats: stock(), asked: queue<string>(), by: register<string>() }) },
+  shadowOperations: ({ events }) => ({
+    open: red((a: { event: string; seats: number }) => [events.row(a.event).seats.add(a.seats)]),
+    book: red(
+      (a: { event: string; who: string; seats: number }) => [
+        events.row(a.event).seats.take(a.seats, { atLeast: 2 }),
+        events.row(a.event).asked.push(a.who),
+      ],
+      ([taken]) => withMeta(taken.took, { remaining: taken.remaining }),
+    ),
+  }),
+  generators: {
+    open: (args, { shadow }) => shadow.open(args, null),
+    book: (args, { shadow }) => shadow.book(args),
+    left: ({ event }, { tables }) => tables.events.row(event).seats,
+  },
+  alwaysRed: ['open', 'book'],
+});
+
+describe('a stock that many take from', () => {
+  test('buyers at three sites, more than there are seats → no CONFLICT, all but the limit sold, previews too', async () => {
+    const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
+    const clients = (['irl', 'frk', 'vrg'] as const).map((site) => createClient(deployment.site(site)));
+    const [irl] = clients;
+    await irl?.invoke(contract.open({ event: 'E', seats: 42 }));
+    const told = await Promise.all(
+      Array.from({ length: 90 }, async (_, buyer) => {
+        const call = clients[buyer % 3]?.invoke(contract.book({ event: 'E', who: `u${buyer}`, seats: 1 }));
+        const views: unknown[] = [];
+        call?.onUpdate((_value, { level }) => void views.push(level));
+        return [await call, views];
+      }),
+    );
+    expect(told.filter(([took]) => took === true)).toHaveLength(40);
+    expect(told.filter(([took]) => took === false)).toHaveLength(50);
+    expect(told.every(([, views]) => (views as unknown[])[0] === 'tentative')).toBe(true);
+    for (const client of clients) expect(await client.invokeStrong(contract.left({ event: 'E' }))).toBe(2);
+    await deployment.close();
+  });
+});

@@ -1,0 +1,107 @@
+/** Session tokens: only the deployment that made one takes it. */
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { bank, bankService } from '../replica/services.ts';
+
+const sites = ['irl', 'frk'];
+const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
+const refused = expect.objectContaining({ code: 'UNAUTHENTICATED', field: 'session' });
+
+describe('session tokens', () => {
+  test('sealed at one site → opened at another with the same key', () => {
+    const other = new SignedTokens({ key: 'k'.repeat(32), sites, site: 1 });
+    expect(other.open(tokens.seal([1, 2, 3]))).toEqual([1, 2, 3]);
+  });
+
+  const sealed = tokens.seal([1, 2, 3]);
+  const forged = `0.${Buffer.from('[9,9,9]').toString('base64url')}.${sealed.split('.')[2]}`;
+  for (const [name, token] of [
+    ['nothing', ''],
+    ['no token', 'hello'],
+    ['another content under the same signature', forged],
+    ['another site', sealed.replace('0.', '1.')],
+    ['cut off', sealed.slice(0, -2)],
+    ['too long', `${'x'.repeat(5000)}.${sealed}`],
+    ['not even text', 7 as never],
+  ] as const) {
+    test(`${name} → UNAUTHENTICATED`, () => {
+      expect(() => tokens.open(token)).toThrow(refused);
+    });
+  }
+
+  test('one that was opened before → the same; changed after that → UNAUTHENTICATED', () => {
+    expect(tokens.open(sealed)).toEqual([1, 2, 3]);
+    expect(tokens.open(sealed)).toEqual([1, 2, 3]);
+    expect(() => tokens.open(`${sealed.slice(0, -2)}xx`)).toThrow(refused);
+  });
+
+  test('more tokens than are remembered → all are opened', () => {
+    const many = Array.from({ length: 3000 }, (_, n) => tokens.seal([n, 0, 0]));
+    expect(many.map((token) => tokens.open(token)[0])).toEqual(many.map((_, n) => n));
+  });
+
+  test('vector that changes after it was sealed → the token says what it was', () => {
+    const vector = [7, 7, 7];
+    const token = tokens.seal(vector);
+    vector[0] = 9;
+    expect(tokens.open(token)).toEqual([7, 7, 7]);
+  });
+
+  test('another key, or other sites → UNAUTHENTICATED', () => {
+    const others = [
+      new SignedTokens({ key: 'l'.repeat(32), sites, site: 0 }),
+      new SignedTokens({ key: 'k'.repeat(32), sites: ['irl', 'vrg'], site: 0 }),
+    ];
+    for (const other of others) expect(() => other.open(sealed)).toThrow(refused);
+  });
+
+  test('clusterKey too short → INVALID_ARGUMENT', () => {
+    const options = { sites: ['irl'], clusterKey: 'short' } as const;
+    expect(() => createEmbedded(bankService(), options)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'clusterKey' }),
+    );
+  });
+});
+
+describe('sessions of clients', () => {
+  test('nothing new is seen → the token stays; something is → another', async () => {
+    const deployment = createEmbedded(bankService(), { sites: ['irl'] });
+    const client = createClient(deployment.site('irl'));
+    const first = client.session();
+    await client.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: first });
+    const tokenList = first.tokens ?? [];
+    const second = client.session({ tokens: tokenList });
+    expect(await client.invokeWeak(bank.balance({ account: 'a' }), { session: second })).toBe(5);
+    expect(second.tokens).toEqual(tokenList);
+    await client.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: second });
+    expect(second.tokens).not.toEqual(tokenList);
+    await deployment.close();
+  });
+
+  test('tokens handed to a client at another site → it reads what the session wrote', async () => {
+    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
+    const [irl, vrg] = [createClient(deployment.site('irl')), createClient(deployment.site('vrg'))];
+    const here = irl.session();
+    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
+    expect(here.tokens).toHaveLength(1);
+    const there = vrg.session({ tokens: here.tokens });
+    expect(await vrg.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
+    await deployment.close();
+  });
+
+  test('a guess → does not enter the session', async () => {
+    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
+    const irl = createClient(deployment.site('irl'));
+    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }));
+    const session = irl.session();
+    const before = session.tokens;
+    const withdrawal = irl.invoke(bank.withdraw({ account: 'a', amount: 5 }), { session });
+    await withdrawal.when('tentative');
+    expect(session.tokens).toEqual(before);
+    await withdrawal;
+    expect(session.tokens).not.toEqual(before);
+    await deployment.close();
+  });
+});

@@ -1,0 +1,66 @@
+/** What a site says of an update, as views: a guess that cannot be had never takes the place of the answer. */
+import { expect, test } from 'vitest';
+import { CorrectableError, createClient } from '../../../../src/index.ts';
+import { enqueue } from '../../../../src/operations/index.ts';
+import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
+import { tickets } from '../replica/services.ts';
+
+/** A site that says what the test lets it say. */
+function scripted(say: (submitter: Submitter) => void): SiteBinding {
+  const tokens = { seal: () => '', open: () => [0] };
+  const submit: SubmissionPort['submit'] = (_request, submitter) => queueMicrotask(() => say(submitter));
+  return new SiteBinding('irl', { contract: tickets, site: 0, sites: ['irl'], tokens, submit, endSubmissions() {} });
+}
+
+const noGuess = new CorrectableError('CONFLICT', 'the guess could not be made');
+const final = (submitter: Submitter): void => submitter.view('strong', { value: null }, undefined);
+
+test.each([
+  ['fails', (submitter: Submitter) => submitter.failed(noGuess, 'tentative')],
+  ['is never told, as for a repetition', () => {}],
+])('red update: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
+  const site = scripted((submitter) => {
+    guess(submitter);
+    queueMicrotask(() => final(submitter));
+  });
+  const views = [];
+  const client = createClient(site);
+  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+  expect(views).toMatchObject([{ level: 'strong', final: true }]);
+});
+
+test('red update: the guess was told, and nothing else was requested → no second view', async () => {
+  const client = createClient(
+    scripted((submitter) => {
+      submitter.view('tentative', { value: null }, undefined);
+      final(submitter);
+    }),
+  );
+  const views = [];
+  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+  expect(views).toMatchObject([{ level: 'tentative', final: true }]);
+  expect(client.drops).toMatchObject({ closed: 0 });
+});
+
+test('red update: the update itself fails → that is told, whatever was requested', async () => {
+  const client = createClient(scripted((submitter) => submitter.failed(noGuess, undefined)));
+  const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
+  await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });
+});
+
+test('whoever is told a failure changes its data → who asks again gets what the site keeps', async () => {
+  const data = { left: 0, seats: ['1a'] };
+  const kept = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
+  const client = createClient(scripted((submitter) => submitter.failed(kept, undefined)));
+  const failureOf = async (): Promise<CorrectableError> =>
+    (await client.invoke(enqueue('q', 1)).catch((error: unknown) => error)) as CorrectableError;
+  const first = await failureOf();
+  const told = first.domain!.data as typeof data;
+  told.left = 777;
+  told.seats.push('2b');
+  Object.assign(first, { message: 'changed' });
+  const second = await failureOf();
+  expect(second).toMatchObject({ code: 'DOMAIN', field: 'f', retryable: false, message: 'take: soldOut' });
+  expect(second.domain).toMatchObject({ name: 'soldOut', data: { left: 0, seats: ['1a'] } });
+  expect(data).toEqual({ left: 0, seats: ['1a'] });
+});

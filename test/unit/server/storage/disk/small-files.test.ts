@@ -1,0 +1,286 @@
+/** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createClient } from '../../../../../src/index.ts';
+import { get, put } from '../../../../../src/operations/index.ts';
+import { createEmbedded, openEmbedded } from '../../../../../src/server/embedded.ts';
+import type { Embedded, OpenedEmbedded } from '../../../../../src/server/embedded.ts';
+import { serve } from '../../../../../src/server/main.ts';
+import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
+import { inspectDataFolder } from '../../../../../src/server/storage/folder/inspect.ts';
+import { notesService, valuesService } from '../notes-service.ts';
+
+const SITES = ['irl', 'frk'] as const;
+let dataDir: string;
+let alarms: SiteAlarm[];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-small-'));
+  alarms = [];
+  return () => rmSync(dataDir, { recursive: true });
+});
+
+const pathOf = (name: string): string => join(dataDir, name);
+const start = (service = valuesService(), sites: readonly ['irl' | 'frk', ...('irl' | 'frk')[]] = SITES): Embedded =>
+  createEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+
+async function work(): Promise<void> {
+  const embedded = start();
+  await createClient(embedded.site('irl')).invoke(put('k', 'v'));
+  await embedded.close();
+}
+
+async function refuse(attempt: () => unknown, what: RegExp): Promise<void> {
+  const before = contents();
+  const message = expect.stringMatching(what);
+  expect(attempt).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+  // In the same turn: the lock too is gone.
+  expect(contents()).toEqual(before);
+}
+
+/** Every file, by its name: as it is, in short. */
+function contents(): Record<string, string> {
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
+  return Object.fromEntries(paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]));
+}
+
+test('a newer service is refused for what a site has lost → the one of before starts once that is put back', async () => {
+  await work();
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  await refuse(() => start(notesService()), /nothing in sites\/frk/);
+  renameSync(pathOf('away'), pathOf('sites/frk'));
+  const embedded = start();
+  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  await embedded.close();
+});
+
+test.each([
+  ['an address that others reach', { host: '0.0.0.0' }, { code: 'INVALID_ARGUMENT', field: 'host' }],
+  ['limits that do not fit', { limits: { inFlightMax: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' }],
+  ['a port that is taken', {}, { code: 'EADDRINUSE' }],
+])('a newer service is refused for %s → the one of before starts', async (_, refused, error) => {
+  await work();
+  const before = contents();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  await expect(serve({ service: notesService(), sites: SITES, dataDir, port, ...refused })).rejects.toMatchObject(
+    error,
+  );
+  expect(contents()).toEqual(before);
+  const embedded = start();
+  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  await embedded.close();
+});
+
+test('a newer service that serves → has the folder from then on', async () => {
+  await work();
+  const server = await serve({ service: notesService(), sites: SITES, dataDir });
+  await server.close();
+  expect(() => start()).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+});
+
+test('a manifest of an older format and a start that is refused → its format stays', async () => {
+  await work();
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 4');
+  writeFileSync(pathOf('manifest.json'), older);
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  await refuse(start, /nothing in sites\/frk/);
+});
+
+test('the manifest is gone while data are there → no start, for these sites or for others', async () => {
+  await work();
+  rmSync(pathOf('manifest.json'));
+  await refuse(start, /no manifest\.json, .* sites\/\w+ has some/);
+  await refuse(() => start(valuesService(), ['frk', 'irl']), /no manifest\.json/);
+});
+
+test.each(['sites', 'sites/frk and sites/irl'])(
+  '%s gone while the manifest is there → no start; inspect says the same',
+  async (gone) => {
+    await work();
+    for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
+    await refuse(
+      start,
+      /nothing in sites\/irl, sites\/frk, and manifest\.json says that there was\. .* remove manifest\.json/,
+    );
+    expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
+    expect(inspectDataFolder(dataDir).refusal).toMatch(/nothing in sites\/irl, sites\/frk/);
+    rmSync(pathOf('manifest.json'));
+    await start().close();
+  },
+);
+
+test('the only log of a single site is gone → no start', async () => {
+  await start(valuesService(), ['irl']).close();
+  rmSync(pathOf('sites/irl/0000000001.log'));
+  await refuse(() => start(valuesService(), ['irl']), /nothing in sites\/irl, and manifest\.json/);
+});
+
+test('a first start that was killed before it wrote the manifest → starts', async () => {
+  await start().close();
+  rmSync(pathOf('manifest.json'));
+  await start().close();
+});
+
+test.each([
+  ['empty', ''],
+  ['half of it', '{"format": 5, "serv'],
+  ['of something else', '{"format": 5}'],
+  ['no object', 'null'],
+  [
+    'without tables',
+    '{"format": 5, "service": {"name": "notes", "tables": null}, "sites": ["irl"], "redLeader": "irl"}',
+  ],
+  [
+    'tables without fields',
+    '{"format": 5, "service": {"name": "notes", "tables": {"t": {}}}, "sites": [], "redLeader": ""}',
+  ],
+  [
+    'sites without names',
+    '{"format": 5, "service": {"name": "notes", "tables": {}}, "sites": [null], "redLeader": ""}',
+  ],
+])('the manifest is damaged: %s → no start, and it is named', async (_, text) => {
+  await work();
+  writeFileSync(pathOf('manifest.json'), text);
+  await refuse(start, /manifest\.json is damaged/);
+  await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
+});
+
+test.each([3, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
+  await work();
+  const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
+  writeFileSync(pathOf('manifest.json'), other);
+  expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+  expect(inspectDataFolder(dataDir).refusal).toContain(`has format ${format}`);
+});
+
+test('a key that can be guessed → no start; inspect says the same', async () => {
+  await work();
+  writeFileSync(pathOf('cluster.key'), '');
+  await refuse(start, /cluster\.key is damaged: it has 0 bytes/);
+  expect(inspectDataFolder(dataDir).refusal).toMatch(/cluster\.key is damaged/);
+});
+
+test('the key is gone → another one, and it is told that sessions of before end', async () => {
+  await work();
+  rmSync(pathOf('cluster.key'));
+  expect(alarms).toEqual([]);
+  await start().close();
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+  expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
+});
+
+test('the key is gone where another one is given → nothing to be told of', async () => {
+  const given = {
+    sites: SITES,
+    dataDir,
+    clusterKey: 'k'.repeat(32),
+    onAlarm: (alarm: SiteAlarm) => alarms.push(alarm),
+  };
+  await createEmbedded(valuesService(), given).close();
+  rmSync(pathOf('cluster.key'));
+  await createEmbedded(valuesService(), given).close();
+  expect(alarms).toEqual([]);
+});
+
+test('refused for what a site has lost → the folder is let go of at once', async () => {
+  await work();
+  renameSync(pathOf('sites/frk'), pathOf('away'));
+  expect(() => start()).toThrow(/nothing in sites\/frk/);
+  expect(existsSync(pathOf('lock'))).toBe(false);
+});
+
+test('a lock that names nobody → left behind', async () => {
+  writeFileSync(pathOf('lock'), 'null');
+  await start().close();
+});
+
+/** The disk has no room for the draft of this file, from now until what is given back is called. */
+function leaveNoRoomFor(name: string): () => void {
+  const write = fs.writeFileSync;
+  const full = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...rest) => {
+    write(path, ...rest);
+    if (path === pathOf(`${name}.new`)) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  });
+  onTestFinished(() => full.mockRestore());
+  return () => full.mockRestore();
+}
+
+test.each(['cluster.key', 'manifest.json'])(
+  'no room for %s → UNAVAILABLE, nothing is left, and at once it may be tried again',
+  async (name) => {
+    const makeRoom = leaveNoRoomFor(name);
+    const message = expect.stringContaining(`not even for ${name}`);
+    expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+    expect(contents()).toEqual({});
+    makeRoom();
+    await start().close();
+  },
+);
+
+test('the key is gone, and there is no room for a manifest that must change → the next start tells of the key', async () => {
+  await work();
+  rmSync(pathOf('cluster.key'));
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 5');
+  writeFileSync(pathOf('manifest.json'), older);
+  const makeRoom = leaveNoRoomFor('manifest.json');
+  await refuse(start, /not even for manifest\.json/);
+  makeRoom();
+  expect(alarms).toEqual([]);
+  await start().close();
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+});
+
+describe('a deployment that has opened its folder', () => {
+  const open = (service = valuesService()): OpenedEmbedded =>
+    openEmbedded(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+
+  test.each([
+    ['writes another manifest', notesService],
+    ['has none to write', valuesService],
+  ])("loses it before it begins, and %s → refused, and the folder is the other one's", async (_, service) => {
+    await work();
+    const late = open(service());
+    rmSync(pathOf('lock'));
+    const taker = start();
+    const before = contents();
+    const now = Date.now;
+    const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
+    onTestFinished(() => paused.mockRestore());
+    const message = expect.stringContaining('another one has taken it over');
+    expect(late.begin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+    expect(contents()).toEqual(before);
+    await createClient(taker.site('irl')).invoke(put('k', 'w'));
+    await taker.close();
+    await start().close();
+  });
+
+  test('is closed twice without having begun → what another one has made there by then stays', async () => {
+    const first = open().embedded;
+    await first.close();
+    const second = start();
+    const before = contents();
+    await first.close();
+    expect(contents()).toEqual(before);
+    await second.close();
+  });
+
+  test('is closed twice at work → both end', async () => {
+    const embedded = start();
+    void createClient(embedded.site('irl'))
+      .invoke(put('k', 'v'))
+      .catch(() => {});
+    await setImmediate();
+    await Promise.all([embedded.close(), embedded.close()]);
+    expect(existsSync(pathOf('lock'))).toBe(false);
+  });
+});

@@ -1,0 +1,177 @@
+/** A deployment in a data folder: what was answered is there after a restart, and nobody else gets at it meanwhile. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../../../src/index.ts';
+import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import type { Embedded } from '../../../../src/server/embedded.ts';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { openStorage } from '../../../../src/server/storage/folder/open-storage.ts';
+import { cellsService, notesService, valuesService } from './notes-service.ts';
+
+const SITES = ['irl', 'frk', 'vrg'] as const;
+type Site = (typeof SITES)[number];
+
+let dataDir: string;
+let open: Embedded<Site>[] = [];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
+});
+afterEach(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function start(
+  options: Partial<Parameters<typeof createEmbedded<Site>>[1]> = {},
+  service = notesService(),
+): Embedded<Site> {
+  const embedded = createEmbedded<Site>(service, { sites: SITES, dataDir, ...options });
+  open.push(embedded);
+  return embedded;
+}
+
+async function stop(embedded: Embedded<Site>): Promise<void> {
+  await embedded.close();
+  open = open.filter((each) => each !== embedded);
+}
+
+/** What there is in the folder, in bytes. */
+const everyFile = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'base64')]),
+  );
+
+const places = { local: 0, red: 0 };
+const nothingToSave = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
+
+describe('data folder', () => {
+  test('restart → blue and red operations that were answered are there, at every site', async () => {
+    const first = start();
+    const irl = createClient(first.site('irl'));
+    await irl.invoke(put('k', { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n }));
+    for (const seat of ['a', 'b', 'c']) await irl.invoke(enqueue('q', seat));
+    expect(await irl.invokeStrong(dequeue('q'))).toEqual({ item: 'a' });
+    await stop(first);
+    const second = start();
+    const frk = createClient(second.site('frk'));
+    expect(await frk.invokeStrong(dequeue('q'))).toEqual({ item: 'b' });
+    const kept = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n };
+    for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(kept);
+  });
+
+  test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
+    const wan = { 'irl-frk': 0, 'irl-vrg': 0 };
+    expect(() => start({ wan })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frk-vrg' }));
+    const irl = createClient(start({ wan: { ...wan, 'frk-vrg': 0 } }).site('irl'));
+    expect(await irl.invokeStrong(get('k'))).toBeUndefined();
+  });
+
+  test('many restarts → log files are made into a checkpoint, and none is lost', async () => {
+    const rounds = 7;
+    for (let round = 1; round <= rounds; round += 1) {
+      const embedded = start();
+      const irl = createClient(embedded.site('irl'));
+      expect(await irl.invokeStrong(get('round'))).toEqual(round === 1 ? undefined : round - 1);
+      await irl.invoke(put('round', round));
+      // A strong read at another site: all sites have worked, and had turns for a checkpoint.
+      expect(await createClient(embedded.site('vrg')).invokeStrong(get('round'))).toBeDefined();
+      await stop(embedded);
+    }
+    const files = (ending: string): number =>
+      readdirSync(join(dataDir, 'sites', 'irl')).filter((name) => name.endsWith(ending)).length;
+    const irl = createClient(start().site('irl'));
+    // Old files go when a checkpoint is done and the other sites have said what they have: at a start, or at the next
+    // write. Every start made one file.
+    const fewer = async (): Promise<boolean> => {
+      await irl.invoke(put('round', rounds));
+      return files('.checkpoint') === 1 && files('.log') < rounds;
+    };
+    await expect.poll(fewer, { timeout: 20_000 }).toBe(true);
+  });
+
+  test('opened twice → UNAVAILABLE that names the process; after close → opens', async () => {
+    const first = start();
+    expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' }));
+    expect(() => start()).toThrow(`process ${process.pid} has it open`);
+    await stop(first);
+    start();
+  });
+
+  test('lock of a process that is gone → opens', () => {
+    writeFileSync(join(dataDir, 'lock'), readLockOfDeadProcess());
+    start();
+  });
+
+  test.each([
+    ['other sites', { sites: ['irl', 'vrg', 'frk'] as const }, 'in this order'],
+    ['another leader', { redLeader: 'frk' as const }, 'led by irl, not by frk'],
+  ])('%s → INVALID_ARGUMENT that says what differs', async (_, options, message) => {
+    await stop(start());
+    expect(() => start(options)).toThrow(message);
+  });
+
+  test.each([
+    ['a field of another kind', cellsService(), "'values.value' to stay a register"],
+    ['a table less', valuesService(), "the table 'queues'"],
+    ['another service', notesService('other'), "belongs to the service 'notes', not 'other'"],
+  ])('%s → INVALID_ARGUMENT that names it', async (_, service, message) => {
+    await stop(start());
+    expect(() => start({}, service)).toThrow(message);
+  });
+
+  test('whole files that make no state → refused, told; nothing is changed, and the folder is not left locked', async () => {
+    await stop(start({}, valuesService()));
+    const deployment = { service: valuesService(), sites: SITES, redLeader: 'irl', onAlarm: () => {} };
+    const storage = openStorage(dataDir, deployment);
+    for (const site of storage.sites) {
+      site.attach(nothingToSave, { synced: () => {}, failed: () => {} });
+      if (site === storage.sites[1]) site.append('local', [{ kind: 'slot', id: 5 }]);
+    }
+    await storage.close();
+    const before = everyFile();
+    const alarms: string[] = [];
+    const onAlarm = ({ kind, site }: SiteAlarm): void => void alarms.push(`${kind} ${site}`);
+    const refused = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('what frk has saved') };
+    // One that would write down that there is a table more.
+    for (const service of [valuesService(), notesService()]) {
+      expect(() => start({ onAlarm }, service)).toThrow(expect.objectContaining(refused));
+      await vi.waitUntil(() => !readdirSync(dataDir).includes('lock'));
+    }
+    expect(alarms).toEqual(['data-damaged frk', 'data-damaged frk']);
+    expect(everyFile()).toEqual(before);
+  });
+
+  test('a table more → opens, and is part of the data from then on', async () => {
+    await stop(start({}, valuesService()));
+    await stop(start());
+    expect(() => start({}, valuesService())).toThrow("the table 'queues'");
+  });
+
+  test('data of another format → INVALID_ARGUMENT', async () => {
+    await stop(start());
+    const path = join(dataDir, 'manifest.json');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"format": \d+/, '"format": 99'));
+    expect(() => start()).toThrow('has format 99');
+  });
+
+  test('a site whose name is no folder name → INVALID_ARGUMENT', () => {
+    const sites = ['../irl'] as const;
+    expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites' }),
+    );
+  });
+});
+
+/** Taken by this process, under the number of one that cannot exist. */
+function readLockOfDeadProcess(): string {
+  const embedded = createEmbedded<Site>(notesService(), { sites: SITES, dataDir });
+  const text = readFileSync(join(dataDir, 'lock'), 'utf8');
+  void embedded.close();
+  return text.replace(`"pid":${process.pid}`, '"pid":4194305');
+}

@@ -1,0 +1,457 @@
+/** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
+import { describe, expect, test } from 'vitest';
+import { checkpointName } from '../../../../src/server/storage/format/names.ts';
+import { FOLDER, VirtualMachine, virtualStorage } from './virtual-storage.ts';
+import type { TestSite } from './virtual-storage.ts';
+
+const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
+const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+/** Writes an entry; how many are synced by that. */
+function write(site: TestSite, machine: VirtualMachine, entry: string): number {
+  const before = site.synced.local;
+  site.append('local', entry);
+  machine.run(100);
+  return site.synced.local - before;
+}
+
+describe('durable storage: logs', () => {
+  test('entries of both logs → back after a restart, in order, each log its own', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    site.append('local', { a: 1 }, 'b');
+    site.append('red', [new Date(7), 5n, new Uint8Array([1])]);
+    site.append('local', null);
+    machine.run();
+    expect(site.synced).toEqual({ local: 3, red: 1 });
+    machine.disk.crash();
+    expect(machine.start().entries).toEqual({
+      local: [{ a: 1 }, 'b', null],
+      red: [[new Date(7), 5n, new Uint8Array([1])]],
+    });
+  });
+
+  test('what comes while a write is under way → goes into one write together', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    let writes = 0;
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (...args) => {
+      writes += 1;
+      write(...args);
+    };
+    site.append('local', 0);
+    machine.timeline.run(machine.timeline.nowMs);
+    for (const entry of numbers(100, 1)) site.append('local', entry);
+    expect(writes).toBe(1);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 2, synced: 101 });
+  });
+
+  test('few left over from a large group → they wait a turn for what comes then; alone they are written too', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    let writes = 0;
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, isMounted, done) => {
+      writes += 1;
+      const isFirst = writes === 1;
+      write(one, isMounted, (...outcome) => {
+        done(...outcome);
+        if (isFirst) for (const entry of numbers(16, 17)) site.append('local', entry);
+      });
+      if (isFirst) site.append('local', 16);
+    };
+    for (const entry of numbers(16)) site.append('local', entry);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 2, synced: 33 });
+    site.append('local', 33);
+    machine.run();
+    expect({ writes, synced: site.synced.local }).toEqual({ writes: 3, synced: 34 });
+  });
+
+  test('more than a file holds → next files, made in advance; all back after a restart', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    for (const entry of numbers(100)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    machine.run();
+    expect(machine.files('.log').length).toBeGreaterThan(3);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(numbers(100).map((entry) => `entry ${entry}`));
+  });
+
+  test('an entry larger than a file → a file of its own size', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    const large = 'x'.repeat(5000);
+    for (const entry of ['small', large, 'small again']) {
+      site.append('local', entry);
+      machine.run();
+    }
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['small', large, 'small again']);
+  });
+
+  test('restarts without a word → numbers of starts grow, empty files go', () => {
+    const machine = new VirtualMachine(1);
+    const epochs: number[] = [];
+    for (let start = 0; start < 5; start += 1) {
+      epochs.push(machine.start().storage.epoch);
+      machine.run();
+      machine.disk.crash();
+    }
+    expect(epochs).toEqual([1, 2, 3, 4, 5]);
+    expect(machine.files('.log')).toHaveLength(1);
+  });
+
+  test('close → what was appended is synced first', async () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    site.append('local', 'last words');
+    const closed = site.storage.close();
+    machine.run();
+    await closed;
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['last words']);
+  });
+
+  test('a file missing between two others → UNAVAILABLE that says what is missing', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    for (const entry of numbers(100)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    const [, second] = machine.files('.log');
+    machine.disk.crash();
+    machine.disk.remove(`${FOLDER}/${second}`);
+    expect(() => machine.start()).toThrow(
+      expect.objectContaining({
+        code: 'UNAVAILABLE',
+        message: expect.stringMatching(/entries \d+ to \d+ of the local log/),
+      }),
+    );
+  });
+
+  test('a torn end that would fit again after a restart → does not come back', () => {
+    const machine = new VirtualMachine(1);
+    const first = machine.start();
+    for (const entry of ['a1', 'a2', 'a3']) {
+      first.append('local', entry);
+      machine.run();
+    }
+    machine.disk.crash();
+    const [name] = machine.files('.log');
+    const path = `${FOLDER}/${name}`;
+    const bytes = machine.disk.read(path);
+    const whole = bytes.slice();
+    bytes[Buffer.from(bytes).indexOf('a3')] = 0;
+    machine.disk.put(path, bytes);
+    const second = machine.start();
+    expect(second.entries.local).toEqual(['a1', 'a2']);
+    second.append('local', 'b3');
+    machine.run();
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(['a1', 'a2', 'b3']);
+    // Not even when the disk reads it again after all.
+    machine.disk.put(path, whole);
+    expect(machine.start().entries.local).toEqual(['a1', 'a2', 'b3']);
+  });
+});
+
+describe('durable storage: large groups', () => {
+  test.each([
+    { largeGroup: 3, given: [3, 2, 3, 1], writes: 2, why: 'does not wait for the write before it; a third one does' },
+    { largeGroup: 4, given: [3, 2, 1], writes: 1, why: 'smaller ones wait' },
+  ])('groups of $given, large ones of $largeGroup → $why', ({ largeGroup, given, writes }) => {
+    const machine = new VirtualMachine(1, { largeGroup });
+    const site = machine.start();
+    const begun: (() => void)[] = [];
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (...args) => begun.push(() => write(...args));
+    for (const count of given) {
+      site.append('local', ...numbers(count, site.entries.local.length));
+      machine.run(1);
+    }
+    expect(begun).toHaveLength(writes);
+    machine.disk.write = write;
+    for (const go of begun.toReversed()) go();
+    machine.run();
+    expect(site.synced.local).toBe(site.entries.local.length);
+    machine.disk.crash();
+    expect(machine.start().entries).toEqual(site.entries);
+  });
+});
+
+describe('durable storage: checkpoints', () => {
+  const OFTEN = { segmentBytes: 1000, checkpointBytes: 1500 };
+
+  test('logs that grow → old files go, the state comes back from checkpoint and rest', () => {
+    const machine = new VirtualMachine(1, OFTEN);
+    const site = machine.start();
+    for (const entry of numbers(200)) {
+      site.append(entry % 3 === 0 ? 'red' : 'local', `entry ${entry}`);
+      machine.run(50);
+    }
+    expect(machine.files('.log').length).toBeLessThan(6);
+    expect(machine.files('.checkpoint')).toHaveLength(1);
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.stored.checkpoint).toBeDefined();
+    expect(again.entries).toEqual(site.entries);
+  });
+
+  test('another site needs old entries → their files stay until it does not', () => {
+    const machine = new VirtualMachine(1, OFTEN);
+    const site = machine.start();
+    site.neededFrom = 0;
+    for (const entry of numbers(200)) {
+      site.append('local', `entry ${entry}`);
+      machine.run(50);
+    }
+    expect(machine.files('.log').length).toBeGreaterThan(6);
+    expect(machine.files('.log')[0]).toBe('0000000001.log');
+    site.neededFrom = Infinity;
+    site.append('local', 'one more');
+    machine.run();
+    expect(machine.files('.log').length).toBeLessThan(6);
+  });
+
+  test.each(numbers(15, 1))(
+    'crash %i ms after a checkpoint of several slices began → the state of one moment',
+    (afterMs) => {
+      const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+      const site = machine.start();
+      for (const count of [2000, 700]) {
+        site.append('local', ...numbers(count, site.entries.local.length));
+        machine.run();
+        site.storage.checkpoint();
+        machine.run(count === 2000 ? 10_000 : afterMs);
+      }
+      machine.disk.crash();
+      expect(machine.start().entries.local).toEqual(numbers(2700));
+    },
+  );
+
+  test('a state larger than a slice, changing while it is written → as of the last moment', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(5000));
+    machine.run();
+    site.storage.checkpoint();
+    for (const entry of numbers(300, 5000)) {
+      site.append('local', entry);
+      machine.run(1);
+    }
+    machine.run();
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
+    expect(again.entries.local).toEqual(numbers(5300));
+  });
+
+  test('large rows → slices of about a megabyte, whatever their number', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    for (let count = 0; count < 12; count += 1) site.append('local', 'x'.repeat(400_000));
+    machine.run();
+    const sizes: number[] = [];
+    const pass = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, ...rest) => {
+      if (one.path.endsWith('.checkpoint')) sizes.push(one.bytes.length);
+      pass(one, ...rest);
+    };
+    site.storage.checkpoint();
+    machine.run();
+    expect(sizes.length).toBeGreaterThan(3);
+    // The first rows are asked for by eight, before anything is known of them.
+    expect(Math.max(...sizes)).toBeLessThan(8 * 400_100);
+    expect(Math.max(...sizes.slice(2))).toBeLessThan(1_500_000);
+  });
+
+  test('a row that cannot be written out → a failed checkpoint, tried again; logs go on', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', 'a');
+    machine.run();
+    const section = site.sections.local;
+    const take = section.takeChanges.bind(section);
+    section.takeChanges = () => {
+      throw new RangeError('Invalid string length');
+    };
+    site.storage.checkpoint();
+    machine.run(100);
+    expect(site.events).toEqual(['checkpoint: Invalid string length']);
+    section.takeChanges = take;
+    machine.run();
+    machine.disk.crash();
+    expect(machine.start().stored.checkpoint).toBeDefined();
+  });
+
+  test('one that fails again and again while entries are written → tried less and less often', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    site.neededFrom = 0;
+    site.append('local', ...numbers(60));
+    machine.run();
+    for (let entry = 0; entry < 60; entry += 1) write(site, machine, `entry ${entry}`);
+    site.storage.checkpoint();
+    machine.run();
+    site.neededFrom = Infinity;
+    let attempts = 0;
+    site.sections.local.takeChanges = () => {
+      attempts += 1;
+      throw new RangeError('Invalid string length');
+    };
+    for (let entry = 0; entry < 400; entry += 1) write(site, machine, `later ${entry}`);
+    expect(attempts).toBeGreaterThan(1);
+    expect(attempts).toBeLessThan(10);
+    expect(site.events).toEqual(['checkpoint: Invalid string length']);
+  });
+
+  test('stopped before the older file was removed → the next start removes it', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(10));
+    machine.run();
+    site.storage.checkpoint();
+    machine.run();
+    const [newest] = machine.files('.checkpoint');
+    machine.disk.mount().replace(`${FOLDER}/${checkpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
+    machine.disk.crash();
+    expect(machine.start().entries.local).toEqual(numbers(10));
+    machine.run();
+    expect(machine.files('.checkpoint')).toEqual([newest]);
+  });
+
+  test('a file mostly out of date → begun anew, the old one removed', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    const text = 'x'.repeat(2000);
+    const seen = new Set<string>();
+    for (let round = 0; round < 12; round += 1) {
+      site.append('local', ...numbers(300).map(() => text));
+      machine.run();
+      site.storage.checkpoint();
+      machine.run();
+      for (const name of machine.files('.checkpoint')) seen.add(name);
+    }
+    expect(seen.size).toBeGreaterThan(1);
+    expect(machine.files('.checkpoint')).toHaveLength(1);
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(3600);
+  });
+});
+
+describe('durable storage: a full disk', () => {
+  test('no room for the next file → full while half a file is left; room again → goes on by itself', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    machine.disk.isFull = true;
+    let accepted = 0;
+    while (!site.storage.isFull) {
+      site.append('local', `entry ${accepted}`);
+      accepted += 1;
+      machine.run(50);
+    }
+    // What was accepted before it was full still ends.
+    site.append('local', 'accepted just before');
+    machine.run();
+    expect(site.synced.local).toBe(accepted + 1);
+    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full']);
+    machine.disk.isFull = false;
+    machine.run();
+    expect(site.storage.isFull).toBe(false);
+    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full', 'room']);
+    for (const entry of numbers(50)) {
+      site.append('local', `later ${entry}`);
+      machine.run(50);
+    }
+    machine.disk.crash();
+    expect(machine.start().entries.local).toHaveLength(accepted + 51);
+  });
+
+  test('no room for a checkpoint → logs stay, tried again until there is', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(50));
+    machine.run();
+    machine.disk.isFull = true;
+    site.storage.checkpoint();
+    machine.run(2500);
+    expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
+    machine.disk.isFull = false;
+    machine.run();
+    machine.disk.crash();
+    const again = machine.start();
+    expect(again.stored.checkpoint).toBeDefined();
+    expect(again.entries.local).toEqual(numbers(50));
+  });
+
+  test('what was found at the start → nobody has it any more once the site has taken it up', () => {
+    const machine = new VirtualMachine(1);
+    const storage = virtualStorage(machine, {});
+    expect(storage.stored.local.entries).toEqual([]);
+    const places = { local: 0, red: 0 };
+    const source = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
+    storage.attach(source, { synced: () => {}, failed: () => {} });
+    expect(() => storage.stored).toThrow('taken up already');
+  });
+
+  test('no room at a start → UNAVAILABLE that says so', () => {
+    const machine = new VirtualMachine(1);
+    machine.disk.isFull = true;
+    expect(() => machine.start()).toThrow('there is no room on the disk');
+  });
+
+  test('what has begun when there is no other file → is written while half a file is left; then the log is stuck', () => {
+    const machine = new VirtualMachine(1, SMALL);
+    const site = machine.start();
+    machine.disk.isFull = true;
+    while (!site.storage.isFull) write(site, machine, 'before');
+    expect(site.storage.isStuck).toBe(false);
+    let ended = 0;
+    while (!site.storage.isStuck) ended += write(site, machine, 'begun');
+    expect(ended).toBeGreaterThan(5);
+    machine.disk.isFull = false;
+    machine.run(2000);
+    expect([site.storage.isStuck, site.synced.local]).toEqual([false, site.entries.local.length]);
+  });
+
+  test('little room again, after a minute without → noticed within seconds', () => {
+    const machine = new VirtualMachine(1, { segmentBytes: 4 * 1024 * 1024, checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', 'x'.repeat(600_000));
+    const make = machine.disk.make.bind(machine.disk);
+    machine.disk.isFull = true;
+    machine.run(70_000);
+    expect(site.storage.isFull).toBe(true);
+    machine.disk.isFull = false;
+    // Room for a checkpoint and a small file, not for one of the usual size.
+    machine.disk.make = (path, sizeBytes) => {
+      if (sizeBytes > 1024 * 1024) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+      make(path, sizeBytes);
+    };
+    machine.run(5000);
+    expect(site.storage.isFull).toBe(false);
+  });
+
+  test('a site that was never begun is closed → no file is left', async () => {
+    const machine = new VirtualMachine(1);
+    await virtualStorage(machine, {}).close();
+    expect(machine.disk.list(FOLDER)).toEqual([]);
+  });
+
+  test('a write that fails otherwise → the site is told that nothing more counts', () => {
+    const machine = new VirtualMachine(1);
+    const site = machine.start();
+    machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
+    site.append('local', 1);
+    machine.run();
+    expect(site.events).toEqual(['stopped: EIO: i/o error']);
+    expect(site.synced.local).toBe(0);
+  });
+});

@@ -1,0 +1,39 @@
+/** One site with the storage of production on a virtual disk; the other sites of its deployment are never heard of. */
+import type { Service } from '../../../../src/server/service/service.ts';
+import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { SiteDriver } from '../../../../src/server/site/site-driver.ts';
+import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
+import { virtualStorage } from './virtual-storage.ts';
+import type { VirtualMachine } from './virtual-storage.ts';
+
+const DEFAULTS = {
+  attemptsMax: 3,
+  inFlightMax: 1000,
+  backlogMax: 1000,
+  maxClockSkewMs: 1000,
+  reachTimeoutMs: 1000,
+  sessionWaitMs: 1000,
+  resendAfterMs: 1000,
+  tickMs: 1000,
+};
+
+export interface VirtualSiteOptions {
+  readonly service: Service;
+  /** The site is the first of them; it alone unless given. */
+  readonly sites?: readonly string[];
+  readonly backlogMax?: number;
+  readonly sizes?: Partial<DurableStorageOptions>;
+}
+
+/** Starts the site on a machine. To be closed by the test. */
+export function startSite(
+  machine: VirtualMachine,
+  { service, sites = ['irl'], sizes = {}, ...limits }: VirtualSiteOptions,
+): SiteDriver {
+  const storage = virtualStorage(machine, sizes);
+  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
+  const place = { service, site: 0, sites, redLeader: 0, storage, tokens, send: () => {} };
+  const driver = new SiteDriver({ ...place, ...DEFAULTS, ...limits });
+  driver.start();
+  return driver;
+}

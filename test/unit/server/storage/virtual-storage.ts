@@ -1,0 +1,157 @@
+/** Storage of production on a virtual disk and clock, with a state that shows what came back. */
+import assert from 'node:assert/strict';
+import { Changes } from '../../../../src/server/records/checkpoint.ts';
+import type { Section } from '../../../../src/server/records/checkpoint.ts';
+import type { CheckpointSource } from '../../../../src/server/log/storage.ts';
+import type { Cut, LogPlaces, SiteLogName, StoredSite } from '../../../../src/server/log/stored-site.ts';
+import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
+import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
+import type { Timing } from '../../../../src/server/storage/disk/files.ts';
+import type { StorageEvents } from '../../../../src/server/log/storage.ts';
+import { SimulatedDisk } from '../../../../src/testing/simulator/disk.ts';
+import type { SimulatedDiskOptions } from '../../../../src/testing/simulator/disk.ts';
+import { Random } from '../../../../src/testing/simulator/random.ts';
+import { Timeline } from '../../../../src/testing/simulator/timeline.ts';
+
+export const FOLDER = 'site';
+
+/** A state that is the list of entries of both logs; it counts what it has been told is synced. */
+export class TestSite implements CheckpointSource {
+  readonly storage: DurableStorage;
+  /** What was found. */
+  readonly stored: StoredSite;
+  readonly synced: Record<SiteLogName, number>;
+  readonly events: string[] = [];
+  /** All entries of the logs from their beginning: from the checkpoint, and after it. */
+  readonly entries: Record<SiteLogName, unknown[]> = { local: [], red: [] };
+  /** Other sites are said to need entries from here on. */
+  neededFrom = Infinity;
+  readonly sections: Record<SiteLogName | 'lengths', Section>;
+  readonly #lengthsChanges = new Changes<'now'>();
+
+  constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
+    const events: StorageEvents = {
+      fullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
+      checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
+      damaged: (what) => this.events.push(`damaged: ${what}`),
+      stopped: ({ message }) => this.events.push(`stopped: ${message}`),
+    };
+    this.storage = new DurableStorage({
+      files: disk.mount(),
+      timing: timingOf(timeline),
+      folder: FOLDER,
+      events,
+      ...sizes,
+    });
+    this.stored = this.storage.stored;
+    const { checkpoint, local, red } = this.stored;
+    this.sections = { lengths: this.#lengths(), local: this.#section('local'), red: this.#section('red') };
+    // A checkpoint is of one moment: its rows say the same as the rest of it.
+    assert.deepEqual(checkpoint?.sections['lengths']?.get('now'), checkpoint?.rest);
+    for (const log of ['local', 'red'] as const) {
+      for (const [index, entry] of checkpoint?.sections[log] ?? []) this.entries[log][Number(index)] = entry;
+      const { start, entries } = log === 'local' ? local : red;
+      for (const [index, entry] of entries.entries()) this.entries[log][start + index] = entry;
+    }
+    this.synced = { local: this.entries.local.length, red: this.entries.red.length };
+    this.storage.attach(this, {
+      synced: (log, length) => {
+        for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
+        this.synced[log] = length;
+        this.#lengthsChanges.add('now');
+      },
+      failed: () => {},
+    });
+  }
+
+  get keptFrom(): LogPlaces {
+    return { local: this.neededFrom, red: this.neededFrom };
+  }
+
+  cut(): Cut {
+    return { rest: { ...this.synced }, contained: { ...this.synced } };
+  }
+
+  append(log: SiteLogName, ...entries: unknown[]): void {
+    this.entries[log].push(...entries);
+    this.storage.append(log, entries);
+  }
+
+  readonly #changes: Record<SiteLogName, Changes<number>> = { local: new Changes(), red: new Changes() };
+
+  /** One row that changes all the time. */
+  #lengths(): Section {
+    const changes = this.#lengthsChanges;
+    return {
+      get changes() {
+        return changes.size;
+      },
+      changeAll: () => changes.addAll(['now']),
+      takeChanges: (max) => changes.take(max).map((name) => [name, { ...this.synced }]),
+      restore: () => {},
+    };
+  }
+
+  /** Entries by their places; only synced ones, as of a site's state. */
+  #section(log: SiteLogName): Section {
+    const changes = this.#changes[log];
+    const all = this.entries[log];
+    return {
+      get changes() {
+        return changes.size;
+      },
+      changeAll: () => changes.addAll(all.slice(0, this.synced[log]).keys()),
+      takeChanges: (max) => changes.take(max).map((index) => [String(index), all[index]]),
+      restore: () => {},
+    };
+  }
+}
+
+function timingOf(timeline: Timeline): Timing {
+  return {
+    soon: (run) => timeline.after(0, run),
+    later: (run) => timeline.after(0, run),
+    afterMs: (delayMs, run) => timeline.after(delayMs, run),
+  };
+}
+
+/** Storage on a machine's disk. */
+export function virtualStorage(
+  { timeline, disk }: VirtualMachine,
+  sizes: Partial<DurableStorageOptions>,
+): DurableStorage {
+  return new DurableStorage({ files: disk.mount(), timing: timingOf(timeline), folder: FOLDER, ...sizes });
+}
+
+/** A clock, a disk, and one start of a site after the other. */
+export class VirtualMachine {
+  readonly timeline = new Timeline();
+  readonly disk: SimulatedDisk;
+  readonly #sizes: Partial<DurableStorageOptions>;
+
+  constructor(
+    seed: number,
+    sizes: Partial<DurableStorageOptions> = {},
+    disk: Partial<Pick<SimulatedDiskOptions, 'syncMeanMs' | 'instantShare'>> = {},
+  ) {
+    this.disk = new SimulatedDisk({ timeline: this.timeline, random: new Random(seed), syncMeanMs: 5, ...disk });
+    this.#sizes = sizes;
+  }
+
+  start(): TestSite {
+    return new TestSite(this.timeline, this.disk, this.#sizes);
+  }
+
+  /** Lets everything end that takes less than so long. */
+  run(forMs = 10_000): void {
+    this.timeline.run(this.timeline.nowMs + forMs);
+  }
+
+  /** The files of the site with this ending, oldest first. */
+  files(ending: string): string[] {
+    return this.disk
+      .list(FOLDER)
+      .filter((name) => name.endsWith(ending))
+      .toSorted();
+  }
+}

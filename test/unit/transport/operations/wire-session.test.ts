@@ -1,0 +1,22 @@
+/** What a session over the wire keeps of the tokens that servers gave it. */
+import { expect, test } from 'vitest';
+import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
+
+test('tokens of two sites → both are kept: neither contains what the other says', () => {
+  const session = new WireSession();
+  session.learn('0.seen-at-irl.signature');
+  session.learn('1.seen-at-vrg.signature');
+  expect(session.tokens).toEqual(['0.seen-at-irl.signature', '1.seen-at-vrg.signature']);
+});
+
+test('a newer token of the same site → takes the place of the older one', () => {
+  const session = new WireSession(['0.older.signature', '1.other.signature']);
+  session.learn('0.newer.signature');
+  expect(session.tokens).toEqual(['0.newer.signature', '1.other.signature']);
+});
+
+test('tokens of more sites than a submission may carry → the first go', () => {
+  const session = new WireSession(Array.from({ length: 70 }, (_, site) => `${site}.seen.signature`));
+  expect(session.tokens).toHaveLength(64);
+  expect(session.tokens[0]).toBe('6.seen.signature');
+});
