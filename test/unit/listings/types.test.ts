@@ -37,13 +37,13 @@ function check(files: ReadonlyMap<string, string>): string[] {
   );
 }
 
-test('documentation: every program → no type errors', { timeout: 60_000 }, async () => {
+test('documentation: every program → no type errors', { timeout: 180_000 }, async () => {
   const files = await programs();
   expect(files.size).toBeGreaterThan(10);
   expect(check(files)).toEqual([]);
 });
 
-test('documentation: a program with a wrong level → is caught', { timeout: 60_000 }, () => {
+test('documentation: a program with a wrong level → is caught', { timeout: 180_000 }, () => {
   const wrong = `import { createClient } from 'correctables';
     import { memory } from 'correctables/bindings/memory';
     import { get } from 'correctables/operations';
