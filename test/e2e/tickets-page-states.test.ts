@@ -22,15 +22,19 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   test('no threshold, six retailers at three sites without pauses → customers are revoked, nothing is oversold', async () => {
-    await using visited = await open('?tickets=20&threshold=0&pace=0&retailers=frk,irl,vrg,frk,irl,vrg');
-    const { page } = visited;
-    await inPhase(page, 'sold-out');
-    const { confirmed, revoked, oversold, duplicates } = await counts(page);
-    expect(revoked).toBeGreaterThan(0);
-    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 20, oversold: 0, duplicates: 0 });
-    await notice(page, 'revoked').waitFor();
-    expect(await page.locator('#purchases .bad').first().textContent()).toBe('revoked');
-    expect(visited.errors).toEqual([]);
+    // Whether two retailers meet at the last tickets is chance: on a busy machine it takes more than one sale.
+    for (let sale = 1; ; sale++) {
+      await using visited = await open('?tickets=20&threshold=0&pace=0&retailers=frk,irl,vrg,frk,irl,vrg');
+      const { page } = visited;
+      await inPhase(page, 'sold-out');
+      const { confirmed, revoked, oversold, duplicates } = await counts(page);
+      expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 20, oversold: 0, duplicates: 0 });
+      expect(visited.errors).toEqual([]);
+      if (revoked === 0 && sale < 5) continue;
+      await notice(page, 'revoked').waitFor();
+      expect(await page.locator('#purchases .bad').first().textContent()).toBe('revoked');
+      return;
+    }
   });
 
   test('threshold and pace moved by keyboard during a sale → they count from the next customer on', async () => {
