@@ -13,10 +13,14 @@ const ofTiers = (name, line, replacement) => ({
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const BINDING_MUTANTS = [
-  ofTiers('a read fails before the weaker tiers under way have told', 'await hearWeaker(this.#bestOfWeaker());', ''),
+  ofTiers(
+    'a read fails before the weaker tiers under way have told',
+    'await hearWeaker(this.#bestOfWeaker(), context);',
+    '',
+  ),
   ofTiers(
     'a weaker tier that hangs hides the failure',
-    'await hearWeaker(this.#bestOfWeaker());',
+    'await hearWeaker(this.#bestOfWeaker(), context);',
     'await this.#bestOfWeaker();',
   ),
   ofTiers(
@@ -25,7 +29,19 @@ export const BINDING_MUTANTS = [
     'await asked;',
   ),
   {
-    ...ofTiers('the wait for weaker tiers keeps the process alive', 'timer.hold?.(false);', ''),
+    ...ofTiers(
+      'the wait for weaker tiers keeps the process alive',
+      'if (deadlineAt !== undefined) timer.hold?.(false);',
+      '',
+    ),
+    file: 'src/correctable/binding.ts',
+  },
+  {
+    ...ofTiers(
+      'the process ends before a failure without deadline is told',
+      'if (deadlineAt !== undefined) timer',
+      'timer',
+    ),
     file: 'src/correctable/binding.ts',
   },
   ofTiers(

@@ -142,8 +142,22 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'what is invoked after a step has waited counts as its own',
     'src/correctable/run.ts',
-    '      present = outer;',
-    '      present ??= outer;',
+    '    present = outer;',
+    '    present ??= outer;',
+    undone,
+  ),
+  of15(
+    'what a listener does counts as of the step that brought the view',
+    'src/correctable/audience.ts',
+    'else if (presentRun()) beside(() => tellAll(audience, view));',
+    '',
+    undone,
+  ),
+  of15(
+    'an undo counts as of the step that set it off',
+    'src/correctable/speculate.ts',
+    'beside(() => run.undo(abort))',
+    'run.undo(abort)',
     undone,
   ),
   of15(

@@ -213,13 +213,17 @@ const WEAKER_WAIT_MS = 1_000;
 
 /**
  * Before a whole read fails: waits for what weaker levels have under way, but not for long (C6), nor once the time limit
- * of their level has passed. Whoever waits has a deadline, which keeps the process alive; this does not.
+ * of their level has passed. A deadline keeps the process alive as long as anybody waits; where there is none, this does.
  */
-export async function hearWeaker(underWay: Promise<unknown>, late?: AbortSignal): Promise<void> {
+export async function hearWeaker(
+  underWay: Promise<unknown>,
+  { deadlineAt }: Pick<InvocationContext, 'deadlineAt'>,
+  late?: AbortSignal,
+): Promise<void> {
   let timer: Timer | undefined;
   const inTime = new Promise<void>((resolve) => {
     timer = systemClock.setTimer(resolve, WEAKER_WAIT_MS);
-    timer.hold?.(false);
+    if (deadlineAt !== undefined) timer.hold?.(false);
     if (late?.aborted) resolve();
     late?.addEventListener('abort', () => resolve(), { once: true });
   });

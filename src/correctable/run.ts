@@ -28,11 +28,28 @@ export interface Outcome<U> {
 }
 
 /** The run whose step is being called. */
-let present: Pick<Run<never, never>, 'phase'> | undefined;
+let present: Present;
+
+type Present = Pick<Run<never, never>, 'phase'> | undefined;
 
 /** The run that what is invoked now belongs to: known until its step first waits. */
-export function presentRun(): typeof present {
+export function presentRun(): Present {
   return present;
+}
+
+/** Calls what is no part of a step, though one may be what sets it off. */
+export function beside<R>(callback: () => R): R {
+  return callAs(undefined, callback);
+}
+
+function callAs<R>(run: Present, callback: () => R): R {
+  const outer = present;
+  present = run;
+  try {
+    return callback();
+  } finally {
+    present = outer;
+  }
 }
 
 export class Run<T, U> implements Scope<T> {
@@ -86,14 +103,7 @@ export class Run<T, U> implements Scope<T> {
 
   /** Calls the step: what it invokes on the spot is of this run. */
   call(step: RunFunction<T>): unknown {
-    const outer = present;
-    // oxlint-disable-next-line typescript/no-this-alias -- it is known by whoever is called
-    present = this;
-    try {
-      return step(this.view.value, this);
-    } finally {
-      present = outer;
-    }
+    return callAs(this, () => step(this.view.value, this));
   }
 
   /** Does what is to be done before the final. Where the first effect fails, nothing is done, and the run is undone. */
@@ -133,6 +143,6 @@ export class Run<T, U> implements Scope<T> {
   }
 
   #atOnce(effect: Effect): void {
-    (async () => effect())().catch((error: unknown) => this.#environment.uncaught(error));
+    (async () => beside(effect))().catch((error: unknown) => this.#environment.uncaught(error));
   }
 }

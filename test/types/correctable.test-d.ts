@@ -324,6 +324,22 @@ test('all: what may be empty → the two of a join, too', async () => {
   void optional({}).when('strong');
 });
 
+test('all: one of several kinds of parts is empty, or their names are no list → the two of a join, too', () => {
+  const read = createClient(three).invoke(get<number>('a'));
+  type Read = typeof read;
+  type Either = Three[number] | JoinedLevels[number];
+  const list = (parts: [Read] | []) => all(parts).latest!.level;
+  const named = (parts: { readonly a: Read } | { readonly [K in never]: Read }) => all(parts).latest!.level;
+  const byNumber = (parts: Record<number, Read>) => all(parts).latest!.level;
+  const byPattern = (parts: Record<`x${string}`, Read>) => all(parts).latest!.level;
+  const one = (parts: [Read] | [Read, Read]) => all(parts).latest!.level;
+  expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Either>();
+  expectTypeOf<ReturnType<typeof named>>().toEqualTypeOf<Either>();
+  expectTypeOf<ReturnType<typeof byNumber>>().toEqualTypeOf<Either>();
+  expectTypeOf<ReturnType<typeof byPattern>>().toEqualTypeOf<Either>();
+  expectTypeOf<ReturnType<typeof one>>().toEqualTypeOf<Three[number]>();
+});
+
 test('all: parts by name → values by name', async () => {
   const client = createClient(three);
   const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<string>('cart')) });

@@ -162,7 +162,7 @@ export class Run {
       ? failure
       : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, { cause: failure });
     context.whereabouts = { mayHaveLeft: true, obstacle, levelErrors: { [level]: failure } };
-    await hearWeaker(this.#bestOfWeaker());
+    await hearWeaker(this.#bestOfWeaker(), context);
     if (context.signal.aborted) this.#stopped = true;
   }
 

@@ -38,7 +38,7 @@ export async function readBoth({ reader, writer }: Sessions, call: Call, read: R
   }
   const synced = read(writer, true);
   // What the follower has is worth most where the leader cannot be had: it goes first.
-  await synced.catch(() => weakTold && hearWeaker(weakTold, call.context.levelSignals?.['weak']));
+  await synced.catch(() => weakTold && hearWeaker(weakTold, call.context, call.context.levelSignals?.['weak']));
   const { value, zxid, ...details } = await synced;
   isOver = true;
   session?.advanceTo(zxid);

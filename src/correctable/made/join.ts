@@ -28,7 +28,7 @@ export type ValuesOf<P> = {
  * The levels of the parts where all have the same; otherwise two; where that is not known, either: of parts of which some
  * may be of another store, and of what may be empty, which is final at once.
  */
-export type LevelsOf<P> = JoinOf<PartOf<P>> | (MayBeEmpty<P> extends true ? JoinedLevels : never);
+export type LevelsOf<P> = JoinOf<PartOf<P>> | (true extends MayBeEmpty<P> ? JoinedLevels : never);
 
 /** The levels that the final can have: a part may be final at a weaker one than was requested. */
 export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
@@ -37,6 +37,7 @@ export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
 
 type PartOf<P> = NonNullable<P extends readonly (Part | undefined)[] ? P[number] : P[keyof P]>;
 
+/** Of a union, what each of its members says: where one may be, the whole may. */
 type MayBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -45,11 +46,9 @@ type MayBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
       : 0 extends P['length']
         ? true
         : false
-    : string extends keyof P
+    : {} extends P
       ? true
-      : Partial<P> extends P
-        ? true
-        : false;
+      : false;
 
 type JoinOf<C> = [C] extends [never]
   ? JoinedLevels

@@ -4,6 +4,7 @@ import type { Correctable } from '../../../src/index.ts';
 import { all } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { Three } from '../correctable/support.ts';
+import { manual } from '../correctable/support.ts';
 import type { SetUp } from './support.ts';
 import { errorOf, failure, retry, setUp, STEP_MS } from './support.ts';
 
@@ -212,4 +213,74 @@ test('a read of a run that was undone → tried again, for whoever else waits fo
   await clock.advance(STEP_MS);
   (await binding.next()).view('here', 'strong');
   expect(await shared).toBe('here');
+});
+
+/** A step that sets something off; its run is undone while an update that is none of its own waits for the next attempt. */
+async function setOff(other: (client: SetUp['client'], sink: ReturnType<typeof manual>) => () => void) {
+  const all = setUp({ retry });
+  const { clock, binding, client } = all;
+  const somebody = manual();
+  const start = other(client, somebody);
+  const outer = manual();
+  const result = outer.c.speculate((value) => {
+    if (value === 1) start();
+    return value;
+  });
+  outer.sink.update(1, 'weak');
+  const update = await binding.next();
+  outer.sink.update(2, 'strong');
+  await result;
+  update.fail(failure());
+  await clock.advance(STEP_MS);
+  expect(keys(all)).toHaveLength(2);
+  (await binding.next()).view(null, 'strong');
+}
+
+test('a step refutes another run, whose undo is an update → that is tried again', async () => {
+  let undone: unknown;
+  await setOff((client, { c, sink }) => {
+    undone = c.speculate(
+      () => 1,
+      async () => void (await client.invoke(put('undo', 1))),
+    );
+    sink.update(1, 'weak');
+    return () => sink.update(2, 'strong');
+  });
+  expect(await undone).toBe(1);
+});
+
+test('a step cancels another speculation, whose undo is an update → that is tried again', async () => {
+  await setOff((client, { c, sink }) => {
+    const other = c.speculate(
+      () => 1,
+      async () => void (await client.invoke(put('undo', 1))),
+    );
+    other.onError(() => 0);
+    sink.update(1, 'weak');
+    return () => other.cancel();
+  });
+});
+
+test('a step brings a view, of which a listener makes an update → that is tried again', async () => {
+  let order: unknown;
+  await setOff((client, { c, sink }) => {
+    c.onUpdate(() => (order = client.invoke(put('order', 1))));
+    return () => sink.update('order', 'weak');
+  });
+  expect(await order).toBe(null);
+});
+
+test('a step says too late how it is undone, by an update → that is tried again', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const outer = manual();
+  const result: Correctable<unknown, Three> = outer.c.speculate((_value, { onAbort }) => {
+    result.cancel();
+    onAbort(async () => void (await client.invoke(put('undo', 1))));
+  });
+  result.onError(() => 0);
+  outer.sink.update(1, 'weak');
+  (await binding.next()).fail(failure());
+  await clock.advance(STEP_MS);
+  expect(binding.calls).toHaveLength(2);
+  (await binding.next()).view(null, 'strong');
 });

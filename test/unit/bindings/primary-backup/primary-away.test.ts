@@ -197,6 +197,17 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(handles.map((handle) => handle.hasRef())).toEqual([false]);
   });
+
+  test('there is no deadline to keep the process alive → the wait does, and the failure is told', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const { client } = hanging();
+    const told = outcome(client.invoke(get('x'), { timeoutMs: Infinity }));
+    await turn();
+    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect(handles.map((handle) => handle.hasRef())).toEqual([true]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
+  });
 });
 
 test('primary-backup: sequential: the limit of a level has passed before its turn → its tier is not asked', async () => {
