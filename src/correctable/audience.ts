@@ -3,7 +3,7 @@
  */
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
-import { beside, presentRun } from './run.ts';
+import { present } from './run.ts';
 import type { AnyView } from './view.ts';
 
 /** Is delivered in place of a view where the operation has failed; the error is among the extras. */
@@ -143,22 +143,21 @@ export function listenToAll<T>(
 export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
   audience.accepted++;
   if (audience.isDelivering) ((audience.extras ??= {}).queue ??= []).push(view);
-  // What listeners do is their own, though a step has brought the view.
-  else if (presentRun()) beside(() => tellAll(audience, view));
-  else tellAll(audience, view);
-}
-
-function tellAll<T>(audience: Audience<T>, view: Delivery<T>): void {
-  audience.isDelivering = true;
-  let next = view;
-  for (let number = audience.accepted; number <= audience.accepted; number++) {
-    tell(audience, audience, next);
-    if (audience.seats) tellSeats(audience, next, number);
-    next = audience.extras?.queue?.shift() as Delivery<T>;
-  }
-  audience.isDelivering = false;
-  if (audience.state !== 'updating') {
-    audience.seats = audience.onUpdate = audience.onFinal = audience.onError = undefined;
+  else {
+    const outer = present.run;
+    present.run = undefined;
+    audience.isDelivering = true;
+    let next = view;
+    for (let number = audience.accepted; number <= audience.accepted; number++) {
+      tell(audience, audience, next);
+      if (audience.seats) tellSeats(audience, next, number);
+      next = audience.extras?.queue?.shift() as Delivery<T>;
+    }
+    audience.isDelivering = false;
+    present.run = outer;
+    if (audience.state !== 'updating') {
+      audience.seats = audience.onUpdate = audience.onFinal = audience.onError = undefined;
+    }
   }
 }
 

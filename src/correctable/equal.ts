@@ -2,6 +2,8 @@
 
 /** After so many looks at objects, assumptions are kept: cycles end, and what is shared is compared once. Few need them. */
 const FREE_LOOKS_MAX = 100_000;
+/** So are they once values have turned out to be deeper: most that are link back to where they came from. */
+const FREE_DEPTH_MAX = 32;
 /** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
 const DEPTH_MAX = 256;
 
@@ -27,7 +29,8 @@ interface Assumptions {
 
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
- * array buffers and typed arrays by content. Other objects, whose state may be private, only by identity.
+ * array buffers and typed arrays by content, and so is Node's `Buffer`. Other objects, whose state may be private, only by
+ * identity: those of classes, also of such as extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
@@ -56,16 +59,23 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
   if (Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
   if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;
-  if (comparison.looks++ > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
+  comparison.looks += depth > FREE_DEPTH_MAX ? FREE_LOOKS_MAX : 1;
+  if (comparison.looks > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
   if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, comparison);
   const prototype: unknown = Object.getPrototypeOf(a);
-  const samePrototype = prototype === Object.getPrototypeOf(b);
+  const other: unknown = Object.getPrototypeOf(b);
   if (prototype === Object.prototype || prototype === null) {
-    return samePrototype && equalProperties(a as Properties, b as Properties, depth + 1, comparison);
+    return prototype === other && equalProperties(a as Properties, b as Properties, depth + 1, comparison);
   }
-  // Stores may answer in a subclass, as Node's Buffer is one.
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalArrays(a, b, depth, comparison);
-  return samePrototype && equalBuiltIns(a, b, depth + 1, comparison);
+  // Stores may answer in Node's Buffer.
+  const isSameKind = prototype === other || (a instanceof Uint8Array && b instanceof Uint8Array && isBuiltIn(other));
+  return isSameKind && isBuiltIn(prototype) && equalBuiltIns(a, b, depth + 1, comparison);
+}
+
+/** What extends a built-in class may have a state of its own. */
+function isBuiltIn(prototype: unknown): boolean {
+  const { name } = (prototype as object).constructor;
+  return (globalThis as unknown as Record<string, { prototype?: unknown }>)[name]?.prototype === prototype;
 }
 
 /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
@@ -105,8 +115,8 @@ function equalProperties(left: Properties, right: Properties, depth: number, com
   let surplus = 0;
   for (const key in left) {
     const value = right[key];
-    // What plain objects inherit are functions: to ask of each key would cost more.
-    const mayBeInherited = value === undefined || typeof value === 'function';
+    // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
+    const mayBeInherited = value === undefined || value === Object.prototype || typeof value === 'function';
     if (mayBeInherited && !Object.hasOwn(right, key)) return false;
     if (!equal(left[key], value, depth, comparison)) return false;
     surplus--;
@@ -115,7 +125,7 @@ function equalProperties(left: Properties, right: Properties, depth: number, com
   return surplus === 0;
 }
 
-/** Both have one prototype, which is not that of plain objects. */
+/** Both are of one kind, and no plain objects. */
 function equalBuiltIns(a: object, b: object, depth: number, comparison: Comparison): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
   if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, comparison);
@@ -156,14 +166,22 @@ function sketchOf(key: unknown, depth = 3): string {
   if (depth === 0) return '';
   if (key instanceof Date) return String(+key);
   const bytes = bytesOf(key);
-  if (bytes) return String(bytes.subarray(0, 256));
-  // A hole in a list is as good as undefined.
-  // oxlint-disable-next-line unicorn/no-useless-spread -- it fills the holes
-  const parts = (Array.isArray(key) ? [...(key as unknown[]).slice(0, 64)] : key) as Record<string, unknown>;
-  const names = Object.keys(parts)
-    .sort()
-    .slice(0, 4 ** depth);
-  return names.map((name) => name + sketchOf(parts[name], depth - 1)).join();
+  const next = (part: unknown): string => sketchOf(part, depth - 1);
+  const partsMax = 4 ** depth;
+  if (bytes || Array.isArray(key)) {
+    const list: unknown[] = (bytes ?? key) as unknown[];
+    const endMax = bytes ? 128 : partsMax / 2;
+    // A hole in a list is as good as undefined.
+    return [list.length, ...list.slice(0, endMax), ...list.slice(-endMax)].map(next).join();
+  }
+  const isCollection = key instanceof Set || key instanceof Map;
+  if (isCollection && key.size > partsMax) return String(key.size);
+  if (isCollection)
+    return Array.from(key as Iterable<unknown>, next)
+      .sort()
+      .join();
+  const names = Object.keys(key).sort().slice(0, partsMax);
+  return names.map((name) => name + next((key as Properties)[name])).join();
 }
 
 function isObject(value: unknown): value is object {

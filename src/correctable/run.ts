@@ -27,28 +27,20 @@ export interface Outcome<U> {
   readonly error?: unknown;
 }
 
-/** The run whose step is being called. */
-let present: Present;
+/**
+ * The run whose step is being called: what is invoked now belongs to it, until the step first waits. Not what the step
+ * only sets off: undos, and what listeners do.
+ */
+export const present: { run: Pick<Run<never, never>, 'phase'> | undefined } = { run: undefined };
 
-type Present = Pick<Run<never, never>, 'phase'> | undefined;
-
-/** The run that what is invoked now belongs to: known until its step first waits. */
-export function presentRun(): Present {
-  return present;
-}
-
-/** Calls what is no part of a step, though one may be what sets it off. */
-export function beside<R>(callback: () => R): R {
-  return callAs(undefined, callback);
-}
-
-function callAs<R>(run: Present, callback: () => R): R {
-  const outer = present;
-  present = run;
+/** `undefined` for what is of no run. */
+export function callAs<R>(run: typeof present.run, callback: () => R): R {
+  const outer = present.run;
+  present.run = run;
   try {
     return callback();
   } finally {
-    present = outer;
+    present.run = outer;
   }
 }
 
@@ -143,6 +135,6 @@ export class Run<T, U> implements Scope<T> {
   }
 
   #atOnce(effect: Effect): void {
-    (async () => beside(effect))().catch((error: unknown) => this.#environment.uncaught(error));
+    (async () => callAs(undefined, effect))().catch((error: unknown) => this.#environment.uncaught(error));
   }
 }

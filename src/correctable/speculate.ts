@@ -10,7 +10,7 @@ import { isThenable } from './given.ts';
 import type { Ladder } from './ladder.ts';
 import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
-import { beside, Run } from './run.ts';
+import { callAs, Run } from './run.ts';
 import type { Source } from './source.ts';
 import { CAVEAT, extrasOf, failByPart, failWith, giveUp, isEqual, limit, ofWhole, relax, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
@@ -153,7 +153,7 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
 function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {
   const { result, abort } = speculation;
   speculation.live = undefined;
-  speculation.undoing = beside(() => run.undo(abort)).then(
+  speculation.undoing = callAs(undefined, () => run.undo(abort)).then(
     () => {
       speculation.undoing = undefined;
       begin(speculation);

@@ -7,7 +7,7 @@ import { check, CorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
-import { presentRun } from '../correctable/run.ts';
+import { present } from '../correctable/run.ts';
 import type { Source } from '../correctable/source.ts';
 import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
@@ -59,7 +59,7 @@ export function retries(options: RetryOptions = {}): Policy {
     const rules: Rules = { attempts, backoff, random, submit };
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
-      if (operation.effect === 'update') Object.assign(extrasOf(source), { steps: UPDATE, run: presentRun() });
+      if (operation.effect === 'update') Object.assign(extrasOf(source), { steps: UPDATE, run: present.run });
       attempt(rules, operation, source, 1);
     };
   };
