@@ -44,6 +44,11 @@ export const BINDING_MUTANTS = [
     ),
     file: 'src/correctable/binding.ts',
   },
+  {
+    ...ofTiers('what hangs is kept though nobody waits', 'if (run.isAbandoned) this.#runs.delete(run);', ';'),
+    file: 'src/bindings/primary-backup/primary-backup.ts',
+    command: unit('bindings/primary-backup/primary-backup.test.ts'),
+  },
   ofTiers(
     'a failure waits for a tier whose limit has passed',
     "follow(late, () => resolve('failed'))",

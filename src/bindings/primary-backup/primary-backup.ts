@@ -77,10 +77,15 @@ export function primaryBackup<const L extends Levels>(options: PrimaryBackupOpti
   return new PrimaryBackupBinding(options);
 }
 
+/** So few are not looked through. */
+const RUNS_MIN = 64;
+
 class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
   readonly name: string;
   readonly #options: PrimaryBackupOptions<L>;
   readonly #runs = new Set<Run>();
+  /** At how many runs those are let go whose tiers never settle. */
+  #sweepAt = RUNS_MIN;
   #closing: Promise<void> | undefined;
 
   constructor(options: PrimaryBackupOptions<L>) {
@@ -108,8 +113,15 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
       run.stop(this.#closed());
       return;
     }
+    if (this.#runs.size >= this.#sweepAt) this.#sweep();
     this.#runs.add(run);
     void run.toEnd().finally(() => this.#runs.delete(run));
+  }
+
+  /** Not told by a signal: a tier that answers soon costs none. Each run is looked at a bounded number of times. */
+  #sweep(): void {
+    for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
+    this.#sweepAt = Math.max(RUNS_MIN, 2 * this.#runs.size);
   }
 
   close(): Promise<void> {

@@ -43,6 +43,11 @@ export class Run {
     return this.#options.operation.effect === 'update';
   }
 
+  /** Whether nobody waits for it any more. */
+  get isAbandoned(): boolean {
+    return this.#options.context.signal.aborted;
+  }
+
   /** Resolves when the operation has ended; weaker tiers may not have. Never rejects: failures go to the sink. */
   async toEnd(): Promise<void> {
     if (this.isUpdate) await this.#fromStrongest();

@@ -61,7 +61,8 @@ export interface WithSink<T, L extends Levels> {
 
 /**
  * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
- * Its second argument, a signal, aborts when nobody waits any more; it is made only for executors that declare it.
+ * Its second argument, a signal, aborts when nobody waits any more. It is made only for executors that declare it, as their
+ * `length` says: one of `(sink, ...rest)`, or with a default for it, gets none. `withSink` gives it to whoever asks.
  *
  * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
  * the levels is inferred.

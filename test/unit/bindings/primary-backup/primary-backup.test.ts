@@ -2,6 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
+import { heldBytes } from '../../correctable/support.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { deferred, seen } from './set-up.ts';
@@ -325,4 +326,26 @@ describe('primary-backup: closing and options', () => {
     ];
     expect(names).toEqual(['levels', 'mine', 'primary-backup']);
   });
+});
+
+test('primary-backup: tiers never settle, and nobody waits any more → nothing is kept of it, and who waits is told', async () => {
+  const hang: Tier = () => new Promise(() => {});
+  const binding = levels(['cache', 'origin'], { cache: hang, origin: hang });
+  const store = createClient(binding, { timeoutMs: Infinity });
+  const waiting = store.invoke(get('x'));
+  const before = heldBytes();
+  for (let count = 0; count < 300; count++) {
+    const update = store.invoke(
+      put(
+        'x',
+        Array.from({ length: 10_000 }, () => count),
+      ),
+    );
+    update.onError(() => 0);
+    update.cancel();
+  }
+  await new Promise(setImmediate);
+  expect(heldBytes() - before).toBeLessThan(15_000_000);
+  await binding.close();
+  await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
