@@ -20,10 +20,13 @@ keepsContract(subjectOf('tally with sessions', (delays) => new SessionTally(dela
 keepsContract(subjectOf('tally that knows repeats', (delays) => new Once(delays)));
 
 describe('planted bindings', () => {
-  for (const [fault, { make, test: name, says, more }] of Object.entries({ ...PLANTED, ...PLANTED_IN_CIRCUMSTANCES })) {
+  for (const [fault, { make, test: name, says, more, delays }] of Object.entries({
+    ...PLANTED,
+    ...PLANTED_IN_CIRCUMSTANCES,
+  })) {
     const open = async (): Promise<OpenBinding> => {
-      const binding = new make();
-      return { binding, another: async () => new make(undefined, binding) };
+      const binding = new make(delays);
+      return { binding, another: async () => new make(delays, binding) };
     };
     const subject: ContractSubject = {
       ...subjectOf(fault, (delays) => new make(delays)),

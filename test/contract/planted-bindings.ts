@@ -433,6 +433,8 @@ export interface Planted {
   readonly says: string;
   /** What the suite is to be given besides, where the fault shows only by that. */
   readonly more?: Partial<ContractSubject>;
+  /** Unless given, those of a tally nearby. */
+  readonly delays?: Delays;
 }
 
 export const PLANTED: Readonly<Record<string, Planted>> = {
