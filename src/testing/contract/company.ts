@@ -35,17 +35,17 @@ export async function readsWhatIsAcknowledged(stage: Stage): Promise<void> {
 }
 
 async function readsAround(stage: Stage, client: AnyClient, mark: Mark, turns: number): Promise<void> {
-  let isDone = false;
+  const progress = { isDone: false };
   const reads: Promise<unknown>[] = [];
   const read = (): unknown => reads.push(failureOf(client.invoke(mark.read, { levels: [client.strongest] })));
   // One is under way before the update is.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await turn();
-  const update = stage.finalOf(client, mark.update).finally(() => (isDone = true));
+  const update = stage.finalOf(client, mark.update).finally(() => (progress.isDone = true));
   update.catch(() => undefined);
-  for (let n = 0; n < READS && !isDone; n++) {
+  for (let n = 0; n < READS && !progress.isDone; n++) {
     await turn();
-    if (!isDone) read();
+    if (!progress.isDone) read();
   }
   await update;
   await stage.shows(client, mark, 'begun after the update was acknowledged, with older reads under way: wrong');
