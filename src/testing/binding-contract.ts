@@ -1,14 +1,19 @@
 /** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
-import { answersEachLevel, declaresLevels, failsTyped, hearsWeaker, keepsSessions } from './contract/answers.ts';
+import { answersEachLevel, declaresLevels, endsUnanswered, failsTyped, hearsWeaker } from './contract/answers.ts';
 import { ordersViews, refusesUnknown, speaksInOrder, tellsPreliminaries } from './contract/answers.ts';
+import { doesManyAtOnce, leavesOthersAlone, readsWhatIsAcknowledged } from './contract/company.ts';
+import { guessesWhatWas } from './contract/guesses.ts';
 import { keepsEqualSteps, keepsManyHistories, keepsOneHistory } from './contract/histories.ts';
+import { labelsWhatIsReached } from './contract/labels.ts';
 import { closes, closesForClients, closesOneOfSeveral, closesUpdates } from './contract/leaving.ts';
 import { letsGoOfReads, releasesSignals, survivesCancel } from './contract/leaving.ts';
-import { executesOnce, staysAsSaid } from './contract/later.ts';
+import { deniesTruly, staysAsSaid } from './contract/later.ts';
+import { executesOnce } from './contract/once.ts';
+import { keepsSessions } from './contract/sessions.ts';
 import { Stage } from './contract/stage.ts';
 import type { ContractSubject, TestRunner } from './contract/subject.ts';
 import { answersUpdates, answersWithoutWeak, levelsChooseViewsOnly } from './contract/updates.ts';
-import { runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
+import { readsWithoutWeak, runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
 import { showsWhatWas } from './contract/values.ts';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/given.ts';
@@ -44,18 +49,28 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       tellsPreliminaries(stage));
     test('read: weaker levels → what the object is, or was', () => showsWhatWas(stage));
+    test('read: each level, just after an update → what is said to be strongest shows it', () =>
+      labelsWhatIsReached(stage));
     test('update: all levels → the strongest read shows it', () => showsUpdates(stage));
     test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(stage));
     test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
       answersUpdates(stage));
+    test('update: preliminary views → what it has given, or would have', () => guessesWhatWas(stage));
+    test('update: many objects at once → each done once', () => doesManyAtOnce(stage));
+    test('read: begun after an update, with older reads under way → shows it', () => readsWhatIsAcknowledged(stage));
     for (const [what, open] of Object.entries(subject.weakless ?? {})) {
+      test(`read: weaker levels ${what} → does not fail with them`, () => readsWithoutWeak(stage, open));
       test(`update: weaker levels ${what} → the final answers, whatever was requested`, () =>
         answersWithoutWeak(stage, open));
     }
-    const { failing, strongless } = subject;
+    const { answerless, failing, strongless } = subject;
     if (strongless !== undefined) {
       test('read: the strongest level fails at once → weaker views under way, then the failure', () =>
         hearsWeaker(stage, strongless));
+    }
+    if (answerless !== undefined) {
+      test('read: the strongest level fails, weaker ones hang → ends all the same', () =>
+        endsUnanswered(stage, answerless));
     }
     test('history: strongest level only → each update once, versions never go back', () =>
       keepsOneHistory(stage, true));
@@ -66,6 +81,8 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
       keepsEqualSteps(stage));
     test('update: cancelled under way → runs to its end', () => runsCancelledUpdates(stage));
     test('update: cancelled, weakest level only, closed → a while later as it was said', () => staysAsSaid(stage));
+    test('update: cancelled at any time → not done later where that was said', () => deniesTruly(stage));
+    test('cancel: a read and an update leave → others are done all the same', () => leavesOthersAlone(stage));
     test('update: submitted twice by one name → done once, if the binding says so', () => executesOnce(stage));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancel(stage));
     test('read: aborted → let go, and others are not', () => letsGoOfReads(stage));

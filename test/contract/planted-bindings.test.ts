@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
 import { ContractBreach } from '../../src/testing/binding-contract.ts';
 import { failuresOf } from './failures-of.ts';
+import { Once, PLANTED_IN_CIRCUMSTANCES, SessionTally } from './planted-circumstances.ts';
 import { PLANTED, PromisedTally, PromptTally, subjectOf, Tally } from './planted-bindings.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
 
@@ -14,13 +15,25 @@ keepsContract(subjectOf('tally by promises', () => new PromisedTally(), false));
 
 keepsContract(subjectOf('tally at once', (delays) => new PromptTally(delays), false));
 
+keepsContract(subjectOf('tally with sessions', (delays) => new SessionTally(delays)));
+
+keepsContract(subjectOf('tally that knows repeats', (delays) => new Once(delays)));
+
 describe('planted bindings', () => {
-  for (const [fault, { make, test: name, says }] of Object.entries(PLANTED)) {
+  for (const [fault, { make, test: name, says, more, delays }] of Object.entries({
+    ...PLANTED,
+    ...PLANTED_IN_CIRCUMSTANCES,
+  })) {
     const open = async (): Promise<OpenBinding> => {
-      const binding = new make();
-      return { binding, another: async () => new make(undefined, binding) };
+      const binding = new make(delays);
+      return { binding, another: async () => new make(delays, binding) };
     };
-    const subject: ContractSubject = { ...subjectOf(fault, (delays) => new make(delays)), open, patienceMs: 500 };
+    const subject: ContractSubject = {
+      ...subjectOf(fault, (delays) => new make(delays)),
+      open,
+      patienceMs: 500,
+      ...more,
+    };
     test(`${fault} → caught, and said`, async () => {
       const failures = await failuresOf(subject);
       const caught = failures.get(name);

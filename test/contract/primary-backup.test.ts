@@ -46,6 +46,12 @@ function offline(mode: Mode): Binding<readonly ['backup', 'primary']> {
   return primaryBackup({ levels: ['backup', 'primary'], mode, tiers: { backup, primary } });
 }
 
+/** No primary, and a backup that hangs. */
+function silent(): Binding<readonly ['backup', 'primary']> {
+  const tiers = { backup: () => new Promise(() => {}), primary: () => Promise.reject(new Error('offline')) };
+  return primaryBackup({ levels: ['backup', 'primary'], mode: 'parallel', tiers });
+}
+
 for (const mode of ['parallel', 'sequential'] as const) {
   keepsContract({
     name: `primary-backup, ${mode}`,
@@ -55,6 +61,8 @@ for (const mode of ['parallel', 'sequential'] as const) {
     expected: { n: 1 },
     slow: async () => ({ binding: threeTiers(mode, undefined, 300) }),
     strongless: async () => ({ binding: offline(mode) }),
+    // One after another, nobody asks the primary before the backup has answered.
+    ...(mode === 'parallel' ? { answerless: async () => ({ binding: silent() }) } : {}),
     weakless: {
       fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
       'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),

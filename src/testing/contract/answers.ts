@@ -2,8 +2,8 @@
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { hold, nameOf, show, tell } from './breach.ts';
-import { isVersionOlder, Listener } from './listener.ts';
+import { hold, nameOf, tell } from './breach.ts';
+import { Listener } from './listener.ts';
 import type { Stage } from './stage.ts';
 import type { OpenBinding } from './subject.ts';
 
@@ -117,31 +117,15 @@ export async function hearsWeaker(stage: Stage, open: () => Promise<OpenBinding>
   }, open);
 }
 
-export async function keepsSessions(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withClient(async (client, binding) => {
-    if (binding.openSession === undefined) {
-      const error = errorOf(() => client.session());
-      hold(isCorrectableError(error, 'UNSUPPORTED'), () => `session(): not UNSUPPORTED, but ${tell(error)}`);
-      return;
-    }
-    using session = client.session();
-    await client.invokeStrong(update, { session });
-    let newest: unknown;
-    for (const levels of [client.levels, client.levels, [client.weakest]]) {
-      for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
-        stage.same(
-          value,
-          expected,
-          `${nameOf(read)}, in the session of the update: the view at ${level} does not show it`,
-        );
-        const isOlder = isVersionOlder(binding, version, newest);
-        const versions = (): string => `version ${show(version)} after ${show(newest)}`;
-        hold(!isOlder, () => `${nameOf(read)}: the view at ${level} goes back in its session: ${versions()}`);
-        newest = version ?? newest;
-      }
-    }
-  });
+/** That a weaker level may have a view one day is no reason to be silent of a final that has failed. */
+export async function endsUnanswered(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
+  const { read } = stage.subject;
+  await stage.withBinding(async (binding) => {
+    const listener = Listener.submit(binding, read);
+    const what = 'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
+    await stage.within(listener.closed, `${nameOf(read)}, ${what}`);
+    hold(listener.final === undefined, () => `${nameOf(read)}: a final view, but no level is to have one`);
+  }, open);
 }
 
 export async function refusesUnknown(stage: Stage): Promise<void> {
@@ -168,13 +152,4 @@ export async function failureOf(operation: PromiseLike<unknown>): Promise<unknow
     () => undefined,
     (reason: unknown) => reason,
   );
-}
-
-function errorOf(call: () => unknown): unknown {
-  try {
-    call();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }

@@ -73,7 +73,7 @@ function runsOf(steps: readonly HistoryStep[]): HistoryStep[][] {
   return runs;
 }
 
-function isSameOperation(a: Operation, b: Operation): boolean {
+export function isSameOperation(a: Operation, b: Operation): boolean {
   return a.name === b.name && structurallyEqual(a.args, b.args);
 }
 
@@ -202,6 +202,17 @@ export function nextMark(subject: ContractSubject, binding: Binding): Mark | und
   const isMark = first?.operation.effect === 'update' && second?.operation.effect === 'read' && 'expected' in second;
   const isOther = isMark && !isSameOperation(first.operation, subject.update);
   return isOther ? { update: first.operation, read: second.operation, expected: second.expected } : undefined;
+}
+
+/**
+ * As many marks, each of an object of its own; none where the histories do not begin with an update and what shows it, or
+ * where there is only one object.
+ */
+export function nextMarks(subject: ContractSubject, binding: Binding, count: number): readonly Mark[] {
+  const marks = Array.from({ length: count }, () => nextMark(subject, binding)).filter((mark) => mark !== undefined);
+  const [first, second] = marks;
+  if (first === undefined || second === undefined) return [];
+  return isSameOperation(first.update, second.update) ? [] : marks;
 }
 
 export function nextObject(): string {

@@ -2,12 +2,13 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
-import { nextMark } from './histories.ts';
-import { Listener } from './listener.ts';
-import type { AnyClient, Mark, Stage } from './stage.ts';
+import { nextMark, nextMarks } from './histories.ts';
+import { turn, type AnyClient, type Mark, type Stage } from './stage.ts';
 
 /** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
 const LATER_MS = 250;
+/** So many updates are cancelled, each one turn of the event loop later than the one before it. */
+const CANCELS = 8;
 
 /** All that has to be waited for, at the same time: each is done to an object of its own. */
 export async function staysAsSaid(stage: Stage): Promise<void> {
@@ -62,24 +63,30 @@ async function stillOnce(stage: Stage, client: AnyClient, what: string, { read, 
   );
 }
 
-/** A gateway believes `executesOnce`: after a restart it submits again what it does not know to have been done. */
-export async function executesOnce(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
+/**
+ * Cancelled at several times, of which one or another falls between its leaving and its answer: what is told not to have
+ * been done is not done later either.
+ */
+export async function deniesTruly(stage: Stage): Promise<void> {
   await stage.withClient(async (client, binding) => {
-    if (binding.executesOnce !== true) return;
-    const name = `contract-${Math.random().toString(36).slice(2)}`;
-    const origin = { client: name, sequence: 1, acknowledged: 0 };
-    for (let n = 0; n < 2; n++) {
-      const { closed } = Listener.submit(binding, update, undefined, { operationId: `${name}-1`, origin });
-      await stage.within(closed, `${nameOf(update)}: neither a final view nor a failure`);
-    }
-    const { value } = await stage.finalOf(client, read, [client.strongest]);
-    const isOnce = stage.isSame(value, expected);
-    hold(
-      isOnce,
-      () =>
-        `executesOnce is true, but ${nameOf(update)}, submitted twice with one operationId, is done twice: ` +
-        `${nameOf(read)} gives ${show(value)}, not ${show(expected)}`,
+    const marks = [...nextMarks(stage.subject, binding, CANCELS).entries()];
+    await stage.finalOf(client, stage.subject.read, [client.strongest]);
+    const denied = await Promise.all(
+      marks.map(async ([turns, mark]) => {
+        const leaving = client.invoke(mark.update);
+        const failure = failureOf(leaving);
+        for (let n = 0; n < turns; n++) await turn();
+        leaving.cancel('contract suite');
+        const error = await failure;
+        return error === undefined || isCorrectableError(error, 'UNKNOWN') ? [] : [{ ...mark, told: tell(error) }];
+      }),
     );
+    if (denied.flat().length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    for (const { update, read, expected, told } of denied.flat()) {
+      const { value } = await stage.finalOf(client, read, [client.strongest]);
+      const isDone = stage.isSame(value, expected);
+      hold(!isDone, () => `${nameOf(update)}, cancelled: told that it was not done (${told}), and it was done`);
+    }
   });
 }

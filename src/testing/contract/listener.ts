@@ -10,6 +10,8 @@ interface Told {
   readonly value: unknown;
   readonly version: unknown;
   readonly isFinal: boolean;
+  /** What the value was when it was told, as sentences show it. */
+  readonly shown: string;
 }
 
 /** The parts of a context that the suite sets. */
@@ -102,6 +104,7 @@ export class Listener implements Sink {
     hold(this.#unsaid === undefined, () => `${asked}: confirms view ${this.#unsaid}, which it has not told`);
     this.#judgeLevels(asked);
     this.#judgeOrder(asked);
+    this.#judgeValues(asked);
     const guess = this.#failedBy;
     hold(guess === undefined, () => `${asked}: fails by ${guess}, but no weaker level than its final fails an update`);
     hold(this.final !== undefined, () => `${asked}: no final view, but ${tell(this.error)}`, this.error);
@@ -134,6 +137,13 @@ export class Listener implements Sink {
     this.#judgeVersions(asked);
   }
 
+  /** What was told is its hearers': a binding that goes on to work with it changes what they have. */
+  #judgeValues(asked: string): void {
+    const changed = this.views.find(({ value, shown }) => show(value) !== shown);
+    const values = (): string => `told as ${changed?.shown}, and changed into ${show(changed?.value)} since`;
+    hold(changed === undefined, () => `${asked}: the value of the view at ${changed?.level} was ${values()}`);
+  }
+
   /** A preliminary view that is older than another one is dropped on its way; the final one is what there is. */
   #judgeVersions(asked: string): void {
     const { final } = this;
@@ -153,7 +163,7 @@ export class Listener implements Sink {
 
   #hear(level: string, value: unknown, version: unknown, details: ViewDetails | undefined): void {
     const isFinal = details?.final === true || this.#rank(level) >= this.#strongest;
-    this.views.push({ level, value, version, isFinal });
+    this.views.push({ level, value, version, isFinal, shown: show(value) });
     if (isFinal) this.#shut();
   }
 

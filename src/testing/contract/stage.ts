@@ -72,6 +72,12 @@ export class Stage {
     return (await this.viewsOf(client, operation, levels)).at(-1)!;
   }
 
+  /** Holds the strongest read of `mark` to showing its update, done once. */
+  async shows(client: AnyClient, { update, read, expected }: Mark, what: string): Promise<void> {
+    const { value } = await this.finalOf(client, read, [client.strongest]);
+    this.same(value, expected, `${nameOf(read)} at ${client.strongest}, after ${nameOf(update)}, ${what}`);
+  }
+
   /** Compares as the test runner does. */
   same(actual: unknown, expected: unknown, what: string): void {
     const difference = this.#difference(actual, expected);

@@ -43,7 +43,9 @@ export interface ContractSubject {
   /**
    * What is done to one object, by its name, and what that gives. Make it of several updates, whose answers or reads tell
    * once from twice and from never. Where the name makes a difference, the histories of several objects are run at the
-   * same time; equal steps that follow each other are also run all at once. Each name is used once.
+   * same time; equal steps that follow each other are also run all at once. Each name is used once. Where it begins with an update and a
+   * read that says what it gives, that pair is also done to many objects at once, in sessions, and with others that leave.
+   * Where updates say what they give, their guesses are held to that.
    *
    * Unless given, the portable operations that the binding supports make one: `put` and `get`, and `enqueue`, `dequeue`
    * and `peek`. Without those it is `update` and `read`, once: no update that is lost later shows by them.
@@ -68,6 +70,11 @@ export interface ContractSubject {
    * has a view, where there can be such: what is to be had offline.
    */
   readonly strongless?: () => Promise<OpenBinding>;
+  /**
+   * A binding like that of `open` whose strongest level fails at once, of a read, while its weaker ones never answer, where
+   * there can be such. Not for one that asks its levels one after another.
+   */
+  readonly answerless?: () => Promise<OpenBinding>;
   /**
    * A binding like that of `open` whose reads take half a second or so, where there can be such: a faster one has answered
    * before anybody can tell whether it minds that nobody waits any more.

@@ -2,11 +2,14 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
 import { hold, nameOf, tell } from './breach.ts';
+import { Listener } from './listener.ts';
 import type { Stage } from './stage.ts';
 import type { OpenBinding } from './subject.ts';
 
 /** So many updates are made at once: with one, a guess is hardly ever overtaken. */
 const MANY = 20;
+/** A read whose weaker levels keep it waiting for longer is not waited for: nobody says that it must not. */
+const HANGS_MS = 1_000;
 
 export async function showsUpdates(stage: Stage): Promise<void> {
   const { update, read, expected } = stage.subject;
@@ -61,6 +64,27 @@ export async function answersWithoutWeak(stage: Stage, open: () => Promise<OpenB
         `${nameOf(update)}, asked for ${level ?? 'all levels'}: the levels of its views`,
       );
     }
+  }, open);
+}
+
+/** A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting that are asked after it. */
+export async function readsWithoutWeak(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
+  const { update, read, expected } = stage.subject;
+  await stage.withBinding(async (binding) => {
+    const client = stage.clientOf(binding);
+    await stage.finalOf(client, update);
+    const leaving = new AbortController();
+    const reading = Listener.submit(binding, read, undefined, { signal: leaving.signal });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hangs = new Promise<void>((resolve) => (timer = setTimeout(resolve, HANGS_MS)));
+    await Promise.race([reading.closed, hangs]);
+    clearTimeout(timer);
+    const { error, final } = reading;
+    leaving.abort(new Error('contract suite'));
+    hold(error === undefined, () => `${nameOf(read)}: fails with its weaker levels: ${tell(error)}`, error);
+    if (final === undefined) return;
+    stage.same(final.value, expected, `${nameOf(read)}, without weaker levels: the final view is wrong`);
+    hold(final.level === client.strongest, () => `${nameOf(read)}, without weaker levels: final at ${final.level}`);
   }, open);
 }
 
