@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { defineConfig } from 'tsdown';
 import entries from './scripts/entries.json' with { type: 'json' };
 
@@ -16,6 +18,15 @@ export default defineConfig({
   // With the sources in them, which are not packed: a stack trace and a debugger show what was written.
   sourcemap: true,
   clean: true,
+  // Declarations have no map, and yet a line that names one.
+  hooks: {
+    'build:done': async ({ chunks }) => {
+      for (const { outDir, fileName } of chunks.filter((chunk) => chunk.fileName.endsWith('.d.ts'))) {
+        const path = join(outDir, fileName);
+        await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+      }
+    },
+  },
   deps: {
     neverBundle: [
       /^node:/,

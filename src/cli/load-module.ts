@@ -17,6 +17,7 @@ const EXIT_UNSETTLED = 13;
  */
 export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
+  if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const sayUnfinished = (code: number): void => {
     // Node 20 tells a thread's listeners 0.
     if (code === EXIT_UNSETTLED || process.exitCode === EXIT_UNSETTLED)
@@ -24,7 +25,6 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
   };
   process.once('exit', sayUnfinished);
   try {
-    if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     if (isAbout(error, 'ERR_MODULE_NOT_FOUND', 'Cannot find module', url))

@@ -74,6 +74,18 @@ test('package: every module with code of its own → has a source map that holds
   }
 });
 
+test('package: every file that names a source map → has it', async () => {
+  const files = await packed();
+  const built = files.filter((path) => /^dist\/.*\.(js|ts)$/.test(path));
+  expect(built.some((path) => path.endsWith('.d.ts'))).toBe(true);
+  const dead: string[] = [];
+  for (const path of built) {
+    const [, map] = /^\/\/# sourceMappingURL=(.*)$/m.exec(await readFile(join(root, path), 'utf8')) ?? [];
+    if (map !== undefined && !files.includes(posix.join(posix.dirname(path), map))) dead.push(`${path}: ${map}`);
+  }
+  expect(dead).toEqual([]);
+});
+
 test('package: an error of the package → its stack names file and line of the source', async () => {
   const script = `
     import { createClient } from './dist/index.js';

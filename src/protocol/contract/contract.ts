@@ -48,6 +48,20 @@ export interface OperationSpec<
 /** The operations of a contract by name. */
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
+/** An operation whose functions have their arguments' types from elsewhere: of `never`, they add nothing of their own. */
+type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
+  key?(args: never): string;
+  equals?(a: never, b: never): boolean;
+};
+
+/**
+ * What types a `key` where it is written, beside what keeps the operation as it is: its arguments' schema is inferred by
+ * itself, before any function is looked at. All that it names is here, since the compiler looks for it nowhere else.
+ */
+type WithKey<A extends Schema> = Omit<OperationSpec<A>, 'equals'> & { equals?(a: never, b: never): boolean };
+/** The same of `equals`. */
+type WithEquals<R extends Schema> = Omit<OperationSpec<Schema, R>, 'key'> & { key?(args: never): string };
+
 /** The arguments that a caller gives. */
 export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
 /** The arguments as a generator gets them, parsed. */
@@ -119,8 +133,10 @@ export function isCalled(operation: OperationSpec, name: string): boolean {
 const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
 
 /**
- * Infers the types of one operation, so that its `key` and `equals` are typed by its schemas.
+ * One operation, with the types of its `key` and `equals` from its schemas: for one that is defined outside of
+ * `defineContract`, which types them likewise. Its effect, colour and errors stay as they are written.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
  * @example
  * const dequeue = operation({
  *   effect: 'update',
@@ -129,7 +145,9 @@ const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
  *   key: ({ queue }) => queue,
  * });
  */
-export function operation<A extends Schema, R extends Schema>(spec: OperationSpec<A, R>): OperationSpec<A, R> {
+export function operation<const S extends AnySpec, A extends Schema, R extends Schema>(
+  spec: S & WithKey<A> & WithEquals<R>,
+): S {
   checkSpec(spec, 'spec');
   return spec;
 }
@@ -180,7 +198,14 @@ function checkSchema(given: unknown, field: string, example: string): void {
  * });
  * store.invoke(shop.dequeue({ queue: 'tickets' }));
  */
-export function defineContract<const S extends OperationSpecs>(name: string, operations: S): Contract<S> {
+export function defineContract<
+  const S extends Readonly<Record<string, AnySpec>>,
+  A extends Readonly<Record<string, Schema>>,
+  R extends Readonly<Record<string, Schema>>,
+>(
+  name: string,
+  operations: S & { readonly [K in keyof A]: WithKey<A[K]> } & { readonly [K in keyof R]: WithEquals<R[K]> },
+): Contract<S> {
   check(isName(name), 'name', `must be a text: write ${CALL}`);
   checkRecord(operations, { call: CALL, field: 'operations' });
   const contract: Record<string, unknown> = { name, operations };

@@ -3,15 +3,42 @@
  * one order. Delivery decides, so that nothing more is asked of it: no fence, no lock.
  */
 
-/** What a site asks of the log. */
-export interface Log<R> {
+/**
+ * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Another engine has
+ * these members, and is made in `SiteMachine.createLog`.
+ */
+export interface RedLog<R> {
+  /** Whether something is under way that a lost message could hold up: then ticks are needed. */
+  readonly busy: boolean;
+  /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
+  readonly keptFrom: number;
+  /** How many delivered entries are kept for sites that lack them. */
+  readonly backlog: number;
+  /** What has to be saved so that the entries delivered so far need not be read again. */
+  save(): SavedLog;
   /** Adds a record. It is delivered at every site once it can no longer be lost; the caller notices by its delivery. */
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
   withdraw(record: R): boolean;
+  /** A message of the node at the site with this index. */
+  receive(from: number, message: LogMessage<R>, nowMs: number): void;
+  /** The first `length` entries of this node's log are synced. */
+  onSynced(length: number): void;
+  /** To be called now and then while `busy`: sends again what may have been lost. */
+  tick(nowMs: number): void;
+  /** What has to be done since the last call, in order. */
+  takeOutputs(): readonly LogOutput<R>[];
 }
 
-/** What the nodes of a sequenced log tell each other. */
+/** The state of a node as it is saved. */
+export interface SavedLog {
+  /** Entries that were delivered: the first so many. */
+  readonly delivered: number;
+  /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
+  readonly progress: readonly (readonly [origin: number, epoch: number, next: number])[];
+}
+
+/** What the nodes of the log tell each other. */
 export type LogMessage<R> =
   /** The sender's `sequence`-th proposal since it started in `epoch`. */
   | { readonly kind: 'log.propose'; readonly epoch: number; readonly sequence: number; readonly record: R }

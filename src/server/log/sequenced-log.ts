@@ -7,7 +7,7 @@
  * twice or out of order changes nothing.
  */
 import { Fifo } from '../collections/fifo.ts';
-import type { Log, LogEntry, LogMessage, LogOutput } from './log.ts';
+import type { LogEntry, LogMessage, LogOutput, RedLog, SavedLog } from './log.ts';
 import { WINDOWS } from '../records/windows.ts';
 import type { Windows } from '../records/windows.ts';
 
@@ -29,14 +29,6 @@ export interface SequencedLogOptions<R> {
   readonly resendAfterMs: number;
   /** How much is on its way to another site; the defaults unless given. */
   readonly windows?: Partial<Windows> | undefined;
-}
-
-/** The state of a node as it is saved. */
-export interface SavedLog {
-  /** Entries that were delivered: the first so many. */
-  readonly delivered: number;
-  /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
-  readonly progress: readonly (readonly [origin: number, epoch: number, next: number])[];
 }
 
 interface Proposal<R> {
@@ -80,8 +72,8 @@ export function epochOf(number: number, chance: number): number {
   return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
 }
 
-/** One site's node of the log. */
-export class SequencedLog<R> implements Log<R> {
+/** One site's node of the log: the engine that is built in. */
+export class SequencedLog<R> implements RedLog<R> {
   protected readonly options: Omit<SequencedLogOptions<R>, 'entries'>;
   readonly #windows: Windows;
   /** Entries from position `forgotten` on. */

@@ -1,8 +1,7 @@
 /** What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led to. */
 import type { Checkpoint } from '../records/checkpoint.ts';
 import type { LocalEntry, RedRecord } from '../records/records.ts';
-import type { LogEntry } from './log.ts';
-import type { SavedLog } from './sequenced-log.ts';
+import type { LogEntry, SavedLog } from './log.ts';
 
 /** What a site writes down: its own log, and its copy of the red log. */
 export type SiteLogName = 'local' | 'red';

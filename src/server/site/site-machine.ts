@@ -1,5 +1,5 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import type { LogMessage, LogOutput } from '../log/log.ts';
+import type { LogMessage, LogOutput, RedLog } from '../log/log.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../log/sequenced-log.ts';
 import { NOTHING_STORED } from '../log/stored-site.ts';
@@ -32,7 +32,7 @@ export interface SiteOptions extends ReplicaOptions {
  */
 export class SiteMachine {
   readonly replica: Replica;
-  readonly log: SequencedLog<RedRecord>;
+  readonly log: RedLog<RedRecord>;
   #outputs: SiteOutput[] = [];
   /** The time of the last input. */
   #nowMs: number;
@@ -140,7 +140,8 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createLog(options: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
+  /** Where another engine of the red log is plugged in. */
+  protected createLog(options: SequencedLogOptions<RedRecord>): RedLog<RedRecord> {
     return new SequencedLog(options);
   }
 

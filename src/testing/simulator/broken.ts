@@ -1,4 +1,5 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
+import type { RedLog } from '../../server/log/log.ts';
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
 import type { Section } from '../../server/records/checkpoint.ts';
@@ -42,7 +43,7 @@ import type { MachineFactory } from './simulated-site.ts';
 const MICROS_PER_MS = 1000;
 
 type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
-type LogClass = new (options: SequencedLogOptions<RedRecord>) => SequencedLog<RedRecord>;
+type LogClass = new (options: SequencedLogOptions<RedRecord>) => RedLog<RedRecord>;
 
 const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
@@ -64,7 +65,7 @@ const withLog =
   (Broken: LogClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {
-      protected override createLog(log: SequencedLogOptions<RedRecord>): SequencedLog<RedRecord> {
+      protected override createLog(log: SequencedLogOptions<RedRecord>): RedLog<RedRecord> {
         return new Broken(log);
       }
     }

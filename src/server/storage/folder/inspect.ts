@@ -81,6 +81,9 @@ interface Look {
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
  */
 export function inspectDataFolder(dataDir: string): Inspection {
+  if (!fs.existsSync(dataDir)) {
+    throw invalidArgument('dataDir', `is ${dataDir}, which does not exist: name the folder given to --data`);
+  }
   if (!fs.existsSync(join(dataDir, MANIFEST))) {
     throw invalidArgument('dataDir', `is ${dataDir}, which has no ${MANIFEST}: name the folder given to --data`);
   }

@@ -1,0 +1,116 @@
+/** Types of a contract: what is written of an operation stays, and types its `key` and `equals` where they are written. */
+import { describe, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import type { Operation } from '../../src/correctable/operation.ts';
+import { defineContract, operation, type Contract, type OperationSpecs } from '../../src/protocol/contract/contract.ts';
+import { isDomainError } from '../../src/protocol/contract/domain-error.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../src/server/service/tables.ts';
+
+const args = z.object({ account: z.string(), amount: z.string().transform(Number) });
+const errors = { notEnough: z.object({ balance: z.int() }) };
+
+const bank = defineContract('bank', {
+  withdraw: {
+    effect: 'update',
+    colour: 'red',
+    args,
+    result: z.int().nullable(),
+    errors: { notEnough: z.object({ balance: z.int() }) },
+    key: (given) => {
+      expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
+      return given.account;
+    },
+    equals: (a, b) => {
+      expectTypeOf(a).toEqualTypeOf<number | null>();
+      return a === b;
+    },
+  },
+  pay: { effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account },
+  balance: { effect: 'read', args: z.object({ account: z.string() }), result: z.int(), key: ({ account }) => account },
+  total: { effect: 'read', args: z.object({}), result: z.int() },
+});
+
+const withdraw = operation({
+  effect: 'update',
+  colour: 'red',
+  args,
+  result: z.int().nullable(),
+  errors,
+  key: (given) => {
+    expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
+    return given.account;
+  },
+  equals: (a, b) => {
+    expectTypeOf(a).toEqualTypeOf<number | null>();
+    return a === b;
+  },
+});
+const pay = operation({ effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account });
+const apart = defineContract('bank', { withdraw, pay });
+
+const tables = { accounts: table({ balance: counter() }) };
+
+/** The levels of what a client gets from an operation that was built. */
+type LevelOf<B extends (args: never) => Operation> =
+  ReturnType<B> extends Operation<unknown, infer Reach extends { readonly levels: string }> ? Reach['levels'] : never;
+
+describe('what is written of an operation', () => {
+  test('colour → says the levels, inline and by operation()', () => {
+    expectTypeOf<LevelOf<typeof bank.pay>>().toEqualTypeOf<'causal'>();
+    expectTypeOf<LevelOf<typeof apart.pay>>().toEqualTypeOf<'causal'>();
+    expectTypeOf<LevelOf<typeof apart.withdraw>>().toEqualTypeOf<'tentative' | 'strong'>();
+    expectTypeOf<LevelOf<typeof bank.balance>>().toEqualTypeOf<'causal' | 'strong'>();
+  });
+
+  test('errors → what they say, inline and by operation()', () => {
+    const error: unknown = undefined;
+    for (const of of [bank.operations.withdraw, apart.operations.withdraw, withdraw]) {
+      if (isDomainError(error, of, 'notEnough')) expectTypeOf(error.domain.data).toEqualTypeOf<{ balance: number }>();
+    }
+    // @ts-expect-error it has no such error
+    isDomainError(error, apart.operations.withdraw, 'closed');
+  });
+
+  test('a service of it → is held to colours and errors', () => {
+    defineService(apart, {
+      tables,
+      shadowOperations: ({ accounts }) => ({
+        take: red((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]),
+        give: blue((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
+      }),
+      generators: {
+        withdraw: (given, { tables: { accounts }, shadow, errors: refuse }) => {
+          const { balance } = accounts.row(given.account);
+          if (balance < given.amount) throw refuse.notEnough({ balance });
+          return shadow.take(given, balance);
+        },
+        // @ts-expect-error a red shadow operation of an operation declared blue
+        pay: (given, { shadow }) => shadow.take(given, null),
+      },
+    });
+  });
+
+  test('what does not fit → is told where it is written', () => {
+    const string = z.string();
+    const owned = z.object({ owner: string });
+    // @ts-expect-error no such argument
+    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: (given) => given.ownr } });
+    // @ts-expect-error a key of other arguments
+    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: (a: { id: string }) => a.id } });
+    // @ts-expect-error a key is a text
+    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: () => 1 } });
+    // @ts-expect-error no such effect
+    defineContract('x', { read: { effect: 'reed', args: owned, result: string } });
+    // @ts-expect-error no result
+    defineContract('x', { read: { effect: 'read', args: owned } });
+    // @ts-expect-error no such argument
+    operation({ effect: 'read', args: owned, result: string, key: (given) => given.ownr });
+  });
+
+  test('any operations → any contract', () => {
+    const any = {} as OperationSpecs;
+    expectTypeOf(defineContract('x', any)).toExtend<Contract>();
+  });
+});
