@@ -143,7 +143,7 @@ export const CACHE_MUTANTS = [
     name: 'an update is told before the store has heard of it',
     rule: 'cache P1',
     file: `${CACHE}/cache-binding.ts`,
-    line: "this.#persistence.fence({ kind: 'update', scope });",
+    line: 'this.#persistence.fence(update);',
     replacement: '',
     command: model(),
   },
@@ -182,6 +182,7 @@ export const CACHE_MUTANTS = [
   },
 ];
 
+const openings = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-openings.test.ts'];
 const loads = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-loads.test.ts'];
 
 /**
@@ -245,5 +246,57 @@ export const CACHE_RARE_MUTANTS = [
     line: 'const isAnother = this.#hasAskedWho && this.#principal !== present;',
     replacement: 'const isAnother = this.#hasAskedWho && present !== undefined && this.#principal !== present;',
     command: loads,
+  },
+  ...[
+    {
+      name: 'a refused batch forgets what has changed',
+      rule: 'cache P1',
+      file: `${CACHE}/persistence.ts`,
+      line: 'changes: [...changes, ...since.changes]',
+      replacement: 'changes: since.changes',
+    },
+    {
+      name: 'a refused batch is written as if it came after what has changed since',
+      rule: 'cache P1',
+      file: `${CACHE}/persistence.ts`,
+      line: 'for (const change of since.changes) this.#withdraw(again, change);',
+      replacement: '',
+    },
+    {
+      name: 'what another page tells of does not count as known',
+      rule: 'cache P4',
+      file: `${CACHE}/persistence.ts`,
+      line: 'this.#seen = Math.max(this.#seen, notice.seq);',
+      replacement: '',
+    },
+    {
+      name: 'what a page reads as it opens is from before every update',
+      rule: 'cache P4',
+      file: `${CACHE}/persistence.ts`,
+      line: 'return Math.max(seq, log.endedBefore(at, read));',
+      replacement: 'return seq;',
+    },
+    {
+      name: 'what a page reads as it opens is from after every update',
+      rule: 'cache P4',
+      file: `${CACHE}/transaction-log.ts`,
+      line: 'if (!(atMs < moment.wallMs - SLACK_MS)) break;',
+      replacement: '',
+    },
+    {
+      name: 'a clock that was set meanwhile says what came first',
+      rule: 'cache P4',
+      file: `${CACHE}/transaction-log.ts`,
+      line: 'if (!(Math.abs(wasSetByMs) < SLACK_MS)) return 0;',
+      replacement: '',
+    },
+  ].map((mutant) => ({ ...mutant, command: openings })),
+  {
+    name: 'forgotten fences bind nothing',
+    rule: 'cache P1',
+    file: `${CACHE}/fences.ts`,
+    line: 'this.#floor = Math.max(this.#floor, markedAt);',
+    replacement: '',
+    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/fences.test.ts'],
   },
 ];

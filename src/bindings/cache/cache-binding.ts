@@ -67,6 +67,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     this.#levels = ['cache', ...levels];
     this.#clock = options.clock ?? systemClock;
     this.#onError = reporter(options.onError);
+    const now = options.now ?? ((): number => this.#wallNow());
     this.#views = new CommittedViews({
       levels,
       committed: new Set(options.committed ?? levels.filter((level) => level !== 'tentative')),
@@ -77,7 +78,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       writeThrough: options.writeThrough ?? portableWriteThrough,
       cacheable: options.cacheable ?? always,
       touches: options.touches ?? portableTouches,
-      now: options.now ?? (() => this.#wallNow()),
+      now,
       onChange: (id, view) => this.#persist(id, view),
       onError: this.#onError,
     });
@@ -89,10 +90,11 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       new Persistence({
         store: options.store,
         clock: this.#clock,
-        judge: (view, current, fence) => this.#views.judge(view, current, fence),
+        judge: (...judged) => this.#views.judge(...judged),
         isKnown: (id) => this.#views.has(id),
         marksMax: bounds.entriesMax,
         onError: this.#onError,
+        now,
         onNotice: ({ kind, scope }) => this.#telling(silence, () => this.#views.drop(scope, kind)),
         tick: () => this.#views.tick(),
         onRead: (stored, asOf) => this.#restore(stored, asOf),
@@ -207,8 +209,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       explain,
       failsAfter,
       onView: (view, isLast) => this.#learn(subject, view, isLast, context),
-      onFailure: () => {
-        if (isUpdate) this.#views.recordFailedUpdate(subject);
+      onFailure: (_error, level) => {
+        // Where a weaker level fails, the strongest has still to say how the update ended.
+        if (isUpdate && (level === undefined || level === strongest)) this.#views.recordFailedUpdate(subject);
       },
     });
     const innerContext = subject.session === undefined ? context : new InnerContext(context, subject.session.inner);
@@ -247,7 +250,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   #fence(scope: Scope, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
-    this.#persistence.fence({ kind: 'update', scope });
+    const update = { kind: 'update', scope } as const;
+    if (this.#isOver) return this.#persistence.fenceLate(update).catch(this.#onError);
+    this.#persistence.fence(update);
     const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
     return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: unknown) => {
       // What the store refused has been reported.
@@ -268,7 +273,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       touches: touches(operation),
       began,
       aheadOf: began,
-      seen: this.#persistence?.seen ?? 0,
+      noted: this.#persistence?.note() ?? { seq: 0 },
       session: context.session instanceof CacheSession ? context.session : undefined,
     };
   }
@@ -368,14 +373,22 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async #close(): Promise<void> {
-    try {
-      await this.#inner.close();
-    } finally {
-      await this.#loading;
-      this.#isOver = true;
-      this.#views.stop();
-      await this.#persistence?.close();
-    }
+    const closing = attempt(() => this.#inner.close());
+    // What it still answers meanwhile is kept; one that hangs keeps nothing of the cache open.
+    await this.#atMost(closing.catch(() => {}));
+    await this.#loading;
+    this.#isOver = true;
+    this.#views.stop();
+    await this.#persistence?.close();
+    await closing;
+  }
+
+  /** Resolves when `work` does, or after as long as anybody waits for a store. */
+  #atMost(work: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimer(() => resolve(undefined), STORE_WAIT_MS);
+      void work.then(resolve).finally(() => timer.cancel());
+    });
   }
 }
 
@@ -397,6 +410,11 @@ interface Asking {
 const always = (): boolean => true;
 const same = (error: unknown): unknown => error;
 const nothing = (): undefined => undefined;
+
+/** What a binding throws is what its promise is rejected with. */
+async function attempt<T>(work: () => Promise<T>): Promise<T> {
+  return await work();
+}
 
 /** Reports what nobody waits for; a report that throws disturbs nobody either. */
 function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {

@@ -27,6 +27,7 @@ import {
   type Successor,
   type Verdict,
 } from './supersede.ts';
+import type { Noted } from './transaction-log.ts';
 import { ViewCache, type CacheBounds, type CachedView, type OnChange } from './view-cache.ts';
 
 /** An operation as the cache sees it. */
@@ -40,8 +41,8 @@ export interface Subject {
   readonly touches: readonly string[] | undefined;
   /** When it began, in the cache's own counting. */
   readonly began: number;
-  /** The last of the store's transactions that was known then. */
-  readonly seen: number;
+  /** What was known of the store's transactions then. */
+  readonly noted: Noted;
   readonly session: CacheSession | undefined;
   /**
    * Until when what was learnt of its view is surely no newer than what is still to come of it: what was known before it
@@ -105,6 +106,7 @@ export class CommittedViews {
   isUnread = false;
   #time = START;
   #reign = 0;
+  #isStopped = false;
 
   constructor(options: CommittedViewsOptions) {
     const { bounds, clock, onChange } = options;
@@ -153,7 +155,7 @@ export class CommittedViews {
   /** A read gave a view. */
   recordRead(subject: Subject, view: GivenView): void {
     const { id, touches, began, session, reign } = subject;
-    if (reign !== this.#reign || !this.#options.committed.has(view.level)) return;
+    if (!this.#isOf(reign) || !this.#options.committed.has(view.level)) return;
     // The session has seen it, whether it is filed or not.
     session?.learnRead(touches, this.#floor(id, { level: view.level, ...view.details }, began));
     if (id === undefined) return;
@@ -174,7 +176,7 @@ export class CommittedViews {
   recordUpdate(subject: Subject, view: GivenView): Scope {
     const { operation, touches, began, session, reign } = subject;
     const scope = scopeOf(touches);
-    const write = reign === this.#reign ? this.#writeOf(operation, view.value) : undefined;
+    const write = this.#isOf(reign) ? this.#writeOf(operation, view.value) : undefined;
     const id = write && viewId(subject.principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
@@ -235,9 +237,9 @@ export class CommittedViews {
   /** Whether what a store kept may still be shown. */
   isFresh({ level, cachedAt }: CacheEntry): boolean {
     const ageMs = this.#options.now() - cachedAt;
-    const { ttlMs, levels } = this.#options;
+    const { ttlMs, levels, committed } = this.#options;
     // One from the future is of a clock that was set back since: nobody knows how old it is.
-    return levels.includes(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
+    return levels.includes(level) && committed.has(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
   }
 
   /**
@@ -253,7 +255,7 @@ export class CommittedViews {
       entry,
       began: ELSEWHERE - knownAt,
       knownAt,
-      seen: entry.stamp?.seq ?? 0,
+      noted: { seq: entry.stamp?.seq ?? 0 },
       isStrongest: false,
       isDurable: true,
       expiresAtMs: clock.now() + ttlMs - (now() - entry.cachedAt),
@@ -266,14 +268,15 @@ export class CommittedViews {
   }
 
   /** The rule in the store's transaction: its times are numbers of transactions. */
-  judge(view: CachedView, current: CacheEntry | undefined, fence: Fence): Verdict {
-    const next = { ...view, began: view.seen, knownAt: Infinity };
+  judge(view: CachedView, began: number, current: CacheEntry | undefined, fence: Fence): Verdict {
+    const next = { ...view, began, knownAt: Infinity };
     const there = current && { entry: current, began: ELSEWHERE, knownAt: current.stamp?.seq ?? 0 };
     return this.#supersede(next, there, fence);
   }
 
-  /** Lets time pass without it. */
+  /** Lets time pass without it, and files nothing any more. */
   stop(): void {
+    this.#isStopped = true;
     this.#expiry.stop();
     this.forget();
   }
@@ -364,7 +367,7 @@ export class CommittedViews {
   }
 
   #viewOf(
-    { began, seen }: Subject,
+    { began, noted }: Subject,
     { value, level, details }: GivenView,
     { touches, isStrongest }: { readonly touches: readonly string[] | undefined; readonly isStrongest: boolean },
   ): CachedView {
@@ -373,7 +376,7 @@ export class CommittedViews {
     const known = { ...(version !== undefined && { version }), ...(meta !== undefined && { meta }) };
     const entry = { value, level, ...known, cachedAt: now(), touches };
     const expiresAtMs = clock.now() + ttlMs;
-    return { entry, began, knownAt: this.tick(), seen, isStrongest, isDurable: true, expiresAtMs };
+    return { entry, began, knownAt: this.tick(), noted, isStrongest, isDurable: true, expiresAtMs };
   }
 
   /** Whether something of a view has changed since, or was shown that nothing tells apart from it. */
@@ -401,6 +404,11 @@ export class CommittedViews {
       ),
       this.#contests.against([ofView(id)], { began, isStrongest: true }),
     );
+  }
+
+  /** Whether what began in that reign is filed. */
+  #isOf(reign: number): boolean {
+    return reign === this.#reign && !this.#isStopped;
   }
 
   #floor(id: string | undefined, { level, version }: Pick<CacheEntry, 'level' | 'version'>, began: number): Floor {

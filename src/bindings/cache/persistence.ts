@@ -10,6 +10,7 @@ import { isViewId } from './identity.ts';
 import type { FencesData } from './fences.ts';
 import { marksOf, type Scope } from './scope.ts';
 import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
+import type { Moment, Noted, TransactionLog } from './transaction-log.ts';
 import { Ledger, LEDGER_ID, settle, type Batch, type Change, type Judge } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
@@ -30,6 +31,8 @@ export interface PersistenceOptions {
   /** Whether memory has a view under `id`. */
   readonly isKnown: (id: string) => boolean;
   readonly onError: (error: unknown) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Another cache on the store has changed something. */
   readonly onNotice: (change: Change) => void;
   /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
@@ -71,6 +74,8 @@ export class Persistence {
   #ledger: Ledger;
   /** The last transaction heard of, or had. */
   #seen = 0;
+  /** The store's last transactions as it was first read, and when that was: of what began before. */
+  #opening: { readonly log: TransactionLog; readonly read: Moment } | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
   #isRead = false;
   #pending = noChanges();
@@ -91,9 +96,9 @@ export class Persistence {
     this.#connect();
   }
 
-  /** The last transaction of the store that is known to have ended. */
-  get seen(): number {
-    return this.#seen;
+  /** What is known at present of the store's transactions: for an operation that begins. */
+  note(): Noted {
+    return { seq: this.#seen, ...(this.#opening === undefined && { at: this.#moment() }) };
   }
 
   /** What the pages on the store have changed, as far as this one knows. */
@@ -132,12 +137,7 @@ export class Persistence {
   /** What was read before of what has changed is not to be found any more, whoever wrote it. */
   fence(change: Change): void {
     const { changes, views } = this.#pending;
-    const { scope } = change;
-    for (const [id, view] of views) {
-      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
-      if (view === undefined || this.#options.isKnown(id)) continue;
-      if (reaches(scope, marksOf(id, view.entry.touches))) views.set(id, undefined);
-    }
+    this.#withdraw(views, change);
     if (changes.length > PENDING_MAX) this.#pending.changes = [ALL];
     else changes.push(change);
     this.#collect();
@@ -160,7 +160,16 @@ export class Persistence {
    * @throws CorrectableError `UNAVAILABLE` where the store could not
    */
   drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
-    return this.#inTurn(() => this.#drop(scope, isChosen));
+    return this.#inTurn(() => this.#drop({ kind: 'drop', scope }, isChosen));
+  }
+
+  /**
+   * As `fence`, after `close()`.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where the store could not
+   */
+  fenceLate(change: Change): Promise<void> {
+    return this.#inTurn(() => this.#drop(change));
   }
 
   /** Writes what is left, once more where the store has refused it, and closes the store. */
@@ -168,12 +177,12 @@ export class Persistence {
     return this.#inTurn(() => this.#close());
   }
 
-  async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
+  async #drop(change: Change, isChosen?: (id: string) => boolean): Promise<void> {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;
     this.#connect();
     try {
-      this.fence({ kind: 'drop', scope });
+      this.fence(change);
       await this.landed();
       if (isChosen === undefined) return;
       for (const id of await this.#storedIds()) if (id !== LEDGER_ID && isChosen(id)) this.change(id, undefined);
@@ -185,8 +194,11 @@ export class Persistence {
 
   async #close(): Promise<void> {
     this.#dropUncompared();
+    const isUnderWay = !isPending(this.#pending);
     // What is lost by that has been reported, or is a cache's to lose.
-    await this.landed().catch(() => {});
+    await this.landed()
+      .catch(() => (isUnderWay && isPending(this.#pending) ? this.landed() : undefined))
+      .catch(() => {});
     this.#isClosed = true;
     this.#retry?.cancel();
     const { store, onError } = this.#options;
@@ -206,7 +218,11 @@ export class Persistence {
    * @throws CorrectableError `UNAVAILABLE` after `limitMs`; at once where such a call is known to hang
    */
   within<T>(call: Call, work: Promise<T>, limitMs: number = STORE_WAIT_MS): Promise<T> {
-    if (this.#hanging.has(call)) return Promise.reject(late(call));
+    if (this.#hanging.has(call)) {
+      // Nobody else hears how it ends.
+      work.catch(() => {});
+      return Promise.reject(late(call));
+    }
     return new Promise((resolve, reject) => {
       const { clock } = this.#options;
       const sinceMs = this.#waitedSinceMs.get(call) ?? clock.now();
@@ -266,6 +282,7 @@ export class Persistence {
     const asOf = isPending(this.#pending) ? undefined : tick();
     const stored = new Map(await store.load());
     this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
+    this.#opening ??= { log: this.#ledger.log, read: this.#moment() };
     stored.delete(LEDGER_ID);
     onRead(
       [...stored].filter(([id, entry]) => this.#isSound(id, entry)),
@@ -289,6 +306,18 @@ export class Persistence {
   #learn(ledger: Ledger): void {
     this.#ledger = ledger;
     this.#seen = Math.max(this.#seen, ledger.seq);
+  }
+
+  #moment(): Moment {
+    const { now, clock } = this.#options;
+    return { wallMs: now(), monotonicMs: clock.now() };
+  }
+
+  /** An operation that began before the store was read came after what the store's clock says was earlier. */
+  #endedBefore({ seq, at }: Noted): number {
+    if (at === undefined || this.#opening === undefined) return seq;
+    const { log, read } = this.#opening;
+    return Math.max(seq, log.endedBefore(at, read));
   }
 
   #collect(): void {
@@ -330,11 +359,12 @@ export class Persistence {
   }
 
   async #write(batch: Changes): Promise<void> {
-    const { store, judge, marksMax } = this.#options;
-    const writer = { page: this.#page, seen: this.seen, marksMax, judge };
+    const { store, judge, marksMax, now } = this.#options;
+    const endedBefore = (noted: Noted): number => this.#endedBefore(noted);
+    const writer = { page: this.#page, seen: this.#seen, endedBefore, marksMax, judge };
     let ledger = this.#ledger;
     const settleFound: Settle = (found) => {
-      const settled = settle(batch, writer, found);
+      const settled = settle(batch, { ...writer, nowMs: now() }, found);
       ledger = settled.ledger;
       return settled.written;
     };
@@ -344,11 +374,21 @@ export class Persistence {
     this.#guarded(() => this.#connection?.tell(notice));
   }
 
+  /** What a change reaches is not to be filed in the same transaction as if it came after it. */
+  #withdraw(views: Map<string, CachedView | undefined>, { scope }: Change): void {
+    for (const [id, view] of views) {
+      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
+      if (view === undefined || this.#options.isKnown(id)) continue;
+      if (reaches(scope, marksOf(id, view.entry.touches))) views.set(id, undefined);
+    }
+  }
+
   /** What has changed since counts. */
   #putBack({ views, changes }: Changes, isPoisoned: boolean): void {
     // One view that cannot be stored would keep all others from it.
-    const again = isPoisoned ? Array.from(views.keys(), (id) => [id, undefined] as const) : views;
+    const again = new Map(isPoisoned ? Array.from(views.keys(), (id) => [id, undefined] as const) : views);
     const since = this.#pending;
+    for (const change of since.changes) this.#withdraw(again, change);
     this.#pending = { views: new Map([...again, ...since.views]), changes: [...changes, ...since.changes] };
     this.#failures += 1;
     this.#retry?.cancel();

@@ -2,6 +2,7 @@
 import { marksOf, type Scope } from './scope.ts';
 import { approximateBytes } from './size.ts';
 import type { CacheEntry } from './store.ts';
+import type { Noted } from './transaction-log.ts';
 
 /** The bounds of a cache. */
 export interface CacheBounds {
@@ -19,8 +20,8 @@ export interface CachedView {
   readonly began: number;
   /** When it was learnt, in the same counting. */
   readonly knownAt: number;
-  /** The last of the store's transactions that was known when the operation began. */
-  readonly seen: number;
+  /** What was known of the store's transactions when the operation began. */
+  readonly noted: Noted;
   /** Whether the store behind has nothing stronger to say of it. */
   readonly isStrongest: boolean;
   /** Whether a store gives its like back. */

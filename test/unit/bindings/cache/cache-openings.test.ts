@@ -1,0 +1,260 @@
+/** What a page reads as it opens, before it has read its store, and what it leaves as it closes. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { createClient } from '../../../../src/correctable/made/client.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { virtualClock } from '../../../../src/testing/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
+import { StoreBehind, type StoreLevels } from './store-behind.ts';
+
+type Page = ReturnType<typeof setUp>;
+
+const change = { name: 'change', args: {}, key: 'x', effect: 'update' } as const;
+
+function page(options: CacheOptions<StoreLevels>): Page {
+  const opened = setUp({ onError: () => {}, ...options });
+  onTestFinished(() => opened.client.close());
+  return opened;
+}
+
+/** A store whose pages do not hear of each other. */
+function silent(store: CacheStore): CacheStore {
+  return {
+    load: () => store.load(),
+    write: (changes, settle) => store.write(changes, settle),
+    close: () => store.close(),
+  };
+}
+
+/** One whose loads wait until `go` is called. */
+function slow(store: CacheStore): { readonly store: CacheStore; readonly go: () => void } {
+  let go = (): void => {};
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  return { store: { ...silent(store), load: () => gone.then(() => store.load()) }, go };
+}
+
+async function update({ store, client }: Page): Promise<void> {
+  const told = client.invokeStrong(change);
+  store.last.sink.update(undefined, 'strong');
+  await told;
+}
+
+const views = async (store: CacheStore): Promise<unknown[]> =>
+  Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
+
+describe('cache: read as the page opens', () => {
+  test('after an own update in an earlier page → it is kept', async () => {
+    const clock = virtualClock();
+    const store = mapStore();
+    const earlier = page({ store, clock });
+    await update(earlier);
+    await earlier.client.close();
+    await clock.advance(1_000);
+    const late = slow(store);
+    const mine = page({ store: late.store, clock });
+    const read = mine.client.invoke(get('x'));
+    mine.store.last.sink.update('new', 'strong');
+    await read;
+    late.go();
+    await mine.client.close();
+    expect(await views(store)).toEqual(['new']);
+  });
+
+  test('another page updates after the read began, and is not heard → it is not kept', async () => {
+    for (const setBackMs of [0, 5_000]) {
+      const clock = virtualClock();
+      let wallAheadMs = 10_000;
+      const now = (): number => clock.now() + wallAheadMs;
+      const store = mapStore();
+      const theirs = page({ store: silent(store), clock, now });
+      await theirs.binding.ready();
+      await clock.advance(1_000);
+      const late = slow(store);
+      const mine = page({ store: late.store, clock, now });
+      const read = mine.client.invoke(get('x'));
+      wallAheadMs -= setBackMs;
+      await clock.advance(500);
+      await update(theirs);
+      mine.store.last.sink.update('old', 'strong');
+      await read;
+      late.go();
+      await mine.client.close();
+      expect(await views(store)).toEqual([]);
+    }
+  });
+
+  test('the clock was set back since an update → it is kept all the same, once something was written since', async () => {
+    const clock = virtualClock();
+    let wallAheadMs = 1_000_000;
+    const now = (): number => clock.now() + wallAheadMs;
+    const store = mapStore();
+    const earlier = page({ store, clock, now });
+    await update(earlier);
+    wallAheadMs = 0;
+    await fill(earlier, get('y'), 'there');
+    await earlier.client.close();
+    await clock.advance(1_000);
+    const late = slow(store);
+    const mine = page({ store: late.store, clock, now });
+    await fill(mine, get('x'), 'new');
+    late.go();
+    await mine.client.close();
+    expect(await views(store)).toContain('new');
+  });
+
+  test('another page has told of an update → what is read since is kept', async () => {
+    const store = mapStore();
+    const [mine, theirs] = [page({ store }), page({ store })];
+    await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
+    await update(theirs);
+    await fill(mine, get('x'), 'new');
+    await mine.client.close();
+    expect(await views(store)).toEqual(['new']);
+  });
+});
+
+describe('cache: what the store refuses', () => {
+  test('an update, refused once → what another page has stored since is not shown after a reload', async () => {
+    const clock = virtualClock();
+    const store = mapStore();
+    let isFull = false;
+    const failing: CacheStore = {
+      ...silent(store),
+      write: (...given) => (isFull ? Promise.reject(new Error('full')) : store.write(...given)),
+    };
+    const mine = page({ store: failing, clock });
+    const theirs = page({ store: silent(store), clock });
+    await mine.binding.ready();
+    await fill(theirs, get('x'), 'old');
+    await theirs.client.close();
+    expect(await views(store)).toEqual(['old']);
+    isFull = true;
+    await update(mine);
+    isFull = false;
+    await mine.client.close();
+    const next = page({ store, clock });
+    await next.binding.ready();
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+
+  test('a user comes back and updates, then what was under way for them is refused → it is not written as if later', async () => {
+    const store = mapStore();
+    let refuse = (): void => {};
+    let isHeld = false;
+    let onHeld = (): void => {};
+    const held = new Promise<void>((resolve) => (onHeld = resolve));
+    const failing: CacheStore = {
+      ...silent(store),
+      write: async (...given) => {
+        if (!isHeld) return store.write(...given);
+        isHeld = false;
+        onHeld();
+        await new Promise<void>((_, reject) => (refuse = () => reject(new Error('full'))));
+      },
+    };
+    let who = 'ada';
+    const mine = page({ store: failing, principal: () => who });
+    await mine.binding.ready();
+    isHeld = true;
+    await fill(mine, get('x'), 'old');
+    await held;
+    who = 'bob';
+    await cachedValue(mine.client, get('y'));
+    who = 'ada';
+    const told = mine.client.invokeStrong(change);
+    mine.store.last.sink.update(undefined, 'strong');
+    refuse();
+    await told;
+    await mine.client.close();
+    const next = page({ store, principal: 'ada' });
+    await next.binding.ready();
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+
+  test('a write under way at close() is refused → it is tried again', async () => {
+    const store = mapStore();
+    let refuse = (): void => {};
+    let onHeld = (): void => {};
+    const held = new Promise<void>((resolve) => (onHeld = resolve));
+    let isFirst = true;
+    const failing: CacheStore = {
+      ...silent(store),
+      write: async (...given) => {
+        if (!isFirst) return store.write(...given);
+        isFirst = false;
+        onHeld();
+        await new Promise<void>((_, reject) => (refuse = () => reject(new Error('full'))));
+      },
+    };
+    const mine = page({ store: failing });
+    await mine.binding.ready();
+    await fill(mine, get('x'), 'new');
+    await held;
+    const closed = mine.client.close();
+    refuse();
+    await closed;
+    expect(await views(store)).toEqual(['new']);
+  });
+});
+
+describe('cache: its end', () => {
+  test('the store behind does not close → nothing is kept after a second, nor filed, and updates are fenced', async () => {
+    const clock = virtualClock();
+    const store = mapStore();
+    const behind = new StoreBehind();
+    behind.close = () => new Promise(() => {});
+    const binding = cached(behind, { store, clock, onError: () => {} });
+    const client = createClient(binding);
+    await binding.ready();
+    await fill({ store: behind, client }, get('x'), 'mine');
+    const sink = { update: vi.fn<() => number>(() => 0), confirm: () => {}, fail: () => {} };
+    const context = { signal: new AbortController().signal } as never;
+    binding.submitOperation(change, ['strong'], sink, context);
+    const late = behind.last;
+    void binding.close();
+    await clock.advance(1_000);
+    await vi.waitFor(() => expect(binding.size.entries).toBe(0));
+    binding.submitOperation(get('x'), ['strong'], { ...sink, update: () => 0 }, context);
+    behind.last.sink.update('late', 'strong');
+    expect(binding.size.entries).toBe(0);
+    late.sink.update(undefined, 'strong');
+    await vi.waitFor(() => expect(sink.update).toHaveBeenCalledOnce());
+    const next = page({ store, clock });
+    await next.binding.ready();
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+
+  test('its store hangs as it closes, then refuses → nothing is thrown that nobody hears', async () => {
+    const clock = virtualClock();
+    const closings = [new Promise<never>(() => {}), Promise.reject(new Error('cannot close'))];
+    closings[1]?.catch(() => {});
+    const store: CacheStore = { ...mapStore(), close: () => closings.shift() ?? Promise.resolve() };
+    const mine = page({ store, clock });
+    await mine.binding.ready();
+    const closed = mine.client.close();
+    await clock.advance(1_000);
+    await closed;
+    await mine.binding.clear();
+  });
+});
+
+test('a weaker level of an update fails, the strongest answers → it is written through', async () => {
+  const mine = page({});
+  const told = mine.client.invoke(put('x', 'new'));
+  mine.store.last.sink.fail(new Error('replica down'), 'weak');
+  mine.store.last.sink.update(undefined, 'strong');
+  await told;
+  expect(await cachedValue(mine.client, get('x'))).toBe('new');
+});
+
+test('a level is not committed any more → what was kept at it is not shown', async () => {
+  const store = mapStore();
+  const before = page({ store });
+  const read = before.client.invoke(get('x'), { levels: ['weak'] });
+  before.store.last.sink.update('lagging', 'weak');
+  await read;
+  await before.client.close();
+  const after = page({ store, committed: ['strong'] });
+  await after.binding.ready();
+  expect(await cachedValue(after.client, get('x'))).toBe('miss');
+});
