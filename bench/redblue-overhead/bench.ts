@@ -10,7 +10,7 @@ import type { Target } from '../load/messages.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
-import { AIM, barsOf, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
+import { AIM, barsOf, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
 
 const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
@@ -64,5 +64,5 @@ function plot(samples: ReadonlyMap<Workload, Samples<Name>>): string {
 }
 
 function aimOf(workload: Workload): { readonly aim?: number } {
-  return workload === 'mix' ? { aim: AIM } : {};
+  return isHeld(workload) ? { aim: AIM } : {};
 }
