@@ -28,6 +28,8 @@ export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
 export interface Starts extends Extent {
   /** What each contestant runs first. */
   readonly warmUp: Order;
+  /** Starts one; in processes of its own unless given. */
+  readonly startOne?: typeof startContestant;
   readonly progress: (text: string) => void;
 }
 
@@ -51,13 +53,13 @@ export async function measureStarts<N extends string>(
 async function measureOnce<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { rounds, warmUp, warmUps, progress }: Omit<Starts, 'starts'>,
+  { rounds, warmUp, warmUps, startOne = startContestant, progress }: Omit<Starts, 'starts'>,
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
     for (const name of new Set(plans.flatMap(({ names }) => names))) {
       const clients = plans.filter(({ names }) => names.includes(name)).map((plan) => plan.clients ?? 1);
-      contestants.set(name, await startContestant(targets[name], Math.max(...clients)));
+      contestants.set(name, await startOne(targets[name], Math.max(...clients)));
     }
     for (const [name, contestant] of contestants) {
       progress(`${name}: warms up`);
