@@ -58,6 +58,26 @@ test('starts: everybody starts anew, warms up, and each sample says which start 
   expect(started.map(({ stopped }) => stopped)).toEqual([1, 1, 1]);
 });
 
+test.each([
+  { is: 'decided at once', decidedAt: 0, starts: 2 },
+  { is: 'decided by the third', decidedAt: 3, starts: 4 },
+  { is: 'never decided', decidedAt: Infinity, starts: 6 },
+])('starts: $is → $starts of 2 to 6', async ({ decidedAt, starts }) => {
+  const told: string[] = [];
+  const [samples] = await measureStarts({ a: target }, [{ ...order, names: ['a'] }], {
+    starts: 2,
+    startsMax: 6,
+    isDecided: ([soFar]) => (soFar?.get('a')?.length ?? 0) >= decidedAt,
+    rounds: 1,
+    warmUps: 1,
+    warmUp: order,
+    startOne: async () => contestant(),
+    progress: (text) => told.push(text),
+  });
+  expect(samples?.get('a')?.map(({ start }) => start)).toEqual(Array.from({ length: starts }, (_, at) => at + 1));
+  expect(told.some((text) => text.startsWith('start 3 of at most 6, until it is decided'))).toBe(starts > 2);
+});
+
 test('several clients: their rates together, the latency of the slowest, the time of the server by the clock', () => {
   const report = (of: Partial<ClientReport>): ClientReport => ({
     operations: 100,
