@@ -41,13 +41,13 @@ export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: n
   const at = (window: number): Samples => samples.get(window) ?? new Map();
   return [
     ...timeBarsOf(at(AIMED)),
-    ...PAIRS.map(({ name, of, to }) =>
-      atMost(
-        `equal-echo-bytes-off-${name}-${AIMED}`,
-        bytesOff(at(AIMED), of, to),
-        { floor: BYTES_OFF_MAX },
-        'fraction',
-      ),
+    ...PAIRS.flatMap(({ name, of, to }) =>
+      WINDOWS.map((window) => {
+        const [title, off] = [`equal-echo-bytes-off-${name}-${window}`, bytesOff(at(window), of, to)];
+        return window === AIMED
+          ? atMost(title, off, { floor: BYTES_OFF_MAX }, 'fraction')
+          : reported(title, off, 'fraction');
+      }),
     ),
     ...PAIRS.flatMap(({ name, of, to }) =>
       WINDOWS.flatMap((window) => [
