@@ -1,12 +1,9 @@
-/** `npm run bench -- NAME`: one benchmark with its baselines in the same run; raw results and plots go to files. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+/** `npm run bench -- NAME`: one benchmark with its baselines in the same run. */
 import { cac } from 'cac';
 import { UsageError } from '../demo/usage-error.ts';
 import { EngineUnavailable } from '../engines/engine.ts';
-import { isBroken } from './harness/bars.ts';
-import type { Bench, Outcome } from './harness/bench.ts';
-import { provenance, type Provenance } from './harness/provenance.ts';
+import type { Bench } from './harness/bench.ts';
+import { runBench } from './harness/run-bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
 import { cassandraBandwidth } from './cassandra/bandwidth.ts';
 import { cassandraDivergence } from './cassandra/divergence.ts';
@@ -67,50 +64,11 @@ async function main(name: string | undefined): Promise<number> {
     console.error(name === undefined ? `name a benchmark: ${names}` : `no benchmark "${name}": there are ${names}`);
     return 2;
   }
-  const quick = options['quick'] === true;
-  const outcome = await bench.run({
-    quick,
+  return runBench(bench, {
+    quick: options['quick'] === true,
+    json: options['json'] === true,
     binding: options['binding'] as string | undefined,
     way: options['way'] as number | undefined,
     history: options['history'] as string | undefined,
-    progress: (text) => process.stderr.write(`${bench.name}: ${text}\n`),
   });
-  const report = reportOf(bench.name, outcome);
-  process.stderr.write(`${bench.name}: got again by ${report.command}, at ${report.commit}\n`);
-  if (!quick) save(outcome.name ?? bench.name, report, outcome);
-  if (options['json'] === true) console.log(JSON.stringify(report, null, 2));
-  else print(report);
-  const broken = report.bars.filter(isBroken);
-  for (const { name, value, low, high, floor } of broken) {
-    console.error(`${bench.name}: floor missed: ${name} = ${value} (${low} to ${high}), ${floor} has to hold`);
-  }
-  return broken.length === 0 ? 0 : 1;
-}
-
-function reportOf(
-  bench: string,
-  { rounds, rows, bars, versions, flags }: Outcome,
-): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
-  return { bench, ...provenance({ versions, flags }), rounds, rows, bars };
-}
-
-function save(name: string, report: object, { samples, figures }: Outcome): void {
-  const results = new URL('results/', import.meta.url);
-  const plots = new URL('../docs/figures/', import.meta.url);
-  for (const folder of [results, plots]) mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify({ ...report, samples }, null, 2)}\n`);
-  for (const [file, svg] of Object.entries(figures)) {
-    const path = new URL(`${file}.svg`, plots);
-    writeFileSync(path, svg);
-    process.stderr.write(`${name}: plot ${fileURLToPath(path)}\n`);
-  }
-}
-
-function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {
-  console.table(rows);
-  for (const { name, value, low, high, unit, floor, aim, verdict } of bars) {
-    const between = low === high ? '' : ` (${low} to ${high})`;
-    const goals = [floor === null ? [] : `floor ${floor}`, aim === null ? [] : `aim ${aim}`].flat().join(', ');
-    console.log(`${name} = ${value}${between} ${unit}${verdict === null ? '' : `; ${goals}: ${verdict}`}`);
-  }
 }

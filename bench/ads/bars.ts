@@ -3,7 +3,7 @@ import { WAYS } from '../../demo/shared/chase/application.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { atLeast, atMost, estimate, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import type { Offered } from './offered.ts';
-import { peakOf, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
+import { peakOf, peaksFound, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
 import { isColocated, isColocatedR3, isPaper, UNLOADED_WORKERS, type Measured } from './settings.ts';
 
 const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;
@@ -27,6 +27,7 @@ export function barsOf(name: string, measured: readonly Measured[]): Bar[] {
     ...aimed('reduction-vs-possible-paper', worst(paper, vsPossible), AIMS.vsPossible),
     ...worst(paper, reduction).map((figure) => reported(`${name}-reduction-paper`, figure, 'fraction')),
     ...gainBars(measured),
+    ...bracketBars(measured),
     ...offeredBars(measured),
     // Beside the site that is asked, and of all places together, as before.
     ...aimed('reduction-vs-possible', worst(unloaded, vsPossible), AIMS.vsPossible),
@@ -59,6 +60,13 @@ function gainBars(measured: readonly Measured[]): Bar[] {
     ...WAYS.map((way) => gain(`gain-at-peak-of-${way}`, (swept) => changes(peakOf(swept, way)))),
     gain('throughput-change', (swept) => changes(peakOf(swept, 'baseline', WORKERS_BEFORE))),
   ];
+}
+
+/** Of how many peaks it is not known whether they are some, since the sweep ends there. */
+function bracketBars(measured: readonly Measured[]): Bar[] {
+  const peaks = peaksFound(measured);
+  const open = peaks.filter(({ isBracketed }) => !isBracketed).length;
+  return peaks.length === 0 ? [] : [atMost('peaks-not-bracketed', open, { aim: 0 }, 'peaks')];
 }
 
 function changes({ atPeak }: Measured): number[] {

@@ -19,7 +19,7 @@ import { barsOf } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
 import { offer, type Offered } from './offered.ts';
 import { peakOf, peaksOf, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
-import { offersOf, rowOf } from './rows.ts';
+import { offersOf, peakRowsOf, rowOf } from './rows.ts';
 import { isSwept, labelOf, placeOf, planOf, type Measured, type PeakPlan, type Plan } from './settings.ts';
 
 export interface ChaseBench {
@@ -48,7 +48,7 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
       name: file,
       versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
       rounds: plan.rounds,
-      rows: [...measured.map(rowOf), ...measured.flatMap(offersOf)],
+      rows: [...measured.map(rowOf), ...measured.flatMap(offersOf), ...peakRowsOf(measured)],
       bars: barsOf(name, measured),
       samples: measured,
       figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },

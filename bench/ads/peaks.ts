@@ -1,5 +1,6 @@
 /** Where a workload peaks: with speculation, without, and as it was looked for before. */
 import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
+import type { Workload } from '../../demo/shared/chase/workload.ts';
 import { median } from '../harness/statistics.ts';
 import { isSwept, type Measured } from './settings.ts';
 
@@ -11,6 +12,30 @@ export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, 
   const [first, ...others] = swept.filter(({ workers }) => workers <= workersMax);
   if (first === undefined) throw new RangeError('no load was measured');
   return others.reduce((most, each) => (opsPerSec(each, way) > opsPerSec(most, way) ? each : most), first);
+}
+
+/** A peak, and whether it is known to be one: under the loads on both sides of it less was done. */
+export interface Peak {
+  readonly workload: Workload;
+  readonly way: Way;
+  /** Requests under way at a time. */
+  readonly workers: number;
+  readonly opsPerSec: number;
+  /** False where the peak is at an end of the sweep: there may be more beyond it. */
+  readonly isBracketed: boolean;
+}
+
+/** The peak of each workload, with speculation and without. */
+export function peaksFound(measured: readonly Measured[]): Peak[] {
+  return sweepsOf(measured).flatMap((swept) => {
+    const loads = swept.map(({ workers }) => workers);
+    return WAYS.map((way): Peak => {
+      const peak = peakOf(swept, way);
+      const { workload, workers } = peak;
+      const isBracketed = loads.some((load) => load < workers) && loads.some((load) => load > workers);
+      return { workload, way, workers, opsPerSec: opsPerSec(peak, way), isBracketed };
+    });
+  });
 }
 
 /** The sweeps of the workloads, one after the other. */

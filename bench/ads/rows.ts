@@ -3,6 +3,7 @@ import { WAYS } from '../../demo/shared/chase/application.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { vsPossible } from './bars.ts';
+import { peaksFound } from './peaks.ts';
 import type { Measured } from './settings.ts';
 
 /** One setting: medians of the rounds. */
@@ -67,4 +68,15 @@ export function offersOf({ workload, placement, client, offered }: Measured): Re
     const perSecond = rounded(median(rounds.map((round) => round.perSecond)));
     return { placement, client, workload, share, offeredPerSec: perSecond, ...Object.fromEntries(figures) };
   });
+}
+
+/** Where each workload peaks, and whether less was done on both sides of it: one row a workload and way. */
+export function peakRowsOf(measured: readonly Measured[]): Record<string, unknown>[] {
+  return peaksFound(measured).map(({ workload, way, workers, opsPerSec, isBracketed }) => ({
+    workload,
+    peakOf: way,
+    workers,
+    opsPerSec: rounded(opsPerSec),
+    isBracketed,
+  }));
 }

@@ -2,13 +2,11 @@
 import { closedLoop, openLoop, type Submit } from './loops.ts';
 import { DAY_PATH } from './day-protocol.ts';
 import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
+import { KEYS, mixByTurnsOf, mixOf } from './mix.ts';
 
-const KEYS = 1000;
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
 /** 16 bytes. */
 const VALUE = '0123456789abcdef';
-/** Of a hundred operations of the mix, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly reads. */
-const MIX = { read: 80, deposit: 95 } as const;
 const tell = (message: unknown): void => void process.send?.(message);
 
 const [, , url] = process.argv as [string, string, string];
@@ -44,6 +42,7 @@ async function openStore(): Promise<Record<Workload, Submit>> {
     withdraw,
     read,
     mix: mixOf({ read, deposit, withdraw }),
+    'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
   };
 }
 
@@ -61,6 +60,7 @@ async function openDay(): Promise<Record<Workload, Submit>> {
     withdraw,
     read,
     mix: mixOf({ read, deposit, withdraw }),
+    'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
   };
 }
 
@@ -69,11 +69,7 @@ async function openRedis(): Promise<Record<Workload, Submit>> {
   const redis = new Redis(url, { enableAutoPipelining: true });
   const key = (n: number): string => keys[n % KEYS] as string;
   const set: Submit = (n) => redis.set(key(n), VALUE);
-  return { set, deposit: set, withdraw: set, mix: set, read: (n) => redis.get(key(n)) };
-}
-
-function mixOf({ read, deposit, withdraw }: Record<'read' | 'deposit' | 'withdraw', Submit>): Submit {
-  return (n) => (n % 100 < MIX.read ? read : n % 100 < MIX.deposit ? deposit : withdraw)(n);
+  return { set, deposit: set, withdraw: set, mix: set, 'mix-by-turns': set, read: (n) => redis.get(key(n)) };
 }
 
 async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {

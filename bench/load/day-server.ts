@@ -12,18 +12,21 @@ const codec = new Packr({ useRecords: false });
 
 /** Answers of one connection that wait until the entries before them are synced. */
 interface Answers {
-  readonly socket: WebSocket;
+  readonly socket: Pick<WebSocket, 'send'>;
   readonly rows: readonly DayAnswer[];
 }
 
+/** Where entries are kept. */
+type LogFile = Pick<FileHandle, 'datasync'> & { appendFile(entries: Uint8Array): Promise<unknown> };
+
 /** Entries that are synced together, and the answers that stand on them. */
-class GroupCommit {
-  readonly #file: FileHandle | undefined;
+export class GroupCommit {
+  readonly #file: LogFile | undefined;
   #entries: DayCall[] = [];
   #answers: Answers[] = [];
   #isWriting = false;
 
-  constructor(file: FileHandle | undefined) {
+  constructor(file: LogFile | undefined) {
     this.#file = file;
   }
 
@@ -52,9 +55,8 @@ class GroupCommit {
   }
 }
 
-/** Serves on a free loopback port; keeps a log where there is a path for it. Gives the address. */
-export async function serveDay(path: string | undefined): Promise<string> {
-  const log = new GroupCommit(path === undefined ? undefined : await open(path, 'a'));
+/** The values and balances; gives what answers a call. `log`: where updates are entered. */
+export function answering(log: Pick<GroupCommit, 'add'>): (call: DayCall) => DayAnswer {
   const values = new Map<string, string>();
   const balances = new Map<string, number>();
   const run = (call: DayCall): unknown => {
@@ -75,13 +77,19 @@ export async function serveDay(path: string | undefined): Promise<string> {
     log.add(call);
     return name === 'withdraw' ? true : null;
   };
-  const answerTo = (call: DayCall): DayAnswer => {
+  return (call) => {
     try {
       return [call[0], run(call)];
     } catch (error) {
       return [call[0], null, (error as Error).message];
     }
   };
+}
+
+/** Serves on a free loopback port; keeps a log where there is a path for it. Gives the address. */
+export async function serveDay(path: string | undefined): Promise<string> {
+  const log = new GroupCommit(path === undefined ? undefined : await open(path, 'a'));
+  const answerTo = answering(log);
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   server.on('connection', (socket) => {
     socket.on('message', (data: Buffer) => {

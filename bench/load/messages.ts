@@ -20,8 +20,8 @@ export type Target =
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 
-/** What operations are sent. */
-export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix';
+/** What operations are sent; `mix-by-turns` is the mix as it was, for one release. */
+export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix' | 'mix-by-turns';
 
 /** To a client process: a closed loop, or an open one. */
 export interface ClientOrder {

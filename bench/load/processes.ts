@@ -67,7 +67,8 @@ export async function startContestant(target: Target, clientsMax = 1): Promise<C
   };
 }
 
-function measuredOf(
+/** What the clients of one contender reported, together. */
+export function measuredOf(
   reports: readonly ClientReport[],
   { elapsedMs, serverUs }: { readonly elapsedMs: number; readonly serverUs: number | null },
 ): Measured {

@@ -7,6 +7,9 @@ import type { Contestant, Measured, Order } from './processes.ts';
 /** Each run begins with a part that does not count, and who lives in a start has run before. */
 const WARM_UPS = 1;
 
+/** How often the samples may be looked at: after the first starts, and after as many again. */
+export const LOOKS = 2;
+
 /** How often, and what each time. */
 export interface Rounds extends Order {
   readonly rounds: number;
@@ -63,7 +66,7 @@ function estimateOf(list: readonly Measured[], valueOf: (one: Measured, round: n
     const values = byStart.get(one.start ?? round) ?? [];
     byStart.set(one.start ?? round, [...values, valueOf(one, round)]);
   }
-  return estimate([...byStart.values()].map(median));
+  return estimate([...byStart.values()].map(median), LOOKS);
 }
 
 /** The same over the rounds, for a plot. */

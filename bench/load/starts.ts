@@ -15,19 +15,31 @@ export interface Plan<N extends string> extends Order {
 export interface Extent {
   /** How often everybody starts. */
   readonly starts: number;
+  /** At most, where it is not decided by then; no more than `starts` unless given. */
+  readonly startsMax?: number;
   /** Of each plan, in each start. */
   readonly rounds: number;
   /** How often each contestant runs first, since what compiles as it runs takes its time to get to its pace. */
   readonly warmUps: number;
 }
 
+/**
+ * As many as an interval of 95 % takes that may be looked at twice (2⁻⁷ is less than a half of 2.5 %, 2⁻⁶ is not), and as
+ * many again.
+ */
+export const STARTS = { starts: 7, startsMax: 14 } as const;
+
 /** Enough to see that all of it runs. */
 export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
 
 /** How everybody is measured. */
-export interface Starts extends Extent {
+export interface Starts<N extends string> extends Extent {
   /** What each contestant runs first. */
   readonly warmUp: Order;
+  /** Asked after `starts`, and each time after as many again: whether more would tell no more. */
+  readonly isDecided?: (soFar: readonly Samples<N>[]) => boolean;
+  /** Starts one; in processes of its own unless given. */
+  readonly startOne?: typeof startContestant;
   readonly progress: (text: string) => void;
 }
 
@@ -35,11 +47,13 @@ export interface Starts extends Extent {
 export async function measureStarts<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { starts, progress, ...each }: Starts,
+  { starts, startsMax = starts, isDecided = () => true, progress, ...each }: Starts<N>,
 ): Promise<Samples<N>[]> {
   const all = plans.map(({ names }) => new Map(names.map((name) => [name, [] as Measured[]])));
-  for (let start = 1; start <= starts; start += 1) {
-    const told = (text: string): void => progress(`start ${start} of ${starts}, ${text}`);
+  for (let start = 1; start <= startsMax; start += 1) {
+    if (start > starts && (start - 1) % starts === 0 && isDecided(all)) break;
+    const of = start <= starts ? `of ${starts}` : `of at most ${startsMax}, until it is decided`;
+    const told = (text: string): void => progress(`start ${start} ${of}, ${text}`);
     const measured = await measureOnce(targets, plans, { ...each, progress: told });
     for (const [index, samples] of measured.entries()) {
       for (const [name, list] of samples) all[index]?.get(name)?.push(...list.map((one) => ({ ...one, start })));
@@ -51,13 +65,19 @@ export async function measureStarts<N extends string>(
 async function measureOnce<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
-  { rounds, warmUp, warmUps, progress }: Omit<Starts, 'starts'>,
+  {
+    rounds,
+    warmUp,
+    warmUps,
+    startOne = startContestant,
+    progress,
+  }: Omit<Starts<N>, 'starts' | 'startsMax' | 'isDecided'>,
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
     for (const name of new Set(plans.flatMap(({ names }) => names))) {
       const clients = plans.filter(({ names }) => names.includes(name)).map((plan) => plan.clients ?? 1);
-      contestants.set(name, await startContestant(targets[name], Math.max(...clients)));
+      contestants.set(name, await startOne(targets[name], Math.max(...clients)));
     }
     for (const [name, contestant] of contestants) {
       progress(`${name}: warms up`);

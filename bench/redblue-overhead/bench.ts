@@ -3,14 +3,15 @@
  * beside the same gateway, service and log without them, with the same batching per turn and the same clock; and beside
  * what a good engineer would write in a day, for whom one place, one view and no retries will do.
  */
+import { isUndecided } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import type { Target } from '../load/messages.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, QUICK, type Extent } from '../load/starts.ts';
-import { AIM, barsOf, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
+import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
+import { AIM, barsOf, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
 
 const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
@@ -23,7 +24,7 @@ const TARGETS = {
 } as const satisfies Record<Name, Target>;
 
 const WINDOW = 64;
-const FULL: Extent = { starts: 6, rounds: 2, warmUps: 3 };
+const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 3 };
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',
@@ -36,10 +37,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const durationMs = quick ? 300 : 400;
   const plans = WORKLOADS.map((workload) => ({ workload, window: WINDOW, durationMs, names: NAMES_OF[workload] }));
   const warmUp = { workload: 'mix', window: WINDOW, durationMs } as const;
-  const measured = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
-  const samples = new Map(WORKLOADS.map((workload, index) => [workload, measured[index] as Samples<Name>]));
+  const byWorkload = (measured: readonly Samples<Name>[]): ReadonlyMap<Workload, Samples<Name>> =>
+    new Map(WORKLOADS.map((workload, index) => [workload, measured[index] as Samples<Name>]));
+  const isDecided = (soFar: readonly Samples<Name>[]): boolean => !barsOf(byWorkload(soFar)).some(isUndecided);
+  const samples = byWorkload(await measureStarts(TARGETS, plans, { ...extent, warmUp, isDecided, progress }));
   return {
-    rounds: extent.starts * extent.rounds,
+    rounds: samples.get('mix')?.get('one site')?.length ?? 0,
     rows: [...samples].flatMap(([workload, of]) =>
       [...of].map(([contender, list]) => ({ workload, contender, ...rowOf(list) })),
     ),
@@ -64,5 +67,5 @@ function plot(samples: ReadonlyMap<Workload, Samples<Name>>): string {
 }
 
 function aimOf(workload: Workload): { readonly aim?: number } {
-  return workload === 'mix' ? { aim: AIM } : {};
+  return isHeld(workload) ? { aim: AIM } : {};
 }

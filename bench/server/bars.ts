@@ -14,8 +14,8 @@ export function barsOf(closed: readonly Measurement[], open: readonly (readonly 
       WINDOWS.flatMap((window) => {
         const [aim, floor] = [aims[window], floors[window]];
         return [
-          // The headline: as the command runs it. The floors are as old as the bars, which were of tuned sites then.
-          atLeast(`${bar}-${window}`, ratioOf(set(window), of, to), { aim }),
+          // The headline: as the command runs it. Tuned sites as before, beside it.
+          atLeast(`${bar}-${window}`, ratioOf(set(window), of, to), { floor, aim }),
           atLeast(`${bar}-${window}-tuned`, ratioOf(set(window), tuned, to), { floor, aim }),
         ];
       }),

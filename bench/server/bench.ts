@@ -5,6 +5,7 @@
  * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
  * docs/operating.md recommends where there are processors to spare.
  */
+import { isUndecided } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -12,13 +13,13 @@ import type { Spread } from '../harness/statistics.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { redisVersion } from '../load/redis.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, QUICK, type Extent, type Plan } from '../load/starts.ts';
+import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/starts.ts';
 import { barsOf } from './bars.ts';
 import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
 /** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
-const FULL: Extent = { starts: 6, rounds: 2, warmUps: 6 };
+const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 6 };
 /** In an open loop more than this are never under way. */
 const OPEN_WINDOW = 20_000;
 
@@ -33,16 +34,25 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const durationMs = quick ? 250 : 600;
   const names = Object.keys(TARGETS) as Name[];
   const warmUp = { workload: 'set', window: Math.max(...WINDOWS), durationMs } as const;
-  const measure = async (plans: readonly Plan<Name>[]): Promise<Measurement[]> => {
-    const samples = await measureStarts(TARGETS, plans, { ...extent, warmUp, progress });
-    return plans.map((plan, index) => ({ plan, samples: samples[index] as Samples<Name> }));
+  const measure = async (
+    plans: readonly Plan<Name>[],
+    isEnough: (soFar: readonly Measurement[]) => boolean = () => true,
+  ): Promise<Measurement[]> => {
+    const measured = (samples: readonly Samples<Name>[]): Measurement[] =>
+      plans.map((plan, index) => ({ plan, samples: samples[index] as Samples<Name> }));
+    const isDecided = (soFar: readonly Samples<Name>[]): boolean => isEnough(measured(soFar));
+    return measured(await measureStarts(TARGETS, plans, { ...extent, warmUp, isDecided, progress }));
   };
   const set = { workload: 'set', durationMs } as const;
-  const closed = await measure([
-    ...WINDOWS.map((window) => ({ ...set, window, names })),
-    ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
-    { workload: 'withdraw', window: NAMED, durationMs, names: RED },
-  ]);
+  // All that is held to a goal is of closed loops.
+  const closed = await measure(
+    [
+      ...WINDOWS.map((window) => ({ ...set, window, names })),
+      ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
+      { workload: 'withdraw', window: NAMED, durationMs, names: RED },
+    ],
+    (soFar) => !barsOf(soFar, []).some(isUndecided),
+  );
   const peaks = samplesOf(closed, { workload: 'set', window: Math.max(...WINDOWS) });
   const open: Measurement[][] = [];
   for (const pair of PAIRS) {

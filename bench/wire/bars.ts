@@ -1,7 +1,7 @@
 /** What the wire is held to. */
 import { atLeast, atMost, estimate, isUndecided, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import type { Range } from '../harness/figure.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import type { Mode } from './messages.ts';
 import type { Measured } from './processes.ts';
 
@@ -21,6 +21,8 @@ export const AIMED = 64;
 const RATE_AIMS = { 'echo-array': 0.5, 'echo-cork': 1.1, 'echo-plain': 1.5 } as const;
 /** Of the processor time of both processes, beside an echo of as many bytes each way. */
 const TIME_AIM = 2;
+/** So much more or less than the gateway an echo of as many bytes may carry, either way, or it is none. */
+const BYTES_OFF_MAX = 0.05;
 const VALIDATION_SHARE_MAX = 0.05;
 /** How often the samples may be looked at: after the first rounds, and after as many again. */
 const LOOKS = 2;
@@ -29,16 +31,24 @@ const LOOKS = 2;
 export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
 
 /** Who is held to whom, by the views that are asked for. */
-const PAIRS = [
+export const PAIRS = [
   { name: 'one-view', views: 'one view', of: 'gateway', to: 'echo-equal' },
   { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },
 ] as const;
 
-/** By window; `validationShare`: of the server's busy time. */
-export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: number): Bar[] {
+/** By window; `validationShare`: of the server's busy time, null where it was not sampled: then there is no bar of it. */
+export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: number | null): Bar[] {
   const at = (window: number): Samples => samples.get(window) ?? new Map();
   return [
     ...timeBarsOf(at(AIMED)),
+    ...PAIRS.flatMap(({ name, of, to }) =>
+      WINDOWS.map((window) => {
+        const [title, off] = [`equal-echo-bytes-off-${name}-${window}`, bytesOff(at(window), of, to)];
+        return window === AIMED
+          ? atMost(title, off, { floor: BYTES_OFF_MAX }, 'fraction')
+          : reported(title, off, 'fraction');
+      }),
+    ),
     ...PAIRS.flatMap(({ name, of, to }) =>
       WINDOWS.flatMap((window) => [
         reported(`rate-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'opsPerSecond')),
@@ -52,7 +62,9 @@ export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: n
     ...([1, 1024] as const).map((window) =>
       reported(`vs-echo-array-${window}`, ratio(at(window), 'gateway', 'echo-array', 'opsPerSecond')),
     ),
-    atMost('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction'),
+    ...(validationShare === null
+      ? []
+      : [atMost('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction')]),
   ];
 }
 
@@ -81,6 +93,16 @@ function timeBarsOf(samples: Samples): Bar[] {
   return PAIRS.map(({ name, of, to }) =>
     atMost(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), { aim: TIME_AIM }),
   );
+}
+
+/** How far the bytes of an operation are from those of the gateway: the larger share of both ways, by medians. */
+function bytesOff(samples: Samples, of: Mode, to: Mode): number {
+  const middle = (mode: Mode, figure: keyof Measured): number =>
+    median((samples.get(mode) ?? []).map((one) => one[figure]));
+  const off = (['bytesSentPerOp', 'bytesReceivedPerOp'] as const).map((figure) =>
+    Math.abs(middle(to, figure) / middle(of, figure) - 1),
+  );
+  return rounded(Math.max(...off));
 }
 
 function ratio(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): Estimate {

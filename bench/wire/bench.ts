@@ -5,12 +5,13 @@
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
-import { interleave } from '../harness/interleave.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { AIMED, barsOf, isDecided, MODES, rangesOf, WINDOWS, type Samples } from './bars.ts';
-import type { BytesPerOp, Mode } from './messages.ts';
+import { AIMED, barsOf, MODES, rangesOf, WINDOWS, type Samples } from './bars.ts';
+import type { Mode } from './messages.ts';
+import { VALIDATION } from './profile.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
+import { measureWindow } from './window.ts';
 
 export const wire: Bench = {
   name: 'wire',
@@ -35,57 +36,14 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     }
     progress('share of validation in the server');
     const profile = await (pairs.get('gateway') as Pair).profile(AIMED, quick ? 500 : 3000);
+    if (profile.validationShare === null) progress(`no sample in ${VALIDATION}: its share is not reported`);
     return outcomeOf(samples, profile.validationShare);
   } finally {
     for (const pair of pairs.values()) pair.stop();
   }
 }
 
-async function measureWindow(
-  pairs: ReadonlyMap<Mode, Pair>,
-  window: number,
-  { durationMs, ...order }: Order,
-): Promise<Samples> {
-  const warmUps = 2;
-  const carried = new Map<Mode, BytesPerOp>();
-  for (const [gateway, echo] of ALIKE) carried.set(echo, await bytesOf(pairs.get(gateway) as Pair, window, durationMs));
-  const measured = new Map<Mode, Measured[]>(MODES.map((mode) => [mode, []]));
-  const contenders = [...pairs].map(([mode, pair]) => ({
-    name: mode,
-    async measure() {
-      const one = await pair.run(window, durationMs, carried.get(mode));
-      measured.get(mode)?.push(one);
-      return one.opsPerSecond;
-    },
-  }));
-  const decided = (): boolean => window !== AIMED || isDecided(withoutFirst(measured, warmUps));
-  await interleave(contenders, { warmUps, isDecided: decided, ...order });
-  return withoutFirst(measured, warmUps);
-}
-
-/** Which echo carries as much as which gateway. */
-const ALIKE: readonly (readonly [Mode, Mode])[] = [
-  ['gateway', 'echo-equal'],
-  ['gateway-views', 'echo-equal-views'],
-];
-
-interface Order {
-  readonly rounds: number;
-  readonly roundsMax: number;
-  readonly durationMs: number;
-  readonly progress: (text: string) => void;
-}
-
-async function bytesOf(pair: Pair, window: number, durationMs: number): Promise<BytesPerOp> {
-  const { bytesSentPerOp, bytesReceivedPerOp } = await pair.run(window, durationMs);
-  return { sent: bytesSentPerOp, received: bytesReceivedPerOp };
-}
-
-function withoutFirst(measured: ReadonlyMap<Mode, Measured[]>, warmUps: number): Samples {
-  return new Map([...measured].map(([mode, list]) => [mode, list.slice(warmUps)]));
-}
-
-function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: number): Outcome {
+function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: number | null): Outcome {
   const aimed = samples.get(AIMED) as Samples;
   return {
     rounds: aimed.get('gateway')?.length ?? 0,

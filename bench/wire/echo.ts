@@ -60,10 +60,7 @@ function equalTo(
   let rest: unknown[] = [];
   let id = 0;
   const flush = (): void => {
-    const { sent = 0, received = 0 } = bytes() ?? {};
-    const returned = filled(back, received * back.length);
-    const left = sent * back.length - returned.length - LENGTH_BYTES;
-    socket.send(joined(returned, filled(rest, left)));
+    socket.send(equalFrame({ back, rest }, bytes()));
     back = [];
     rest = [];
   };
@@ -74,6 +71,16 @@ function equalTo(
     if (back.push([number, 1]) === 1) setImmediate(flush);
     return new Promise((resolve) => pending.set(number, resolve));
   };
+}
+
+/** `back`: one row an operation, which comes back; `rest` does not. `bytes`: what each is to take, where that is asked for. */
+export function equalFrame(
+  { back, rest }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
+  { sent, received }: BytesPerOp = { sent: 0, received: 0 },
+): Buffer {
+  const returned = filled(back, received * back.length);
+  const left = sent * back.length - returned.length - LENGTH_BYTES;
+  return joined(returned, filled(rest, left));
 }
 
 /** The rows, and what fills them up to about so many bytes. */

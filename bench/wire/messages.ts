@@ -36,10 +36,10 @@ export interface ClientReport {
   readonly bytes: BytesPerOp;
 }
 
-/** Share of the server's busy time, by what it was spent on. */
+/** Share of the server's busy time, by what it was spent on; null where no sample says it. */
 export interface ProfileReport {
-  readonly validationShare: number;
-  readonly gcShare: number;
+  readonly validationShare: number | null;
+  readonly gcShare: number | null;
 }
 
 /** Processor time of this process so far, in microseconds. */

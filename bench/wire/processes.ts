@@ -40,16 +40,7 @@ export async function startPair(mode: Mode): Promise<Pair> {
       const before = await ask<{ cpuUs: number }>(server, 'cpu');
       const measured = await ask<ClientReport>(client, { run: { window, durationMs, bytes } });
       const after = await ask<{ cpuUs: number }>(server, 'cpu');
-      const clientUsPerOp = measured.cpuUs / measured.operations;
-      const serverUsPerOp = (after.cpuUs - before.cpuUs) / measured.operations;
-      return {
-        opsPerSecond: (measured.operations / measured.elapsedMs) * 1000,
-        clientUsPerOp,
-        serverUsPerOp,
-        usPerOp: clientUsPerOp + serverUsPerOp,
-        bytesSentPerOp: measured.bytes.sent,
-        bytesReceivedPerOp: measured.bytes.received,
-      };
+      return measuredOf(measured, after.cpuUs - before.cpuUs);
     },
     async profile(window, durationMs) {
       await ask(server, 'profile');
@@ -60,6 +51,18 @@ export async function startPair(mode: Mode): Promise<Pair> {
     stop() {
       for (const child of [client, server]) if (child.connected) child.disconnect();
     },
+  };
+}
+
+/** Of one run; `serverUs`: processor time that the server took meanwhile. */
+export function measuredOf({ operations, elapsedMs, cpuUs, bytes }: ClientReport, serverUs: number): Measured {
+  return {
+    opsPerSecond: (operations / elapsedMs) * 1000,
+    clientUsPerOp: cpuUs / operations,
+    serverUsPerOp: serverUs / operations,
+    usPerOp: (cpuUs + serverUs) / operations,
+    bytesSentPerOp: bytes.sent,
+    bytesReceivedPerOp: bytes.received,
   };
 }
 

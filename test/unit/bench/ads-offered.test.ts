@@ -64,6 +64,17 @@ test('offer: a stall of the process → those that could not begin have waited, 
   expect(baseline.p99Ms).toBeGreaterThan(30);
 });
 
+test('offer: latencies are those of fetches: there are some where nothing is changed', async () => {
+  const asked: Asked[] = [];
+  const fetched = offer({
+    ...options({ application: application(asked), first: 'baseline' }),
+    workload: 'C',
+    perSecond: 10,
+  });
+  await expect(fetched).resolves.toMatchObject({ baseline: { p50Ms: expect.any(Number) } });
+  expect(asked.map(([way]) => way)).toEqual(['baseline', 'correctable']);
+});
+
 test('offer: something else was delivered than the final references name → counted', async () => {
   const { wrongDeliveries } = await offer(options({ application: application([], true), first: 'baseline' }));
   expect(wrongDeliveries).toBeGreaterThan(0);

@@ -31,6 +31,8 @@ test.each([
     aim: 0.95,
     verdict,
   });
+  // As it was, beside it.
+  expect(barIn({ 'one site': one }, 'one-site-vs-the-same-parts-mix-by-turns')).toMatchObject({ verdict });
 });
 
 test('the old bar is of tuned sites beside what batches nothing, at its old aim', () => {

@@ -11,7 +11,7 @@ function runs(opsPerSecond: number): Measured[] {
   const us = 1e6 / opsPerSecond;
   const latency = { p50Ms: 1, p99Ms: 1e5 / opsPerSecond, p999Ms: 3 };
   const each = { opsPerSecond, clientUsPerOp: us, serverUsPerOp: us, serverCores: 1, ...latency };
-  return Array.from({ length: 6 }, () => each);
+  return Array.from({ length: 7 }, () => each);
 }
 
 /** Everybody does as much as Redis does, but for those that are given. */
@@ -26,10 +26,12 @@ function measured(given: Partial<Record<Name, number>> = {}): Measurement[] {
   ];
 }
 
-test('bars: tuned sites are held to the floors, those with defaults to the aims alone', () => {
-  const bars = barsOf(measured({ ephemeral: 1300, 'ephemeral, tuned': 1300 }), []);
+test('bars: sites with defaults are held to the floors, tuned ones too', () => {
+  const bars = barsOf(measured({ ephemeral: 950, 'ephemeral, tuned': 1300 }), []);
   const verdict = (name: string): unknown => bars.find((bar) => bar.name === name)?.verdict;
+  expect(verdict('ephemeral-blue-vs-ioredis-1')).toBe('held');
   expect(verdict('ephemeral-blue-vs-ioredis-64')).toBe('missed');
+  expect(bars.find(({ name }) => name === 'ephemeral-blue-vs-ioredis-64')?.floor).toBe(1);
   expect(verdict('ephemeral-blue-vs-ioredis-64-tuned')).toBe('held');
   expect(verdict('ephemeral-blue-vs-ioredis-1-tuned')).toBe('met');
   expect(verdict('durable-blue-vs-ioredis-aof-1024-tuned')).toBe('missed');

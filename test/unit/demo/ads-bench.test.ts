@@ -68,7 +68,12 @@ function bar(name: string, ...settings: Measured[]): { value: number; verdict: V
 test('bars: a good run → all met', () => {
   const offered: Offered[] = [0.25, 0.5, 0.75].flatMap((share) => enough([{}]).map(() => offer(share)));
   const paper = { ...atPeak(measured(PAPER, {}, {}, {}), {}), offered };
-  const bars = barsOf('ads', [paper, measured(CLOSE, {}, {}, {}), measured(FAR, {}, {}, {})]);
+  // Less is done on both sides of the peak.
+  const [before, beyond] = [2, 16].map((workers) =>
+    measured({ ...PAPER, workers }, { plainOps: 50, speculatedOps: 80 }),
+  );
+  const sweep = [before as Measured, paper, beyond as Measured];
+  const bars = barsOf('ads', [...sweep, measured(CLOSE, {}, {}, {}), measured(FAR, {}, {}, {})]);
   expect(bars.map(({ name }) => name)).toEqual([
     'ads-reduction-vs-possible-paper',
     'ads-reduction-paper',
@@ -76,6 +81,7 @@ test('bars: a good run → all met', () => {
     'gain-at-peak-of-baseline',
     'gain-at-peak-of-correctable',
     'throughput-change',
+    'peaks-not-bracketed',
     ...[25, 50, 75].flatMap((share) => [`latency-reduction-at-${share}-percent`, `p99-reduction-at-${share}-percent`]),
     'ads-reduction-vs-possible',
     'ads-reduction-colocated',

@@ -1,0 +1,56 @@
+/** Runs one benchmark: raw results and plots go to files, figures and verdicts to whoever asked, and a missed floor is an error. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isBroken } from './bars.ts';
+import type { Bench, Outcome, Settings } from './bench.ts';
+import { provenance, type Provenance } from './provenance.ts';
+
+/** What was asked for on the command line. */
+export interface Asked extends Omit<Settings, 'progress'> {
+  /** One JSON object on stdout rather than tables. */
+  readonly json: boolean;
+}
+
+/** Gives the exit code: 1 where what has to hold does not. Writes no files where it was asked to be quick. */
+export async function runBench(bench: Bench, { json, ...settings }: Asked): Promise<0 | 1> {
+  const progress = (text: string): void => void process.stderr.write(`${bench.name}: ${text}\n`);
+  const outcome = await bench.run({ ...settings, progress });
+  const report = reportOf(bench.name, outcome);
+  progress(`got again by ${report.command}, at ${report.commit}`);
+  if (!settings.quick) save(outcome.name ?? bench.name, report, outcome);
+  if (json) console.log(JSON.stringify(report, null, 2));
+  else print(report);
+  const broken = report.bars.filter(isBroken);
+  for (const { name, value, low, high, floor } of broken) {
+    console.error(`${bench.name}: floor missed: ${name} = ${value} (${low} to ${high}), ${floor} has to hold`);
+  }
+  return broken.length === 0 ? 0 : 1;
+}
+
+function reportOf(
+  bench: string,
+  { rounds, rows, bars, versions, flags }: Outcome,
+): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
+  return { bench, ...provenance({ versions, flags }), rounds, rows, bars };
+}
+
+function save(name: string, report: object, { samples, figures }: Outcome): void {
+  const results = new URL('../results/', import.meta.url);
+  const plots = new URL('../../docs/figures/', import.meta.url);
+  for (const folder of [results, plots]) mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify({ ...report, samples }, null, 2)}\n`);
+  for (const [file, svg] of Object.entries(figures)) {
+    const path = new URL(`${file}.svg`, plots);
+    writeFileSync(path, svg);
+    process.stderr.write(`${name}: plot ${fileURLToPath(path)}\n`);
+  }
+}
+
+function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {
+  console.table(rows);
+  for (const { name, value, low, high, unit, floor, aim, verdict } of bars) {
+    const between = low === high ? '' : ` (${low} to ${high})`;
+    const goals = [floor === null ? [] : `floor ${floor}`, aim === null ? [] : `aim ${aim}`].flat().join(', ');
+    console.log(`${name} = ${value}${between} ${unit}${verdict === null ? '' : `; ${goals}: ${verdict}`}`);
+  }
+}

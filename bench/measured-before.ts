@@ -1,0 +1,23 @@
+/**
+ * Results that no run of the benchmarks as they are has given, and of when they are, by file in `bench/results`. Bars had
+ * other names or other goals then, or were judged by their middle. A full run takes its file from here; docs/benchmarks.md
+ * has the same list.
+ */
+export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
+  ads: '2026-11-20',
+  'ads-cassandra': '2026-11-20',
+  'cassandra-bandwidth': '2026-11-21',
+  'cassandra-divergence': '2026-11-21',
+  'cassandra-latency': '2026-11-21',
+  'cassandra-load': '2026-11-22',
+  core: '2026-11-22',
+  'redblue-overhead': '2026-11-21',
+  server: '2026-11-22',
+  tickets: '2026-11-21',
+  'tickets-zookeeper': '2026-11-21',
+  twissandra: '2026-11-21',
+  'twissandra-cassandra': '2026-11-22',
+  wire: '2026-11-21',
+  'zookeeper-bandwidth': '2026-11-21',
+  'zookeeper-latency': '2026-11-21',
+};

@@ -1,0 +1,44 @@
+/** All contenders under one window of operations. */
+import { interleave } from '../harness/interleave.ts';
+import { AIMED, isDecided, MODES, PAIRS, type Samples } from './bars.ts';
+import type { BytesPerOp, Mode } from './messages.ts';
+import type { Measured, Pair } from './processes.ts';
+
+/** The samples of all contenders; the equal echoes carry what their gateways have just taken. */
+export async function measureWindow(
+  pairs: ReadonlyMap<Mode, Pair>,
+  window: number,
+  { durationMs, ...order }: Order,
+): Promise<Samples> {
+  const warmUps = 2;
+  const carried = new Map<Mode, BytesPerOp>();
+  for (const { of, to } of PAIRS) carried.set(to, await bytesOf(pairs.get(of) as Pair, window, durationMs));
+  const measured = new Map<Mode, Measured[]>(MODES.map((mode) => [mode, []]));
+  const contenders = [...pairs].map(([mode, pair]) => ({
+    name: mode,
+    async measure() {
+      const one = await pair.run(window, durationMs, carried.get(mode));
+      measured.get(mode)?.push(one);
+      return one.opsPerSecond;
+    },
+  }));
+  const decided = (): boolean => window !== AIMED || isDecided(withoutFirst(measured, warmUps));
+  await interleave(contenders, { warmUps, isDecided: decided, ...order });
+  return withoutFirst(measured, warmUps);
+}
+
+interface Order {
+  readonly rounds: number;
+  readonly roundsMax: number;
+  readonly durationMs: number;
+  readonly progress: (text: string) => void;
+}
+
+async function bytesOf(pair: Pair, window: number, durationMs: number): Promise<BytesPerOp> {
+  const { bytesSentPerOp, bytesReceivedPerOp } = await pair.run(window, durationMs);
+  return { sent: bytesSentPerOp, received: bytesReceivedPerOp };
+}
+
+function withoutFirst(measured: ReadonlyMap<Mode, Measured[]>, warmUps: number): Samples {
+  return new Map([...measured].map(([mode, list]) => [mode, list.slice(warmUps)]));
+}

@@ -1,0 +1,33 @@
+/** What a benchmark ends with. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { atMost, reported, type Bar } from '../../../bench/harness/bars.ts';
+import { runBench } from '../../../bench/harness/run-bench.ts';
+
+const told: string[] = [];
+beforeEach(() => {
+  told.length = 0;
+  vi.spyOn(console, 'error').mockImplementation((text: string) => told.push(text));
+  vi.spyOn(console, 'log').mockImplementation((text: string) => told.push(text));
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+});
+afterEach(() => vi.restoreAllMocks());
+
+const ended = (bars: readonly Bar[]): Promise<number> =>
+  runBench(
+    {
+      name: 'shelf',
+      about: 'nothing',
+      run: async () => ({ rounds: 1, rows: [{ contender: 'a' }], bars, samples: [], figures: {} }),
+    },
+    { quick: true, json: true, binding: undefined, way: undefined, history: undefined },
+  );
+
+test('a missed floor → 1, and it is told which; the report is told all the same', async () => {
+  expect(await ended([atMost('weight', 2, { floor: 1 }), reported('height', 3)])).toBe(1);
+  expect(told.join('\n')).toContain('shelf: floor missed: weight = 2 (2 to 2), 1 has to hold');
+  expect(told.join('\n')).toContain('"height"');
+});
+
+test('a missed aim, and a floor that holds → 0', async () => {
+  expect(await ended([atMost('weight', 2, { aim: 1 }), atMost('width', 2, { floor: 3 })])).toBe(0);
+});

@@ -1,0 +1,55 @@
+/** The names of bars as they are today, of the benchmarks whose definitions have changed. */
+import type { Bar } from '../../../bench/harness/bars.ts';
+import * as redblue from '../../../bench/redblue-overhead/bars.ts';
+import * as server from '../../../bench/server/bars.ts';
+import { CLIENTS, NAMED, PAIRED, PAIRS, RED, SHARES, TARGETS, WINDOWS } from '../../../bench/server/targets.ts';
+import type { Name } from '../../../bench/server/targets.ts';
+import type { Measurement } from '../../../bench/server/measurement.ts';
+import * as wire from '../../../bench/wire/bars.ts';
+
+/** Any run: only names matter. */
+const run = {
+  opsPerSecond: 1,
+  clientUsPerOp: 1,
+  serverUsPerOp: 1,
+  usPerOp: 1,
+  serverCores: 1,
+  p50Ms: 1,
+  p99Ms: 1,
+  p999Ms: 1,
+  bytesSentPerOp: 1,
+  bytesReceivedPerOp: 1,
+};
+
+function samplesOf<N extends string>(names: readonly N[]): ReadonlyMap<N, readonly (typeof run)[]> {
+  return new Map(names.map((name) => [name, [run]]));
+}
+
+function serverBars(): Bar[] {
+  const measured = (plan: Omit<Measurement['plan'], 'durationMs'>): Measurement => ({
+    plan: { ...plan, durationMs: 1 },
+    samples: samplesOf(plan.names),
+  });
+  const all = Object.keys(TARGETS) as Name[];
+  const closed = [
+    ...WINDOWS.map((window) => measured({ workload: 'set', window, names: all })),
+    ...CLIENTS.map((clients) => measured({ workload: 'set', window: NAMED, clients, names: PAIRED })),
+    measured({ workload: 'withdraw', window: NAMED, names: RED }),
+  ];
+  const open = PAIRS.map(({ of, to }) => SHARES.map(() => measured({ workload: 'set', window: 1, names: [of, to] })));
+  return server.barsOf(closed, open);
+}
+
+const BARS: Readonly<Record<string, () => readonly Bar[]>> = {
+  server: serverBars,
+  'redblue-overhead': () =>
+    redblue.barsOf(new Map(redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])]))),
+  wire: () => wire.barsOf(new Map(wire.WINDOWS.map((window) => [window, samplesOf(wire.MODES)])), 0.01),
+};
+
+/** Sorted; undefined where nothing but the form of the results has changed. */
+export function barNamesOf(file: string): readonly string[] | undefined {
+  return BARS[file]?.()
+    .map(({ name }) => name)
+    .sort();
+}
