@@ -47,6 +47,7 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
   let on;
   let steps = 0;
   let idle = 0;
+  let stuck;
 
   const fails = (file, names) => failing.set(file, [...new Set([...(failing.get(file) ?? []), ...names])]);
   const read = (entry) => {
@@ -69,7 +70,8 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
     if (entry.suspect !== undefined) suspects.add(`${entry.suspect} ${file}`);
     if (entry.done) {
       left = left.filter((each) => each !== file);
-      idle += 1;
+      // A file that was not asked has nothing to say.
+      if (entry.failing === undefined) idle += 1;
     }
     if (entry.done || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined)) steps += 1;
     onProgress({ file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
@@ -104,8 +106,10 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
     else if (on?.before !== undefined)
       note({ file, missed: on.before, failing: [`the file, without a mutant, ${how} (by itself)`] });
     else if (on?.again) note({ file, done: true, failing: [`the file ${how} (a second time)`] });
-    // The first run of the next file ends the process, or vitest passes it over.
-    if (steps === before) note({ file: left[0], done: true, failing: [`the file ${how}, or is not run`] });
+    // The first run of the next file ends the process, or vitest passes it over: twice, for the machine may be busy.
+    if (steps === before && stuck === left[0])
+      note({ file: left[0], done: true, failing: [`the file ${how}, or is not run`] });
+    stuck = steps === before ? left[0] : undefined;
     on = undefined;
   }
   const isCut = signal.aborted && left.length > 0;

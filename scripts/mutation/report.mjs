@@ -34,9 +34,9 @@ export function summary(mutants, { noticed, met, failing, undecided, notAsked },
   const folders = [...grouped(rows)]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([folder, of]) => scored(folder, of));
-  const missed = rows.filter((row) => row.noticed === undefined);
-  const [survivors, open] = [false, true].map((isOpen) =>
-    missed.flatMap(({ noticed: _, isUndecided, ...row }) => (isUndecided === isOpen ? [row] : [])),
+  const left = rows.flatMap(({ noticed: by, ...row }) => (by === undefined ? [row] : []));
+  const [survivors, open] = [false, true].map((wanted) =>
+    left.flatMap(({ isUndecided, ...row }) => (isUndecided === wanted ? [row] : [])),
   );
   const how = {};
   for (const row of rows) if (row.noticed) how[row.noticed.how] = (how[row.noticed.how] ?? 0) + 1;
