@@ -40,6 +40,13 @@ module.exports = {
       to: { pathNot: '^demo/tickets/judge/', dependencyTypesNot: ['core'] },
     },
     {
+      name: 'sources-by-their-paths',
+      comment: 'The package by its own name is what was built last, and the rows of folders do not see through it.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(correctables(/|$)|dist/)' },
+    },
+    {
       name: 'zod-by-its-version',
       comment: 'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
       severity: 'error',
@@ -61,7 +68,6 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules|^dist' },
-    exclude: { path: '^dist' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },

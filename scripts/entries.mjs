@@ -1,13 +1,21 @@
 /** Whether `exports` of package.json says what `scripts/entries.json` says, by which everything else goes. */
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+
+/** What is published as it is. */
+const MANIFEST = './package.json';
 
 /** @typedef {{ subpath: string, source: string, runs: 'anywhere' | 'in Node' }} Entry */
 
 /**
  * @param {Readonly<Record<string, unknown>>} published
  * @param {readonly Entry[]} entries
+ * @param {string} root of the sources
  * @returns {string[]} what differs, in words
  */
-export function entryProblems(published, entries) {
+export function entryProblems(published, entries, root) {
   const problems = [];
   for (const { subpath, source, runs } of entries) {
     const built = source.replace(/^src/, './dist').replace(/\.ts$/, '');
@@ -16,10 +24,49 @@ export function entryProblems(published, entries) {
       problems.push(`package.json: exports "${subpath}" must be ${JSON.stringify(wanted)}`);
     if (runs !== 'anywhere' && runs !== 'in Node')
       problems.push(`scripts/entries.json: ${subpath} must run anywhere, or in Node`);
+    if (!existsSync(join(root, source)))
+      problems.push(`scripts/entries.json: ${subpath} names ${source}, which is not there`);
+    else if (runs === 'anywhere')
+      for (const [file, part] of partsOfNode(root, source))
+        problems.push(`scripts/entries.json: ${subpath} must run in Node: ${file} imports ${part}`);
   }
-  const known = new Set(entries.map(({ subpath }) => subpath));
+  const known = new Set();
+  for (const { subpath } of entries) {
+    if (known.has(subpath)) problems.push(`scripts/entries.json: has "${subpath}" twice`);
+    known.add(subpath);
+  }
   for (const [subpath, target] of Object.entries(published))
-    if (typeof target !== 'string' && !known.has(subpath))
+    if (!known.has(subpath) && !(subpath === MANIFEST && target === MANIFEST))
       problems.push(`scripts/entries.json: lacks "${subpath}", which package.json exports`);
   return problems;
+}
+
+/**
+ * @param {string} root
+ * @param {string} source relative to it
+ * @returns {[file: string, part: string][]} what it and the files below it import of Node when they are loaded
+ */
+function partsOfNode(root, source) {
+  const parts = [];
+  const seen = new Set([source]);
+  for (const file of seen)
+    for (const name of loadedBy(join(root, file)))
+      if (isBuiltin(name)) parts.push([file, name]);
+      else if (name.startsWith('.') && existsSync(join(root, dirname(file), name))) seen.add(join(dirname(file), name));
+  return parts;
+}
+
+const loaded = new Map();
+
+/** What a file imports, but for types; each is read once. */
+function loadedBy(path) {
+  if (!loaded.has(path)) loaded.set(path, importsOf(path));
+  return loaded.get(path);
+}
+
+function importsOf(path) {
+  const { statements } = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  return statements.flatMap(({ moduleSpecifier, importClause, isTypeOnly }) =>
+    moduleSpecifier === undefined || isTypeOnly || importClause?.isTypeOnly ? [] : [moduleSpecifier.text],
+  );
 }

@@ -29,7 +29,7 @@ for (const file of files.filter((name) => isText.test(name))) {
 
 const { exports: published } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const entries = JSON.parse(readFileSync(join(root, 'scripts/entries.json'), 'utf8'));
-for (const problem of entryProblems(published, entries)) problems.push(problem);
+for (const problem of entryProblems(published, entries, root)) problems.push(problem);
 for (const [subpath, target] of Object.entries(published)) {
   for (const path of typeof target === 'string' ? [target] : Object.values(target)) {
     if (!existsSync(join(root, path))) problems.push(`package.json: exports "${subpath}" names ${path}, not built`);

@@ -12,13 +12,16 @@ npm run mutate -- [PATH…] [options]
 
   PATH…            break what stands in these files and folders of src, as far as it still compiles: conditions,
                    boundaries, statements, numbers, what is returned; without any, those whose tests have an aim.
-                   Exit 0 iff every folder reaches its aim, 1 if one does not, 130 when interrupted
+                   Exit 0 iff every folder reaches its aim, 1 if one does not, 2 where a path has no source or nothing can be
+                   broken, 130 when interrupted: then only what is decided is scored
   --sample N       N of these mutants only, drawn by
   --seed S         this number (1)
   --since COMMIT   only of files that have changed since
   --project NAME   ask the tests of this project, instead of unit, contract and property; may be given again
   --tests TEXT     ask only the test files whose path contains this
   --ask N          a mutant that the N nearest test files miss survives (25)
+  --idle N         what is left survives after N test files in a row without news: none notices a mutant or is the first
+                   to meet one (15)
 
   --json           print one JSON object
   --help           print this`;
@@ -36,6 +39,7 @@ try {
       project: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', default: '' },
       ask: { type: 'string', default: '25' },
+      idle: { type: 'string', default: '15' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,7 +57,7 @@ if (values.help) {
   process.exitCode = await runListed({ only: values.only ?? '', json: values.json });
 } else {
   if (values.only !== undefined) refuse('--only is for --listed: name paths instead');
-  const { runGenerated } = await import('./mutation/generated.mjs');
+  const { runGenerated, UsageError } = await import('./mutation/generated.mjs');
   const options = {
     paths,
     sample: values.sample === undefined ? undefined : count('sample', values.sample),
@@ -62,9 +66,15 @@ if (values.help) {
     projects: values.project,
     tests: values.tests,
     askAtMost: count('ask', values.ask),
+    idleAfter: count('idle', values.idle),
     json: values.json,
   };
-  process.exitCode = await runGenerated(options);
+  try {
+    process.exitCode = await runGenerated(options);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    refuse(error.message);
+  }
 }
 
 function count(name, text) {

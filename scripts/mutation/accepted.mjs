@@ -23,4 +23,12 @@ export const ACCEPTED = [
     to: '1',
     reason: 'The first part stays in the list for another round, and counts by itself meanwhile.',
   },
+  {
+    file: 'src/correctable/ladder.ts',
+    text: 'export const NO_RANK = -1;',
+    from: '1',
+    to: '(1 + 1)',
+    reason:
+      'Any number below 0 is below all ranks: it is compared with ranks and with itself, and nothing counts from it.',
+  },
 ];

@@ -1,6 +1,6 @@
 /** `npm run mutate -- [PATH…]`: generated mutants of the type-checked source, and which of them the tests notice. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root as rootSlash, run } from '../run.mjs';
 import { ACCEPTED } from './accepted.mjs';
@@ -35,20 +35,33 @@ const DEFAULT_PROJECTS = ['unit', 'contract', 'property'];
  * @param {readonly string[]} options.projects
  * @param {string} options.tests a part of the paths of the test files to ask
  * @param {number} options.askAtMost test files about one mutant, the nearest first
+ * @param {number} options.idleAfter test files in a row without news, after which it ends
  * @param {boolean} options.json
  * @returns {Promise<number>} the exit code
+ * @throws {UsageError} where nothing is asked for: a path without a source, sources without a mutant, no test file
  */
-export async function runGenerated({ paths, sample, seed, since, projects, tests: within, askAtMost, json }) {
+export async function runGenerated({
+  paths,
+  sample,
+  seed,
+  since,
+  projects,
+  tests: within,
+  askAtMost,
+  idleAfter,
+  json,
+}) {
   const from = performance.now();
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => stop.abort());
   const say = progressOf(json);
 
   const files = await filesOf(paths.length > 0 ? paths : DEFAULT_PATHS, since);
-  if (files.length === 0)
-    throw new Error(`no source file is under ${paths.join(', ')}${since ? ` and changed since ${since}` : ''}`);
+  if (files.length === 0) throw new UsageError(`no source file of these paths has changed since ${since}`);
+  const tests = await testsOf(projects.length > 0 ? projects : DEFAULT_PROJECTS, within);
   const mutants = await checkedMutants(root, files, { sample, seed, signal: stop.signal, onProgress: say.checking });
   if (stop.signal.aborted) return 130;
+  if (mutants.length === 0) throw new UsageError(`there is nothing to break in ${files.join(', ')}`);
 
   const copy = await copyTree();
   for (const file of files) {
@@ -57,9 +70,6 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
     const own = mutants.filter((mutant) => mutant.file === file);
     writeFileSync(path, instrument(readFileSync(path, 'utf8'), own, to));
   }
-  const wanted = (projects.length > 0 ? projects : DEFAULT_PROJECTS).map((name) => `test/${name}`);
-  const listed = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...wanted]);
-  const tests = listed.output.split('\n').filter((file) => file.endsWith('.test.ts') && file.includes(within));
   const asked = testFilesFor(copy, tests, new Set(mutants.map(({ file }) => file)));
 
   const ids = mutants.map(({ id }) => id);
@@ -68,6 +78,7 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
     ids,
     tests: asked,
     askAtMost,
+    idleAfter,
     signal: stop.signal,
     onProgress: (at) => say.judging(at, ids.length),
   });
@@ -82,6 +93,7 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
     ...(isCut && { isCut }),
     seconds,
     askAtMost,
+    idleAfter,
     testFiles: asked.length,
     ...summary(mutants, judged, acceptedOf(ACCEPTED)),
   };
@@ -90,15 +102,35 @@ export async function runGenerated({ paths, sample, seed, since, projects, tests
   return report.folders.every(({ met }) => met) ? 0 : 1;
 }
 
-/** Sources under the paths, without those that only say types to others. */
+/** What was asked for is not there. */
+export class UsageError extends Error {}
+
+const listedBy = async (...paths) => {
+  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...paths]);
+  return output.split('\n').filter((file) => existsSync(join(root, file)));
+};
+
+/** Sources under the paths: each has one at least. */
 async function filesOf(paths, since) {
-  const known = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...paths]);
-  const files = known.output.split('\n').filter((file) => file.startsWith('src/') && file.endsWith('.ts'));
-  if (since === undefined) return files;
+  const found = new Set();
+  for (const path of paths) {
+    const files = (await listedBy(path)).filter((file) => file.startsWith('src/') && file.endsWith('.ts'));
+    if (files.length === 0) throw new UsageError(`no source file of src is at ${path}`);
+    for (const file of files) found.add(file);
+  }
+  if (since === undefined) return [...found];
   const { code, output } = await run('git', ['diff', '--name-only', since]);
-  if (code !== 0) throw new Error(output.trim());
+  if (code !== 0) throw new UsageError(output.trim());
   const changed = new Set(output.split('\n'));
-  return files.filter((file) => changed.has(file));
+  return [...found].filter((file) => changed.has(file));
+}
+
+/** The test files of the projects whose path contains the text. */
+async function testsOf(projects, text) {
+  const listed = await listedBy(...projects.map((name) => `test/${name}`));
+  const tests = listed.filter((file) => file.endsWith('.test.ts') && file.includes(text));
+  if (tests.length === 0) throw new UsageError(`no test file of ${projects.join(', ')} has '${text}' in its path`);
+  return tests;
 }
 
 /** Where it stands, on standard error: one line that is written over on a terminal, one every ten seconds elsewhere. */

@@ -1,6 +1,6 @@
 /**
- * Runs the tests of an instrumented copy against its mutants, in test processes that may hang, crash or eat memory: then the
- * mutant that was on counts as noticed, and another process goes on with the rest.
+ * Runs the tests of an instrumented copy against its mutants, in test processes that may hang, crash or eat memory: then
+ * another process goes on. The mutant that was on counts as noticed if the tests pass there without it, and not with it.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
@@ -20,11 +20,19 @@ const HEAP_MB = 1536;
  * @param {readonly number[]} given.ids of the mutants
  * @param {readonly string[]} given.tests files, in order
  * @param {number} given.askAtMost test files about one mutant
+ * @param {number} given.idleAfter after so many test files in a row without news it ends: none noticed, none met first
  * @param {AbortSignal} given.signal ends the test process
  * @param {(progress: { file: string, filesLeft: number, noticed: number, asked: number }) => void} given.onProgress
- * @returns {Promise<{ noticed: Map<number, { how: string, by: string }>, met: Set<number>, failing: Map<string, string[]> }>}
+ * @returns {Promise<{
+ *   noticed: Map<number, { how: string, by: string }>,
+ *   met: Set<number>,
+ *   failing: Map<string, string[]>,
+ *   undecided: Set<number>,
+ *   notAsked: number,
+ * }>} `undecided` are those that a run that was cut short would have asked about; `notAsked` counts the test files that were
+ * left when nothing new had come for long
  */
-export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, stallMs = STALL_MS }) {
+export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, onProgress, stallMs = STALL_MS }) {
   const journal = join(copy, 'mutation-journal.jsonl');
   const list = join(copy, 'mutation-ids.json');
   writeFileSync(journal, '');
@@ -33,24 +41,43 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
   const met = new Set();
   const asked = new Set();
   const failing = new Map();
-  const spoilt = new Map();
+  const suspects = new Set();
   const misses = new Map();
   let left = [...tests];
   let on;
+  let steps = 0;
+  let idle = 0;
+  let stuck;
 
+  const fails = (file, names) => failing.set(file, [...new Set([...(failing.get(file) ?? []), ...names])]);
   const read = (entry) => {
     if (entry.isBeat) return;
-    on = entry.start === undefined && entry.control === undefined ? undefined : entry;
-    if (entry.met) for (const id of entry.met) met.add(id);
-    if (entry.failing?.length > 0) failing.set(entry.file, entry.failing);
+    const { file } = entry;
+    on = [entry.start, entry.control, entry.before, entry.again].every((each) => each === undefined)
+      ? undefined
+      : entry;
+    for (const id of entry.met ?? []) {
+      if (!met.has(id)) idle = -1;
+      met.add(id);
+    }
+    if (entry.failing?.length > 0) fails(file, entry.failing);
     if (entry.start !== undefined) asked.add(entry.start);
-    if (entry.noticed !== undefined) noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? entry.file });
+    if (entry.noticed !== undefined) {
+      noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? file });
+      idle = -1;
+    }
     if (entry.missed !== undefined) misses.set(entry.missed, (misses.get(entry.missed) ?? 0) + 1);
-    if (entry.spoilt !== undefined) spoilt.set(entry.spoilt, (spoilt.get(entry.spoilt) ?? 0) + 1);
-    if (entry.done) left = left.filter((file) => file !== entry.file);
-    onProgress({ file: entry.file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
+    if (entry.suspect !== undefined) suspects.add(`${entry.suspect} ${file}`);
+    if (entry.done) {
+      left = left.filter((each) => each !== file);
+      // A file that was not asked has nothing to say.
+      if (entry.failing === undefined) idle += 1;
+    }
+    if (entry.done || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined)) steps += 1;
+    onProgress({ file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
   };
-  const isDecided = () => ids.every((id) => noticed.has(id) || (misses.get(id) ?? 0) >= askAtMost);
+  const isOpen = (id) => !noticed.has(id) && (misses.get(id) ?? 0) < askAtMost;
+  const isDecided = () => idle >= idleAfter || !ids.some(isOpen);
   const follow = followed(journal, read);
   const note = (entry) => {
     writeFileSync(journal, `${JSON.stringify(entry)}\n`, { flag: 'a' });
@@ -58,7 +85,7 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
   };
 
   while (left.length > 0 && !isDecided() && !signal.aborted) {
-    const before = readFileSync(journal, 'utf8').length;
+    const before = steps;
     const { end, said } = await oneProcess({
       copy,
       journal,
@@ -72,16 +99,27 @@ export async function judge({ copy, ids, tests, askAtMost, signal, onProgress, s
     });
     if (signal.aborted) break;
     if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
-    if (on?.start !== undefined)
-      note({ file: on.file, noticed: on.start, how: end === 'stalled' ? 'hangs' : 'crashes' });
-    else if (on?.control !== undefined) note({ file: on.file, noticed: on.control, how: 'spoils the process' });
-    // A second time in a process of its own, and still nothing passes afterwards: it is the mutant.
-    for (const [id, times] of spoilt)
-      if (times > 1 && !noticed.has(id)) note({ file: left[0], noticed: id, how: 'spoils the process' });
-    if (readFileSync(journal, 'utf8').length === before) left = left.slice(1);
+    const { file, start: id = on?.control } = on ?? {};
+    const how = end === 'stalled' ? 'hangs' : 'crashes';
+    if (isDecided()) break;
+    if (id !== undefined) note(suspects.has(`${id} ${file}`) ? { file, noticed: id, how } : { file, suspect: id });
+    else if (on?.before !== undefined)
+      note({ file, missed: on.before, failing: [`the file, without a mutant, ${how} (by itself)`] });
+    else if (on?.again) note({ file, done: true, failing: [`the file ${how} (a second time)`] });
+    // The first run of the next file ends the process, or vitest passes it over: twice, for the machine may be busy.
+    if (steps === before && stuck === left[0])
+      note({ file: left[0], done: true, failing: [`the file ${how}, or is not run`] });
+    stuck = steps === before ? left[0] : undefined;
     on = undefined;
   }
-  return { noticed, met, failing };
+  const isCut = signal.aborted && left.length > 0;
+  return {
+    noticed,
+    met,
+    failing,
+    undecided: new Set(isCut ? ids.filter(isOpen) : []),
+    notAsked: idle >= idleAfter ? left.length : 0,
+  };
 }
 
 /** @returns {Promise<{ end: 'ended' | 'stalled', said: string }>} */

@@ -16,7 +16,7 @@ export function accepted(entries) {
  * @param {Awaited<ReturnType<typeof import('./judge.mjs').judge>>} judged
  * @param {Map<string, string>} reasons
  */
-export function summary(mutants, { noticed, met, failing }, reasons) {
+export function summary(mutants, { noticed, met, failing, undecided, notAsked }, reasons) {
   const rows = mutants.map((mutant) => {
     const { id, file, line, text, from, to } = mutant;
     return {
@@ -27,29 +27,50 @@ export function summary(mutants, { noticed, met, failing }, reasons) {
       to,
       noticed: noticed.get(id),
       isMet: met.has(id),
+      isUndecided: undecided.has(id),
       reason: reasons.get(keyOf(mutant)),
     };
   });
   const folders = [...grouped(rows)]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([folder, of]) => scored(folder, of));
-  const survivors = rows.flatMap(({ noticed: by, ...row }) => (by === undefined ? [row] : []));
+  const left = rows.flatMap(({ noticed: by, ...row }) => (by === undefined ? [row] : []));
+  const [survivors, open] = [false, true].map((wanted) =>
+    left.flatMap(({ isUndecided, ...row }) => (isUndecided === wanted ? [row] : [])),
+  );
   const how = {};
   for (const row of rows) if (row.noticed) how[row.noticed.how] = (how[row.noticed.how] ?? 0) + 1;
-  return { ...counted(rows), how, folders, survivors, failing: Object.fromEntries(failing) };
+  return {
+    ...counted(rows),
+    how,
+    folders,
+    survivors,
+    undecided: open,
+    notAsked,
+    failing: Object.fromEntries(failing),
+  };
 }
 
 function scored(folder, rows) {
   const counts = counted(rows);
   const aim = folder === 'src/correctable' ? CORE_AIM : OTHER_AIM;
-  return { folder, ...counts, aim, met: counts.score >= aim };
+  return { folder, ...counts, aim, met: counts.score !== null && counts.score >= aim };
 }
 
-/** What survives with a reason survives: the score counts it as missed. */
-function counted(rows) {
+/**
+ * What survives with a reason survives: the score counts it as missed. What a run that was cut short had not decided counts
+ * neither way: `mutants` are those that are decided, and without any there is no score.
+ */
+function counted(all) {
+  const rows = all.filter((row) => !row.isUndecided);
   const noticed = rows.filter((row) => row.noticed !== undefined).length;
   const withReason = rows.filter((row) => row.noticed === undefined && row.reason !== undefined).length;
-  return { mutants: rows.length, noticed, withReason, score: rows.length === 0 ? 1 : rounded(noticed / rows.length) };
+  return {
+    mutants: rows.length,
+    noticed,
+    withReason,
+    score: rows.length === 0 ? null : rounded(noticed / rows.length),
+  };
 }
 
 const rounded = (value) => Math.round(value * 1000) / 1000;
@@ -67,17 +88,19 @@ function folderOf(file) {
 }
 
 /** The same, for people. */
-export function told({ folders, survivors, seconds, testFiles, failing, isCut, ...all }) {
+export function told({ folders, survivors, undecided, notAsked, seconds, testFiles, failing, isCut, ...all }) {
   const lines = survivors.flatMap(({ file, line, from, to, isMet, reason }) => [
     `${reason === undefined ? 'MISSED' : 'stays '}  ${file}:${line}  ${short(from)} → ${short(to)}${isMet ? '' : '  (no test comes there)'}`,
     ...(reason === undefined ? [] : [`        ${reason}`]),
   ]);
   for (const [file, names] of Object.entries(failing))
-    lines.push(`not asked, for it fails in the copy: ${file}: ${names.join('; ')}`);
+    lines.push(`not asked, for it fails without a mutant: ${file}: ${names.join('; ')}`);
   for (const { folder, mutants, noticed, withReason, score, aim, met } of folders)
     lines.push(
-      `${folder}: ${noticed} of ${mutants} noticed, ${score} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`,
+      `${folder}: ${noticed} of ${mutants} noticed, ${score ?? 'no score'} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`,
     );
+  if (notAsked > 0) lines.push(`${notAsked} test files were not asked: those before had said nothing new for long`);
+  if (undecided.length > 0) lines.push(`${undecided.length} are undecided: of them no score speaks`);
   lines.push(
     `${all.noticed} of ${all.mutants} in ${seconds} s, by ${testFiles} test files${isCut ? '; cut short' : ''}`,
   );

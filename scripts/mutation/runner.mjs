@@ -14,8 +14,12 @@ import { state } from './switch.mjs';
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
 const now = performance.now.bind(performance);
 
-/** More often than this no mutant is reached in one test file but by going round for ever. */
+/** Of how often a mutant is reached: more than this, and than ten times what the tests as they are need, is for ever. */
 const ROUNDS = 200_000;
+const TIMES = 10;
+
+/** A file with more tests that fail a second time is not asked at all. */
+const FAILING_AGAIN_MAX = 5;
 
 /** A test may take so long at least, however quick it was: the machine may be busy. */
 const SLOW_MS = 5_000;
@@ -41,9 +45,12 @@ export default class MutationRunner extends TestRunner {
   #isMixed = false;
   /** The modules were loaded with a mutant in them. */
   #mustLoad = false;
+  /** How often each mutant is reached without any. */
+  #reached = new Map();
 
   onBeforeCollect() {
     state.hits = new Set();
+    state.reached = this.#reached;
     this.#byTest.set('', state.hits);
   }
 
@@ -61,7 +68,7 @@ export default class MutationRunner extends TestRunner {
     const [file] = files;
     const tests = testsOf(file);
     const path = relative(root, file.filepath);
-    state.hits = undefined;
+    state.hits = state.reached = undefined;
     const passing = tests.filter(({ result }) => result?.state === 'pass');
     this.#slowestMs = Math.max(0, ...passing.map(({ result }) => result.duration ?? 0));
     const failing = tests.filter(({ result }) => result?.state === 'fail').map(nameOf);
@@ -71,18 +78,23 @@ export default class MutationRunner extends TestRunner {
     write({ file: path, met: [...met], failing: hasFailed(file) && failing.length === 0 ? ['the file'] : failing });
     super.onAfterRunFiles(files);
 
-    const open = openMutants(path).filter((id) => met.has(id));
-    for (const id of open) {
-      const isLoading = always.has(id) || this.#isMixed;
-      const names = passing.map(nameOf).filter((name) => isLoading || this.#byTest.get(name)?.has(id));
-      if (names.length === 0) continue;
+    const open = openMutants(path).filter(({ id }) => met.has(id));
+    const isLoading = (id) => always.has(id) || this.#isMixed;
+    const namesOf = (id) => passing.map(nameOf).filter((name) => isLoading(id) || this.#byTest.get(name)?.has(id));
+    const wanted = new Set(open.flatMap(({ id }) => namesOf(id)));
+    write({ file: path, again: true });
+    const askable = await this.#again(file.filepath, path, wanted, [...new Set(open.map(({ id }) => isLoading(id)))]);
+    for (const { id, isSuspect } of open) {
+      const chosen = new Set(namesOf(id).filter((name) => askable.has(name)));
+      if (chosen.size === 0) continue;
+      if (isSuspect && !(await this.#isSound(file.filepath, path, id, chosen))) continue;
       write({ file: path, start: id });
-      const chosen = new Set(names);
-      let told = await this.#tell(file.filepath, path, id, chosen, isLoading);
+      let told = await this.#tell(file.filepath, path, id, chosen, isLoading(id));
       // What a mutant left in the modules may go with them.
-      if (told === 'spoilt' && !isLoading) told = await this.#tell(file.filepath, path, id, chosen, true);
+      if (told === 'spoilt' && !isLoading(id)) told = await this.#tell(file.filepath, path, id, chosen, true);
       if (told === 'spoilt') {
-        write({ file: path, spoilt: id });
+        // A second time in a process of its own, in which the tests passed just before: it is the mutant.
+        write(isSuspect ? { file: path, noticed: id, how: 'spoils the process' } : { file: path, suspect: id });
         process.kill(process.pid, 'SIGKILL');
       } else if (told === undefined) write({ file: path, missed: id });
       else write({ file: path, noticed: id, ...told });
@@ -91,8 +103,36 @@ export default class MutationRunner extends TestRunner {
   }
 
   /**
-   * Runs the tests with the mutant; where one fails, that one without it too: what a mutant leaves behind must not be taken
-   * for what the next one does.
+   * Runs the tests once more without a mutant, in each way in which they will be run with one: what cannot be run twice in
+   * one process would fail with every mutant.
+   *
+   * @returns {Promise<Set<string>>} the names of those that pass again
+   */
+  async #again(filepath, path, names, ways) {
+    const left = new Set(names);
+    const failing = [];
+    for (const isLoading of ways)
+      for (let by; left.size > 0 && (by = await this.#run(filepath, 0, left, isLoading));) {
+        failing.push(`${by.test ?? 'the file'} (a second time)`);
+        if (by.test === undefined || failing.length > FAILING_AGAIN_MAX) left.clear();
+        else left.delete(by.test);
+      }
+    if (failing.length > 0) write({ file: path, failing });
+    return left;
+  }
+
+  /** Whether the tests pass without the mutant in a new process, after it has ended or spoilt another. */
+  async #isSound(filepath, path, id, names) {
+    write({ file: path, before: id });
+    const by = await this.#run(filepath, 0, names, true);
+    if (by === undefined) return true;
+    write({ file: path, missed: id, failing: [`${by.test ?? 'the file'} (by itself)`] });
+    return false;
+  }
+
+  /**
+   * Runs the tests with the mutant; where one fails, that one without it too, and where that fails all of them: what a mutant
+   * leaves behind must not be taken for what the next one does.
    *
    * @returns {Promise<{ test?: string, how: string } | 'spoilt' | undefined>}
    */
@@ -103,8 +143,10 @@ export default class MutationRunner extends TestRunner {
       return undefined;
     }
     write({ file: path, control: id });
-    const again = await this.#run(filepath, 0, by.test === undefined ? names : new Set([by.test]), isLoading);
-    return again === undefined ? by : 'spoilt';
+    const alone = by.test === undefined ? names : new Set([by.test]);
+    if ((await this.#run(filepath, 0, alone, isLoading)) === undefined) return by;
+    if (alone.size === names.size) return 'spoilt';
+    return (await this.#run(filepath, 0, names, isLoading)) === undefined ? by : 'spoilt';
   }
 
   /** @returns {Promise<{ test?: string, how: string } | undefined>} the first that failed */
@@ -114,7 +156,7 @@ export default class MutationRunner extends TestRunner {
     loadAnew(this.workerState.evaluatedModules, isSourceToo ? root : `${root}test/`);
     state.active = id;
     state.count = 0;
-    state.limit = ROUNDS;
+    state.limit = ROUNDS + TIMES * (this.#reached.get(id) ?? 0);
     process.env.CORRECTABLES_MUTANT = String(id);
     const quiet = new QuietRunner(this.config, names, SLOW_MS + 10 * this.#slowestMs);
     Object.defineProperty(quiet, 'moduleRunner', { value: this.moduleRunner });
@@ -192,20 +234,25 @@ class QuietRunner extends TestRunner {
 
 /**
  * The mutants that this test file is to be asked about, as the journal and the list say: no other has noticed them, this one
- * has not missed them, and not as many others have missed them as are to be asked.
+ * has not missed them, and not as many others have missed them as are to be asked. First the one that ended the process.
+ *
+ * @returns {{ id: number, isSuspect: boolean }[]}
  */
 function openMutants(path) {
   const ids = new Set(JSON.parse(readFileSync(process.env.MUTATION_IDS, 'utf8')));
   const asked = new Map();
+  const suspects = new Set();
   for (const line of readFileSync(journal, 'utf8').split('\n')) {
     if (line === '') continue;
-    const { file, noticed, missed } = JSON.parse(line);
+    const { file, noticed, missed, suspect } = JSON.parse(line);
     if (noticed !== undefined) ids.delete(noticed);
+    if (suspect !== undefined && file === path) suspects.add(suspect);
     if (missed === undefined) continue;
     asked.set(missed, (asked.get(missed) ?? 0) + 1);
     if (file === path || asked.get(missed) >= Number(process.env.MUTATION_ASKED)) ids.delete(missed);
   }
-  return [...ids];
+  const open = [...ids].map((id) => ({ id, isSuspect: suspects.has(id) }));
+  return open.toSorted((a, b) => Number(b.isSuspect) - Number(a.isSuspect));
 }
 
 /** The modules under a folder are run again when they are next imported; those of node_modules stay. */

@@ -4,10 +4,21 @@
  */
 const key = Symbol.for('correctables.mutant');
 
-/** @type {{ active: number, hits: Set<number> | undefined, count: number, limit: number }} */
+/**
+ * `hits` are the mutants that the test under way meets; `reached` says how often each is met in the test file as it is.
+ *
+ * @type {{
+ *   active: number,
+ *   hits: Set<number> | undefined,
+ *   reached: Map<number, number> | undefined,
+ *   count: number,
+ *   limit: number,
+ * }}
+ */
 export const state = (globalThis[key] ??= {
   active: Number(globalThis.process?.env?.CORRECTABLES_MUTANT ?? 0),
   hits: undefined,
+  reached: undefined,
   count: 0,
   limit: Number.POSITIVE_INFINITY,
 });
@@ -15,6 +26,7 @@ export const state = (globalThis[key] ??= {
 /** @type {(id: number) => boolean} */
 export function isMutant(id) {
   state.hits?.add(id);
+  state.reached?.set(id, (state.reached.get(id) ?? 0) + 1);
   if (id !== state.active) return false;
   state.count += 1;
   // What would go round for ever ends here.

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cruise } from 'dependency-cruiser';
-import type { ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser';
+import type { IConfiguration, ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser';
 import { afterEach, expect, it } from 'vitest';
 
 interface Row {
@@ -19,7 +19,9 @@ interface FolderRules {
   tableOf(): string;
 }
 
-const rules = createRequire(import.meta.url)('../../../scripts/folder-rules.cjs') as FolderRules;
+const require = createRequire(import.meta.url);
+const rules = require('../../../scripts/folder-rules.cjs') as FolderRules;
+const cruiser = require('../../../.dependency-cruiser.cjs') as IConfiguration;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { FOLDERS } = rules;
 const FILES_MAX = 24;
@@ -94,6 +96,38 @@ it('a forbidden import of each row, planted → all are found', async () => {
   const wanted = crossings.map(([from, to]) => [from, to, `folders: ${dirname(from)}`]);
   expect(found).toEqual(expect.arrayContaining(wanted));
 });
+
+it.each(['built', 'not built'])(
+  'an import of the package by its own name, planted while it is %s → found',
+  async (state) => {
+    mkdirSync(join(root, 'build'), { recursive: true });
+    planted = mkdtempSync(join(root, 'build/folders-'));
+    const exports = { './server': { default: './dist/server/index.js' } };
+    const files = {
+      'package.json': JSON.stringify({ name: 'correctables', type: 'module', exports }),
+      'src/correctable/planted.mjs': `import 'correctables/server';\n`,
+      ...(state === 'built' && { 'dist/server/index.js': 'export const server = 1;\n' }),
+    };
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(planted, file)), { recursive: true });
+      writeFileSync(join(planted, file), text);
+    }
+    const { enhancedResolveOptions, exclude, doNotFollow } = cruiser.options ?? {};
+    const { output } = await cruise(
+      ['src'],
+      {
+        baseDir: planted,
+        validate: true,
+        ruleSet: { forbidden: cruiser.forbidden ?? [] },
+        ...(exclude !== undefined && { exclude }),
+        ...(doNotFollow !== undefined && { doNotFollow }),
+      },
+      enhancedResolveOptions,
+    );
+    const found = (output as ICruiseResult).summary.violations.map(({ from, rule }) => [from, rule.name]);
+    expect(found).toContainEqual(['src/correctable/planted.mjs', 'sources-by-their-paths']);
+  },
+);
 
 it('the table of docs/ARCHITECTURE.md → says the same', () => {
   expect(readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')).toContain(rules.tableOf());

@@ -39,6 +39,10 @@ test('wrong options → exit code 2, the reason and the help', async () => {
     [['--only', 'x'], '--only is for --listed'],
     [['--listed', 'src'], '--listed takes no path'],
     [['--bogus'], "Unknown option '--bogus'"],
+    [['src/index.ts', 'src/nothere.ts'], 'no source file of src is at src/nothere.ts'],
+    [['src/correctable', 'test/unit'], 'no source file of src is at test/unit'],
+    [['src/index.ts'], 'there is nothing to break in src/index.ts'],
+    [['src/correctable/ladder.ts', '--tests', 'nothere'], "has 'nothere' in its path"],
   ] as const)
     await expect(run('node', ['scripts/mutate.mjs', ...args])).rejects.toMatchObject({
       code: 2,

@@ -18,8 +18,8 @@ const COMPILER = {
   },
 };
 
-/** @returns its folder, with each source in `src` and the test in `test/a.test.ts`; it goes when the test ends */
-export function project(sources: Record<string, string>, test = ''): string {
+/** @returns its folder, with each source in `src` and each test in `test`, one alone as `a.test.ts`; it goes when the test ends */
+export function project(sources: Record<string, string>, tests: string | Record<string, string> = ''): string {
   const root = mkdtempSync(join(tmpdir(), 'correctables-mutation-test-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, 'src'));
@@ -30,6 +30,7 @@ export function project(sources: Record<string, string>, test = ''): string {
   writeFileSync(join(root, 'tsconfig.json'), JSON.stringify(COMPILER));
   writeFileSync(join(root, 'vitest.config.ts'), CONFIG);
   for (const [name, text] of Object.entries(sources)) writeFileSync(join(root, 'src', name), text);
-  writeFileSync(join(root, 'test/a.test.ts'), test);
+  const named = typeof tests === 'string' ? { 'a.test.ts': tests } : tests;
+  for (const [name, text] of Object.entries(named)) writeFileSync(join(root, 'test', name), text);
   return root;
 }

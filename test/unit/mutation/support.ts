@@ -23,6 +23,8 @@ export interface Judged {
   readonly noticed: ReadonlyMap<number, { readonly how: string; readonly by: string }>;
   readonly met: ReadonlySet<number>;
   readonly failing: ReadonlyMap<string, readonly string[]>;
+  readonly undecided: ReadonlySet<number>;
+  readonly notAsked: number;
 }
 
 interface Scripts {
@@ -38,8 +40,9 @@ interface Scripts {
     ids: readonly number[];
     tests: readonly string[];
     askAtMost: number;
+    idleAfter?: number;
     signal: AbortSignal;
-    onProgress: (at: { file: string; noticed: number }) => void;
+    onProgress: (at: { file: string; noticed: number; filesLeft: number }) => void;
     stallMs?: number;
   }) => Promise<Judged>;
   readonly shuffled: <T>(all: readonly T[], seed: number) => T[];
@@ -50,7 +53,9 @@ interface Scripts {
     judged: Judged,
     reasons: Map<string, string>,
   ) => {
-    readonly score: number;
+    readonly score: number | null;
+    readonly mutants: number;
+    readonly undecided: readonly Mutant[];
     readonly withReason: number;
     readonly folders: readonly { readonly folder: string; readonly score: number; readonly met: boolean }[];
     readonly survivors: readonly (Mutant & { readonly isMet: boolean; readonly reason?: string })[];

@@ -1,0 +1,67 @@
+/** Lines of the core that could be broken unseen: calls that are wrong, and what is told once and no more. */
+import { expect, test } from 'vitest';
+import { isClock } from '../../../src/correctable/given.ts';
+import { Places } from '../../../src/correctable/pace/places.ts';
+import type { Correctable } from '../../../src/index.ts';
+import { manual, record, settled } from './support.ts';
+
+/** As JavaScript may call it. */
+type Loose = Record<'chain' | 'speculate' | 'map', (...given: unknown[]) => unknown>;
+const loose = (c: Correctable<unknown, readonly string[]>): Loose => c as unknown as Loose;
+const step = (): number => 1;
+
+test.each([
+  ['chain', [], 'next'],
+  ['chain', [42], 'next'],
+  ['chain', [step, 42], 'abort'],
+  ['chain', [step, null], 'abort'],
+  ['speculate', [], 'run'],
+  ['speculate', [{}], 'run'],
+  ['speculate', [step, 'undo'], 'abort'],
+  ['map', ['length'], 'transform'],
+] as const)('C14: %s(%j) → INVALID_ARGUMENT at once, which names %s', (method, given, field) => {
+  const c = loose(manual().c);
+  expect(() => c[method](...given)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as unknown as Error,
+  );
+});
+
+test('C8: the result of a run is confirmed at a level that its input does not support → no second equal preview', async () => {
+  const { c, sink } = manual<number>();
+  const inner = manual<number>();
+  const lines = record(c.speculate(() => inner.c));
+  sink.update(1, 'weak');
+  inner.sink.update(5, 'weak');
+  inner.sink.confirm('causal', 0);
+  await settled();
+  expect(lines).toEqual(['update 5 weak']);
+});
+
+test('C1: a view that comes after the final → has a number of its own all the same', () => {
+  const { sink } = manual<string>();
+  expect([sink.update('a', 'weak'), sink.update('b', 'strong'), sink.update('c', 'strong')]).toEqual([0, 1, 2]);
+});
+
+test('C6: the binding fails and names no level → the message says that it is the final view', async () => {
+  const { c, sink } = manual<number>();
+  sink.fail(new Error('gone'));
+  await expect(c).rejects.toMatchObject({
+    code: 'FINAL_FAILED',
+    message: expect.stringContaining('the final view failed; see cause') as string,
+  });
+});
+
+test('a clock → has both methods', () => {
+  const [now, setTimer] = [() => 0, () => () => {}];
+  expect([{ now, setTimer }, { now }, { setTimer }, { now, setTimer: 1 }, null].map((given) => isClock(given))).toEqual(
+    [true, false, false, false, false],
+  );
+});
+
+test('places: the clock is set back while many rest → each rests for one turn, the last too', () => {
+  const places = new Places({ window: 3, turnMs: 40 });
+  for (let i = 0; i < 3; i += 1) expect(places.take(60_000)).toBe(true);
+  for (let i = 0; i < 3; i += 1) places.leave(60_000, 60_010);
+  expect(places.take(10)).toBe(false);
+  expect([places.take(50), places.take(50), places.take(50), places.take(50)]).toEqual([true, true, true, false]);
+});
