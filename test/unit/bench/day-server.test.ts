@@ -27,7 +27,7 @@ test('log: entries are written, then synced, then answered; what comes meanwhile
   const steps: string[] = [];
   let synced = (): void => {};
   const log = new GroupCommit({
-    appendFile: async (entries) => void steps.push(`append ${(unpack(entries) as DayCall[]).map(([id]) => id)}`),
+    appendFile: async (entries) => void steps.push(`append ${(unpack(entries) as DayCall[]).map(([id]) => id).join()}`),
     datasync: () =>
       new Promise((resolve) => {
         steps.push('sync');
@@ -37,7 +37,7 @@ test('log: entries are written, then synced, then answered; what comes meanwhile
   let sent = (): void => {};
   const socket = {
     send: (frame: Uint8Array) => {
-      steps.push(`answer ${(unpack(frame) as [number][]).map(([id]) => id)}`);
+      steps.push(`answer ${(unpack(frame) as [number][]).map(([id]) => id).join()}`);
       sent();
     },
   };
