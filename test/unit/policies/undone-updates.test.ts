@@ -241,7 +241,9 @@ test('a step refutes another run, whose undo is an update → that is tried agai
   await setOff((client, { c, sink }) => {
     undone = c.speculate(
       () => 1,
-      async () => void (await client.invoke(put('undo', 1))),
+      async () => {
+        await client.invoke(put('undo', 1));
+      },
     );
     sink.update(1, 'weak');
     return () => sink.update(2, 'strong');
@@ -253,7 +255,9 @@ test('a step cancels another speculation, whose undo is an update → that is tr
   await setOff((client, { c, sink }) => {
     const other = c.speculate(
       () => 1,
-      async () => void (await client.invoke(put('undo', 1))),
+      async () => {
+        await client.invoke(put('undo', 1));
+      },
     );
     other.onError(() => 0);
     sink.update(1, 'weak');
@@ -264,7 +268,9 @@ test('a step cancels another speculation, whose undo is an update → that is tr
 test('a step brings a view, of which a listener makes an update → that is tried again', async () => {
   let order: unknown;
   await setOff((client, { c, sink }) => {
-    c.onUpdate(() => (order = client.invoke(put('order', 1))));
+    c.onUpdate(() => {
+      order = client.invoke(put('order', 1));
+    });
     return () => sink.update('order', 'weak');
   });
   expect(await order).toBe(null);
@@ -275,7 +281,9 @@ test('a step says too late how it is undone, by an update → that is tried agai
   const outer = manual();
   const result: Correctable<unknown, Three> = outer.c.speculate((_value, { onAbort }) => {
     result.cancel();
-    onAbort(async () => void (await client.invoke(put('undo', 1))));
+    onAbort(async () => {
+      await client.invoke(put('undo', 1));
+    });
   });
   result.onError(() => 0);
   outer.sink.update(1, 'weak');
