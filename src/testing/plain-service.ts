@@ -19,6 +19,7 @@ import type { Cut } from '../server/log/stored-site.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { Answer } from '../server/records/reply.ts';
 import type { Service } from '../server/service/service.ts';
+import { tellFailure, tellView } from '../server/site/telling.ts';
 import { areChecked, invariantObserver } from '../server/site/invariant-alarm.ts';
 import type { InvariantObserver } from '../server/site/invariant-alarm.ts';
 import { guardedAlarm, warn } from '../server/alarms/site-alarm.ts';
@@ -87,7 +88,8 @@ interface Waiting {
 
 /** A read that was executed, and is still to be answered. */
 interface Read {
-  readonly submitter: Submitter;
+  /** `undefined` for one that has been told already that it ends unanswered. */
+  submitter: Submitter | undefined;
   readonly wants: SubmissionRequest['wants'];
   readonly answer: Answer;
 }
@@ -219,21 +221,26 @@ class PlainSite implements SubmissionPort {
   }
 
   #interrupt(why: string, ends: (submitter: Submitter) => boolean, cause?: Error): void {
-    for (const waiting of this.#waiting.slice()) {
+    const interrupted: Submitter[] = [];
+    for (const waiting of [...this.#waiting.slice(), ...this.#read]) {
       const { submitter } = waiting;
       if (submitter === undefined || !ends(submitter)) continue;
       waiting.submitter = undefined;
-      submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
+      interrupted.push(submitter);
+    }
+    for (const submitter of interrupted) {
+      tellFailure(submitter, interruptedError(submitter.effect, why, cause), undefined);
     }
   }
 }
 
 function tellRead({ submitter, wants, answer }: Read): void {
+  if (submitter === undefined) return;
   if (wants.causal) tell(submitter, 'causal', answer, !wants.strong);
   if (wants.strong) tell(submitter, 'strong', answer);
 }
 
 function tell(submitter: Submitter, stage: 'causal' | 'strong', answer: Answer, isLast = stage === 'strong'): void {
-  if (isCorrectableError(answer)) submitter.failed(answer, isLast ? undefined : stage);
-  else submitter.view(stage, answer, undefined);
+  if (isCorrectableError(answer)) tellFailure(submitter, answer, isLast ? undefined : stage);
+  else tellView(submitter, { stage, reply: answer, seen: undefined, last: isLast });
 }

@@ -307,6 +307,11 @@ class SinkSubmitter implements Submitter {
     else this.#sink.fail(error, stage);
   }
 
+  /** Whether nothing more is told after what is told at this stage. */
+  protected endsWith(stage: Stage): boolean {
+    return stage === 'committed' || stage === 'strong' || stage === this.#plan.strongest;
+  }
+
   /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
   #isWanted(stage: Stage): boolean {
     return stage === 'committed' || stage === 'strong' || this.#plan[stage];
@@ -320,7 +325,14 @@ class CopyingSubmitter extends SinkSubmitter {
   }
 
   override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
-    super.view(stage, copyOf(reply), seen);
+    let copy: Reply;
+    try {
+      copy = copyOf(reply);
+    } catch (error) {
+      this.failed(untoldError(this.effect, stage, error), this.endsWith(stage) ? undefined : stage);
+      return;
+    }
+    super.view(stage, copy, seen);
   }
 }
 
@@ -332,8 +344,14 @@ function copyOf({ value, meta }: Reply): Reply {
 function copyOfError(error: CorrectableError, operation: string): CorrectableError {
   const { code, message, domain } = error;
   if (domain === undefined) return new CorrectableError(code, message, error);
-  const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
-  return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
+  try {
+    const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
+    return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
+  } catch (cause) {
+    // What the service refuses is not done, whether or not it can say why.
+    const untold = `${message}: refused, but what it says of that cannot be told`;
+    return new CorrectableError('FINAL_FAILED', untold, { field: 'domain.data', cause });
+  }
 }
 
 function closedError(name: string): CorrectableError {
@@ -348,6 +366,21 @@ function closedError(name: string): CorrectableError {
 export function interruptedError(effect: Effect, why: string, cause?: Error): CorrectableError {
   const message = effect === 'update' ? 'The update may take effect all the same.' : 'The read may be asked again.';
   return new CorrectableError(effect === 'update' ? 'UNKNOWN' : 'UNAVAILABLE', `${why}. ${message}`, { cause });
+}
+
+/**
+ * The failure of a submission whose view could not be told. What an update has done is done, as at a gateway: only of a
+ * guess, and of a read, is it a failure like others.
+ */
+export function untoldError(effect: Effect, stage: Stage, cause: unknown): CorrectableError {
+  const why = isCorrectableError(cause) ? cause.message : 'it cannot be read, or who is told of it has thrown';
+  if (effect === 'update' && stage !== 'tentative') {
+    const message = `The update took effect, but its result cannot be told: ${why}`;
+    return new CorrectableError('UNKNOWN', message, { cause });
+  }
+  return isCorrectableError(cause)
+    ? cause
+    : new CorrectableError('FINAL_FAILED', `The result cannot be told: ${why}`, { cause });
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */

@@ -11,6 +11,7 @@ import type { Remembered } from '../replica/once/remembered.ts';
 import type { SubmissionRequest } from '../records/submissions.ts';
 import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
+import { tellFailure, tellView } from './telling.ts';
 import { needsRoom, SiteMachine } from './site-machine.ts';
 import type { SiteMessage, SiteOptions, SiteOutput } from './site-machine.ts';
 import type { SiteLogName } from '../log/stored-site.ts';
@@ -224,7 +225,7 @@ export class SiteDriver implements SubmissionPort {
       if (!ends(submitter)) return;
       ended.push(token);
       this.#forget(token);
-      submitter.failed(interruptedError(submitter.effect, why, cause), undefined);
+      tellFailure(submitter, interruptedError(submitter.effect, why, cause), undefined);
     });
     return ended;
   }
@@ -249,7 +250,7 @@ export class SiteDriver implements SubmissionPort {
       case 'view':
         return this.#tell(output, nowMs);
       case 'failed':
-        return this.#submitterOf(output.token, output.stage === undefined)?.failed(output.error, output.stage);
+        return this.#tellFailure(output);
     }
   }
 
@@ -273,11 +274,16 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /** A read that took its time is told to nobody who has left. */
-  #tell({ token, stage, reply, seen, last }: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
-    const submitter = this.#submitterOf(token, last);
+  #tell(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
+    const submitter = this.#submitterOf(view.token, view.last);
     if (submitter === undefined) return;
     if (submitter.effect === 'read' && isLate(submitter, nowMs) && submitter.signal.aborted) return;
-    submitter.view(stage, reply, seen);
+    tellView(submitter, view);
+  }
+
+  #tellFailure({ token, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
+    const submitter = this.#submitterOf(token, stage === undefined);
+    if (submitter !== undefined) tellFailure(submitter, error, stage);
   }
 
   /** Somebody waits for a moment that no message tells. */

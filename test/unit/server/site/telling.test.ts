@@ -1,0 +1,116 @@
+/** One answer that cannot be told costs its own submission: not the others of its turn, nor what is stored with them. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
+import { createClient, isCorrectableError } from '../../../../src/index.ts';
+import type { Binding } from '../../../../src/index.ts';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../../../src/server/service/tables.ts';
+import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import { plainService } from '../../../../src/testing/plain-service.ts';
+
+/** A value that can be looked at while it is checked, and no more when it is copied for whoever is told. */
+function unreadable(): object {
+  return {
+    get x(): number {
+      if (/sentCopy/.test(String(new Error('looked at').stack))) throw new Error('looked at once more');
+      return 1;
+    },
+  };
+}
+
+const args = z.object({});
+const contract = defineContract('odd', {
+  odd: { effect: 'read', args, result: z.unknown() },
+  addOdd: { effect: 'update', args, result: z.unknown() },
+  add: { effect: 'update', args, result: z.null() },
+  get: { effect: 'read', args, result: z.number() },
+});
+const service = defineService(contract, {
+  tables: { t: table({ sum: counter() }) },
+  shadowOperations: ({ t }) => ({ add: blue(() => [t.row('k').sum.add(1)]) }),
+  generators: {
+    odd: () => unreadable(),
+    addOdd: (_args, { shadow }) => shadow.add({}, unreadable()),
+    add: (_args, { shadow }) => shadow.add({}, null),
+    get: (_args, { tables }) => tables.t.row('k').sum,
+  },
+});
+
+async function siteOf(): Promise<Binding<RedBlueLevels>> {
+  const deployment = await createEmbedded(service, { sites: ['irl'] });
+  onTestFinished(() => deployment.close());
+  return deployment.site('irl');
+}
+
+const codeOf = (invoked: PromiseLike<unknown>): PromiseLike<unknown> =>
+  invoked.then(
+    (value) => value,
+    (error: unknown) => (isCorrectableError(error) ? error.code : error),
+  );
+
+const PLACES: readonly [string, () => Promise<Binding<RedBlueLevels>>][] = [
+  ['a site', siteOf],
+  ['a plain service', async () => plainService(service)],
+  ['a batched one', async () => plainService(service, { batched: true })],
+];
+
+describe.each(PLACES)('%s', (_name, bindingOf) => {
+  test('a result that cannot be copied, among others of its turn → it alone fails', async () => {
+    const client = createClient(await bindingOf());
+    const turn = [
+      codeOf(client.invokeWeak(contract.odd({}))),
+      codeOf(client.invokeWeak(contract.get({}))),
+      codeOf(client.invoke(contract.add({}))),
+    ];
+    expect(await Promise.all(turn)).toEqual(['FINAL_FAILED', 0, null]);
+    expect(await client.invoke(contract.add({}))).toBe(null);
+    expect(await client.invokeStrong(contract.get({}))).toBe(2);
+  });
+
+  test('the result of an update that cannot be copied → UNKNOWN, since it took effect', async () => {
+    const client = createClient(await bindingOf());
+    const turn = [contract.addOdd({}), contract.add({})].map((asked) => codeOf(client.invoke<unknown>(asked)));
+    const [odd, plain] = await Promise.all(turn);
+    const sum = await client.invokeStrong(contract.get({}));
+    expect([odd, plain, sum]).toEqual(['UNKNOWN', null, 2]);
+  });
+
+  test('a sink that throws, among others of its turn → the others are told, and go on', async () => {
+    const binding = await bindingOf();
+    const heard: unknown[] = [];
+    const submit = (asked: Parameters<typeof binding.submitOperation>[0], isThrowing: boolean): Promise<unknown> =>
+      new Promise((resolve) => {
+        const context = { signal: new AbortController().signal } as InvocationContext;
+        const sink = {
+          update: (value: unknown) => {
+            heard.push(value);
+            resolve(value);
+            if (isThrowing) throw new Error('thrown at a view');
+            return 0;
+          },
+          confirm: () => {},
+          fail: () => {
+            throw new Error('thrown at a failure');
+          },
+        } as unknown as Sink<unknown, 'tentative' | 'causal' | 'strong'>;
+        try {
+          binding.submitOperation(asked, ['causal'], sink, context);
+        } catch {
+          // Whoever throws while it submits gets it back.
+        }
+      });
+    const turn = [
+      submit(contract.get({}), true),
+      submit(contract.get({}), false),
+      submit(contract.add({}), true),
+      submit(contract.add({}), false),
+    ];
+    expect(await Promise.all(turn)).toEqual([0, 0, null, null]);
+    expect(await submit(contract.get({}), false)).toBe(2);
+    expect(await submit(contract.add({}), false)).toBe(null);
+  });
+});
