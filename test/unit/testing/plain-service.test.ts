@@ -45,6 +45,22 @@ describe('plain service', () => {
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
 
+  test('batched, closed in the turn → neither its read nor its update is answered any more', async () => {
+    const binding = plainService(bankService(), { batched: true });
+    const heard: unknown[] = [];
+    const context = { signal: new AbortController().signal } as InvocationContext;
+    const sink = {
+      update: (value: unknown) => heard.push(value),
+      confirm: () => {},
+      fail: (error: unknown) => heard.push((error as { code: string }).code),
+    };
+    binding.submitOperation(bank.balance({ account: 'a' }), ['strong'], sink, context);
+    binding.submitOperation(bank.deposit({ account: 'a', amount: 1 }), ['strong'], sink, context);
+    await binding.close?.();
+    await createClient(plainService(bankService())).invoke(bank.deposit({ account: 'a', amount: 1 }));
+    expect(heard.sort()).toEqual(['UNAVAILABLE', 'UNKNOWN']);
+  });
+
   test('asked again under one identity → takes effect once, one answer; behind the watermark → EXPIRED_ID', async () => {
     const binding = plainService(ticketService);
     const client = createClient(binding);
