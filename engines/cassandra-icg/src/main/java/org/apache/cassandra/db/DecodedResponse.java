@@ -1,5 +1,7 @@
 package org.apache.cassandra.db;
 
+import static org.apache.cassandra.net.MessagingService.current_version;
+
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -14,43 +16,71 @@ import org.apache.cassandra.db.rows.UnfilteredRowIterator;
  * What the local replica has answered to a read of one partition, decoded once. Cassandra keeps such an answer as bytes and
  * decodes them whenever it is looked at: for its digest, and for the final rows. The preliminary's rows would be a third
  * time; like this all three are made of the same rows, which nobody changes.
+ *
+ * Long answers are decoded anew each time, as ever: to keep them would take more memory than it saves time.
  */
 final class DecodedResponse extends ReadResponse {
 
-    /** Longer answers are decoded anew each time, as ever: to keep them would take more memory than it saves time. */
+    /** Rows of answers that are kept, at most: decoded, a short row takes many times its encoded length. */
     static final int KEPT_MAX = 100;
+    /** The encoded length in bytes of answers that are kept, at most: a few rows may be long. */
+    static final int LENGTH_MAX = 64 * 1024;
 
     private final ReadResponse encoded;
     /** Whoever finds none makes it; two threads would make the same. */
     private volatile Kept kept;
+    /** There are more rows than are kept. */
+    private volatile boolean isLong;
 
     DecodedResponse(ReadResponse encoded) {
         this.encoded = encoded;
     }
 
+    /** The answer, decoded once if it is one with data, and short. */
+    static ReadResponse of(ReadResponse encoded) {
+        return encoded.isDigestResponse() || serializer.serializedSize(encoded, current_version) > LENGTH_MAX
+            ? encoded
+            : new DecodedResponse(encoded);
+    }
+
     @Override
     public UnfilteredPartitionIterator makeIterator(ReadCommand command) {
         Kept rows = kept;
-        if (rows == null) {
-            rows = decode(command);
-            kept = rows;
+        if (rows != null) {
+            return rows.iterator(command);
         }
-        return rows.isWhole ? rows.iterator(command) : encoded.makeIterator(command);
+        return isLong ? encoded.makeIterator(command) : decode(command);
     }
 
-    private Kept decode(ReadCommand command) {
-        try (UnfilteredPartitionIterator partitions = encoded.makeIterator(command)) {
+    private UnfilteredPartitionIterator decode(ReadCommand command) {
+        UnfilteredPartitionIterator partitions = encoded.makeIterator(command);
+        boolean isHandedOn = false;
+        try {
             if (!partitions.hasNext()) {
-                return new Kept(null, List.of(), true);
+                return keep(new Kept(null, List.of()), command);
             }
-            try (UnfilteredRowIterator partition = partitions.next()) {
-                List<Unfiltered> items = new ArrayList<>(4);
-                while (partition.hasNext() && items.size() < KEPT_MAX) {
-                    items.add(partition.next());
-                }
-                return partition.hasNext() ? new Kept(null, List.of(), false) : new Kept(partition, items, true);
+            UnfilteredRowIterator partition = partitions.next();
+            List<Unfiltered> items = new ArrayList<>(4);
+            while (partition.hasNext() && items.size() < KEPT_MAX) {
+                items.add(partition.next());
+            }
+            if (!partition.hasNext()) {
+                return keep(new Kept(partition, items), command);
+            }
+            isLong = true;
+            isHandedOn = true;
+            // Whoever looks now goes on where this has stopped: what was decoded is not decoded once more.
+            return new SingletonUnfilteredPartitionIterator(new Resumed(items.iterator(), partition, partitions));
+        } finally {
+            if (!isHandedOn) {
+                partitions.close();
             }
         }
+    }
+
+    private UnfilteredPartitionIterator keep(Kept rows, ReadCommand command) {
+        kept = rows;
+        return rows.iterator(command);
     }
 
     @Override
@@ -86,12 +116,10 @@ final class DecodedResponse extends ReadResponse {
         /** What it says of itself is asked for; that it has been read to its end does not matter. */
         private final UnfilteredRowIterator partition;
         private final List<Unfiltered> items;
-        private final boolean isWhole;
 
-        Kept(UnfilteredRowIterator partition, List<Unfiltered> items, boolean isWhole) {
+        Kept(UnfilteredRowIterator partition, List<Unfiltered> items) {
             this.partition = partition;
             this.items = items;
-            this.isWhole = isWhole;
         }
 
         UnfilteredPartitionIterator iterator(ReadCommand command) {
@@ -101,9 +129,9 @@ final class DecodedResponse extends ReadResponse {
         }
     }
 
-    private static final class Replay extends AbstractUnfilteredRowIterator {
+    private static class Replay extends AbstractUnfilteredRowIterator {
 
-        private final Iterator<Unfiltered> items;
+        protected final Iterator<Unfiltered> items;
 
         Replay(UnfilteredRowIterator partition, Iterator<Unfiltered> items) {
             super(
@@ -120,6 +148,30 @@ final class DecodedResponse extends ReadResponse {
         @Override
         protected Unfiltered computeNext() {
             return items.hasNext() ? items.next() : endOfData();
+        }
+    }
+
+    /** What was read of a partition, and then the rest of it. */
+    private static final class Resumed extends Replay {
+
+        private final UnfilteredRowIterator rest;
+        private final UnfilteredPartitionIterator partitions;
+
+        Resumed(Iterator<Unfiltered> read, UnfilteredRowIterator rest, UnfilteredPartitionIterator partitions) {
+            super(rest, read);
+            this.rest = rest;
+            this.partitions = partitions;
+        }
+
+        @Override
+        protected Unfiltered computeNext() {
+            return items.hasNext() || !rest.hasNext() ? super.computeNext() : rest.next();
+        }
+
+        @Override
+        public void close() {
+            rest.close();
+            partitions.close();
         }
     }
 }

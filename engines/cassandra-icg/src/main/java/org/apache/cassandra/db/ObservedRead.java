@@ -47,7 +47,7 @@ public final class ObservedRead extends SinglePartitionReadCommand {
 
     @Override
     public ReadResponse createResponse(UnfilteredPartitionIterator partitions, RepairedDataInfo repaired) {
-        ReadResponse response = new DecodedResponse(super.createResponse(partitions, repaired));
+        ReadResponse response = DecodedResponse.of(super.createResponse(partitions, repaired));
         observer.onData(response);
         return response;
     }

@@ -2,7 +2,8 @@ package org.apache.cassandra.db;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -67,7 +68,22 @@ class DecodedResponseTest {
         assertEquals(plain.digest(read), response.digest(read));
         assertEquals(items(plain), items(response));
         assertEquals(rows, items(response).size());
-        assertTrue(encoded.decodings >= 3);
+        assertEquals(3, encoded.decodings);
+    }
+
+    @Test
+    void onlyShortOnesAreKept() {
+        ReadResponse shortOne = answer(update(1, "x".repeat(100)));
+        assertNotSame(shortOne, DecodedResponse.of(shortOne));
+        ReadResponse longOne = answer(update(1, "x".repeat(DecodedResponse.LENGTH_MAX)));
+        assertSame(longOne, DecodedResponse.of(longOne));
+    }
+
+    @Test
+    void aDigestIsLeftAsItIs() {
+        ReadResponse digest = ReadResponse.createDigestResponse(
+            new SingletonUnfilteredPartitionIterator(update(1).unfilteredIterator()), read);
+        assertSame(digest, DecodedResponse.of(digest));
     }
 
     @Test
@@ -112,14 +128,25 @@ class DecodedResponseTest {
         return Murmur3Partitioner.instance.decorateKey(ByteBufferUtil.bytes("a"));
     }
 
+    private static ReadResponse answer(PartitionUpdate update) {
+        return ReadResponse.createDataResponse(
+            new SingletonUnfilteredPartitionIterator(update.unfilteredIterator()),
+            read,
+            RepairedDataInfo.NO_OP_REPAIRED_DATA_INFO);
+    }
+
     private static PartitionUpdate update(int rows) {
+        return update(rows, "value ");
+    }
+
+    private static PartitionUpdate update(int rows, String text) {
         ColumnMetadata value = table.getColumn(ByteBufferUtil.bytes("value"));
         PartitionUpdate.Builder update =
             new PartitionUpdate.Builder(table, key(), table.regularAndStaticColumns(), rows);
         for (int at = 0; at < rows; at += 1) {
             Row.Builder row = BTreeRow.unsortedBuilder();
             row.newRow(Clustering.make(ByteBufferUtil.bytes(at)));
-            row.addCell(BufferCell.live(value, 1, ByteBufferUtil.bytes("value " + at)));
+            row.addCell(BufferCell.live(value, 1, ByteBufferUtil.bytes(text + at)));
             update.add(row.build());
         }
         return update.build();
