@@ -50,6 +50,23 @@ const withdraw = operation({
 const pay = operation({ effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account });
 const apart = defineContract('bank', { withdraw, pay });
 
+/** Called where it is used: nothing of what a contract wants is taken for what is written. */
+const within = defineContract('bank', {
+  withdraw: operation({
+    effect: 'update',
+    colour: 'red',
+    args,
+    result: z.int().nullable(),
+    errors,
+    key: (given) => {
+      expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
+      return given.account;
+    },
+  }),
+  pay: operation({ effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account }),
+  total: { effect: 'read', args: z.object({}), result: z.int() },
+});
+
 const tables = { accounts: table({ balance: counter() }) };
 
 /** The levels of what a client gets from an operation that was built. */
@@ -60,17 +77,24 @@ describe('what is written of an operation', () => {
   test('colour → says the levels, inline and by operation()', () => {
     expectTypeOf<LevelOf<typeof bank.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof apart.pay>>().toEqualTypeOf<'causal'>();
+    expectTypeOf<LevelOf<typeof within.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof apart.withdraw>>().toEqualTypeOf<'tentative' | 'strong'>();
     expectTypeOf<LevelOf<typeof bank.balance>>().toEqualTypeOf<'causal' | 'strong'>();
   });
 
   test('errors → what they say, inline and by operation()', () => {
     const error: unknown = undefined;
-    for (const of of [bank.operations.withdraw, apart.operations.withdraw, withdraw]) {
+    for (const of of [bank.operations.withdraw, apart.operations.withdraw, within.operations.withdraw, withdraw]) {
       if (isDomainError(error, of, 'notEnough')) expectTypeOf(error.domain.data).toEqualTypeOf<{ balance: number }>();
     }
     // @ts-expect-error it has no such error
     isDomainError(error, apart.operations.withdraw, 'closed');
+  });
+
+  test('arguments and results → those of the schemas, by operation() in the contract too', () => {
+    expectTypeOf(within.withdraw).parameter(0).toEqualTypeOf<{ account: string; amount: string }>();
+    expectTypeOf(within.withdraw).returns.toExtend<Operation<number | null>>();
+    expectTypeOf(apart.withdraw).parameter(0).toEqualTypeOf<{ account: string; amount: string }>();
   });
 
   test('a service of it → is held to colours and errors', () => {

@@ -147,7 +147,7 @@ const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
  */
 export function operation<const S extends AnySpec, A extends Schema, R extends Schema>(
   spec: S & WithKey<A> & WithEquals<R>,
-): S {
+): NoInfer<S> {
   checkSpec(spec, 'spec');
   return spec;
 }
