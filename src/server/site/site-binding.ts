@@ -309,7 +309,9 @@ class SinkSubmitter implements Submitter {
 
   /** Whether nothing more is told after what is told at this stage. */
   protected endsWith(stage: Stage): boolean {
-    return stage === 'committed' || stage === 'strong' || stage === this.#plan.strongest;
+    if (stage === 'committed' || stage === 'strong' || stage === this.#plan.strongest) return true;
+    // A read at `tentative` alone is answered at `causal`.
+    return stage === 'causal' && !this.#plan.strong;
   }
 
   /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */

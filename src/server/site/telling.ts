@@ -13,7 +13,7 @@ export interface ToldView {
   readonly stage: Stage;
   readonly reply: Reply;
   /** What a session has seen with it. */
-  readonly seen: Vector | undefined;
+  readonly seen?: Vector | undefined;
   /** Nothing follows it. */
   readonly last: boolean;
 }

@@ -7,7 +7,7 @@ import { manual, record, settled } from './support.ts';
 
 /** As JavaScript may call it. */
 type Loose = Record<'chain' | 'speculate' | 'map', (...given: unknown[]) => unknown>;
-const loose = (c: Correctable<unknown, readonly string[]>): Loose => c as unknown as Loose;
+const loose = (c: Correctable<unknown, readonly [string, ...string[]]>): Loose => c as unknown as Loose;
 const step = (): number => 1;
 
 test.each([

@@ -80,7 +80,7 @@ test.each([
     '| X1 | So it is. | M `answered when the log delivers` |',
     ['M `answered when the log delivers`'],
   ],
-  ['a folder that has moved', 'U = `test/unit/storage`', ['test/unit/storage']],
+  ['a folder that has moved', 'U = `test/unit/stores`', ['test/unit/stores']],
   ['a test that has moved', 'See `folder-locks.test.ts`.', ['`folder-locks.test.ts`']],
   ['a letter that nothing stands for', '| X1 | So it is. | Z `certifier` |', ['Z `certifier`']],
 ])('a page with %s → is caught', (_, text, missing) => {
