@@ -47,6 +47,13 @@ module.exports = {
       to: { path: '^(correctables(/|$)|dist/)' },
     },
     {
+      name: 'site-machine-purity',
+      comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
+      severity: 'error',
+      from: { path: '^src/server/site/site-machine\\.' },
+      to: { pathNot: '^src/(correctable|protocol|server/(replica|generator|state|service|log|records|collections))/' },
+    },
+    {
       name: 'zod-by-its-version',
       comment: 'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
       severity: 'error',

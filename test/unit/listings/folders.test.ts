@@ -97,37 +97,53 @@ it('a forbidden import of each row, planted → all are found', async () => {
   expect(found).toEqual(expect.arrayContaining(wanted));
 });
 
+/** The rules that planted sources break, each with the file that breaks it. */
+async function brokenBy(files: Readonly<Record<string, string>>): Promise<[file: string, rule: string][]> {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  planted = mkdtempSync(join(root, 'build/folders-'));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(planted, file)), { recursive: true });
+    writeFileSync(join(planted, file), text);
+  }
+  const { enhancedResolveOptions, exclude, doNotFollow } = cruiser.options ?? {};
+  const { output } = await cruise(
+    ['src'],
+    {
+      baseDir: planted,
+      validate: true,
+      ruleSet: { forbidden: cruiser.forbidden ?? [] },
+      ...(exclude !== undefined && { exclude }),
+      ...(doNotFollow !== undefined && { doNotFollow }),
+    },
+    enhancedResolveOptions,
+  );
+  return (output as ICruiseResult).summary.violations.map(({ from, rule }) => [from, rule.name]);
+}
+
 it.each(['built', 'not built'])(
   'an import of the package by its own name, planted while it is %s → found',
   async (state) => {
-    mkdirSync(join(root, 'build'), { recursive: true });
-    planted = mkdtempSync(join(root, 'build/folders-'));
     const exports = { './server': { default: './dist/server/index.js' } };
-    const files = {
+    const found = await brokenBy({
       'package.json': JSON.stringify({ name: 'correctables', type: 'module', exports }),
       'src/correctable/planted.mjs': `import 'correctables/server';\n`,
       ...(state === 'built' && { 'dist/server/index.js': 'export const server = 1;\n' }),
-    };
-    for (const [file, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(planted, file)), { recursive: true });
-      writeFileSync(join(planted, file), text);
-    }
-    const { enhancedResolveOptions, exclude, doNotFollow } = cruiser.options ?? {};
-    const { output } = await cruise(
-      ['src'],
-      {
-        baseDir: planted,
-        validate: true,
-        ruleSet: { forbidden: cruiser.forbidden ?? [] },
-        ...(exclude !== undefined && { exclude }),
-        ...(doNotFollow !== undefined && { doNotFollow }),
-      },
-      enhancedResolveOptions,
-    );
-    const found = (output as ICruiseResult).summary.violations.map(({ from, rule }) => [from, rule.name]);
+    });
     expect(found).toContainEqual(['src/correctable/planted.mjs', 'sources-by-their-paths']);
   },
 );
+
+it.each([
+  ['a part of Node', 'node:fs'],
+  ['the disk', '../storage/disk/planted.mjs'],
+])('%s, planted in the machine of a site → found', async (_, imported) => {
+  const machine = 'src/server/site/site-machine.mjs';
+  const found = await brokenBy({
+    [machine]: `import '${imported}';\n`,
+    'src/server/storage/disk/planted.mjs': 'export const planted = 1;\n',
+  });
+  expect(found).toContainEqual([machine, 'site-machine-purity']);
+});
 
 it('the table of docs/ARCHITECTURE.md → says the same', () => {
   expect(readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')).toContain(rules.tableOf());

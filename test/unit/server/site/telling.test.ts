@@ -31,7 +31,7 @@ const contract = defineContract('odd', {
 });
 const service = defineService(contract, {
   tables: { t: table({ sum: counter() }) },
-  shadowOperations: ({ t }) => ({ add: blue((_: object) => [t.row('k').sum.add(1)]) }),
+  shadowOperations: ({ t }) => ({ add: blue((_args: object) => [t.row('k').sum.add(1)]) }),
   generators: {
     odd: () => unreadable(),
     addOdd: (_args, { shadow }) => shadow.add({}, unreadable()),
