@@ -234,7 +234,7 @@ describe('correctables inspect', () => {
   );
 
   test.each([
-    [['inspect', '/nowhere'], 'has no manifest.json'],
+    [['inspect', '/nowhere'], 'does not exist'],
     [['inspect', 'a', 'b'], 'inspect takes one folder'],
     [['inspect', 'a', '--port', '1'], '--port is not an option'],
   ])('%s → exit code 2, and what to give instead', { timeout: SLOW_MS }, async (args, message) => {
