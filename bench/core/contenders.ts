@@ -3,7 +3,7 @@
  * thousand others, and completed later, as a client of a store does it. (Without the map an optimiser may remove the
  * objects altogether.)
  */
-import { correctable, createClient, type Binding, type Sink } from 'correctables';
+import { correctable, createClient, type Binding, type Sink, type ViewDetails } from 'correctables';
 import { memory, type MemoryLevels } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
 import { lastValueFrom, ReplaySubject, Subject } from 'rxjs';
@@ -152,16 +152,31 @@ function copying(inner: Binding<MemoryLevels>): Binding<MemoryLevels> {
     name: inner.name,
     consistencyLevels: () => inner.consistencyLevels(),
     supports: (operation) => inner.supports(operation),
-    submitOperation(operation, levels, sink, context) {
-      const copies: typeof sink = {
-        update: (value, level, details) => sink.update(copied(value), level, details),
-        confirm: (level, seq, details) => sink.confirm(level, seq, details),
-        fail: (error, level) => sink.fail(error, level),
-      };
-      return inner.submitOperation(operation, levels, copies, context);
-    },
+    submitOperation: (operation, levels, sink, context) =>
+      inner.submitOperation(operation, levels, new CopyingSink(sink), context),
     close: () => inner.close(),
   };
+}
+
+/** A class, whose methods are made once: closures would be made, and by the loader of this file named, for each call. */
+class CopyingSink<T, L extends string> implements Sink<T, L> {
+  readonly #sink: Sink<T, L>;
+
+  constructor(sink: Sink<T, L>) {
+    this.#sink = sink;
+  }
+
+  update(value: T, level: L, details?: ViewDetails): number {
+    return this.#sink.update(copied(value), level, details);
+  }
+
+  confirm(level: L, seq: number, details?: ViewDetails): void {
+    this.#sink.confirm(level, seq, details);
+  }
+
+  fail(error: unknown, level?: L): void {
+    this.#sink.fail(error, level);
+  }
 }
 
 function copied<T>(value: T): T {
