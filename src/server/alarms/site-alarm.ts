@@ -26,6 +26,10 @@ export interface SiteAlarm {
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
+    /** A message of another site cannot be read, is of another deployment, or goes by other rules: it is not taken. */
+    | 'message-refused'
+    /** So much is on its way to another site that more is dropped: what matters of it is sent again. */
+    | 'link-full'
     /** An operation left a row without what the service declares of it; told once a row and invariant. */
     | 'invariant-broken';
   /** The site that noticed. */

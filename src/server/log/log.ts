@@ -2,6 +2,7 @@
  * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
  * one order. Delivery decides, so that nothing more is asked of it: no fence, no lock.
  */
+import type { Origin } from '../records/origin.ts';
 
 /**
  * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Another engine has
@@ -20,8 +21,8 @@ export interface RedLog<R> {
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
   withdraw(record: R): boolean;
-  /** A message of the node at the site with this index. */
-  receive(from: number, message: LogMessage<R>, nowMs: number): void;
+  /** A message of the node at another site. */
+  receive(from: Origin, message: LogMessage<R>, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
   /** To be called now and then while `busy`: sends again what may have been lost. */
@@ -35,7 +36,7 @@ export interface SavedLog {
   /** Entries that were delivered: the first so many. */
   readonly delivered: number;
   /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
-  readonly progress: readonly (readonly [origin: number, epoch: number, next: number])[];
+  readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
 }
 
 /** What the nodes of the log tell each other. */
@@ -54,7 +55,7 @@ export type LogMessage<R> =
 
 /** One entry of the log: a record and the proposal that it came from. */
 export interface LogEntry<R> {
-  readonly origin: number;
+  readonly origin: Origin;
   readonly epoch: number;
   readonly sequence: number;
   readonly record: R;
@@ -62,7 +63,7 @@ export interface LogEntry<R> {
 
 /** What a node of the log wants done. */
 export type LogOutput<R> =
-  | { readonly kind: 'send'; readonly to: number; readonly message: LogMessage<R> }
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: LogMessage<R> }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
   /** Records from `position` on. */
   | { readonly kind: 'deliver'; readonly position: number; readonly records: readonly R[] };

@@ -1,11 +1,12 @@
 /** Failures as plain data, in logs, and as errors, for those who are told. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { wellFormed } from '../../protocol/codec/value-domain.ts';
+import type { Origin, Origins } from './origin.ts';
 import type { Failure } from './records.ts';
 
 interface SessionLimits {
-  readonly sites: readonly string[];
-  readonly site: number;
+  readonly origins: Origins;
+  readonly site: Origin;
   readonly sessionWaitMs: number;
 }
 
@@ -87,7 +88,7 @@ export function mayHaveBegunError(): CorrectableError {
 }
 
 /** The session has seen elsewhere what is not here yet. */
-export function sessionBehindError({ sites, site, sessionWaitMs }: SessionLimits): CorrectableError {
-  const message = `Site ${String(sites[site])} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
+export function sessionBehindError({ origins, site, sessionWaitMs }: SessionLimits): CorrectableError {
+  const message = `Site ${origins.nameOf(site)} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
   return new CorrectableError('SESSION_BEHIND', message);
 }

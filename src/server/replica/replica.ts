@@ -11,6 +11,8 @@ import { Coverage } from './core/coverage.ts';
 import { droppedError, redFullError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from '../records/operation-id.ts';
+import { startName } from '../records/origin.ts';
+import type { Origin, SavedOrigin } from '../records/origin.ts';
 import { Quarantine } from './core/quarantine.ts';
 import type {
   BlueMessage,
@@ -52,6 +54,8 @@ const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
 export interface SavedReplica extends SavedStreams {
   /** Entries of the site's own log that the state contains. */
   readonly synced: number;
+  /** Whose stamps its vectors have: none where it was saved by a version that had no such table. */
+  readonly origins?: readonly SavedOrigin[];
   readonly stable: Vector;
   readonly clock: number;
   readonly streams: readonly SavedStream[];
@@ -86,7 +90,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    this.name = `${String(options.sites[options.site])}-${options.start.toString(36)}`;
+    this.name = startName(options.origins.at(options.site), options.start);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.state = this.createState();
@@ -142,7 +146,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   save(): SavedReplica {
     const { state, clock, blue, red } = this;
     const [synced, stable] = [this.#syncedLength, [...state.stable]];
-    return { synced, stable, clock: clock.last, streams: blue.save(), red: red.save() };
+    const origins = this.options.origins.save();
+    return { synced, origins, stable, clock: clock.last, streams: blue.save(), red: red.save() };
   }
 
   /** Entries of the site's own log that are synced: the state contains them. */
@@ -175,7 +180,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     else this.#early.push(submission);
   }
 
-  receive(from: number, message: BlueMessage | SlotMessage): void {
+  receive(from: Origin, message: BlueMessage | SlotMessage): void {
     if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
     else this.blue.receive(from, message);
     this.#settle();
@@ -246,11 +251,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
-  hear(peer: number, sentAtMs: number | undefined): void {
+  hear(peer: Origin, sentAtMs: number | undefined): void {
     if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
   }
 
-  acceptsStamp(peer: number, stamp: number): boolean {
+  acceptsStamp(peer: Origin, stamp: number): boolean {
     return this.#quarantine.accepts(peer, stamp);
   }
 
@@ -272,8 +277,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   protected createState(): SiteState {
-    const { service, sites, generators } = this.options;
-    return new SiteState(service, sites.length, { ...generators, name: this.name });
+    const { service, origins, generators } = this.options;
+    return new SiteState(service, origins, { ...generators, name: this.name });
   }
 
   protected createBluePath(): BluePath {
@@ -327,6 +332,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   #loadCheckpoint({ sections }: Checkpoint, saved: SavedReplica, kept: readonly LoggedOperation[]): void {
+    this.options.origins.check(saved.origins ?? []);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(saved.stable);
     this.clock.advance(saved.clock);

@@ -13,13 +13,15 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { tellFailure, tellView } from './telling.ts';
 import { needsRoom, SiteMachine } from './site-machine.ts';
-import type { SiteMessage, SiteOptions, SiteOutput } from './site-machine.ts';
+import type { SiteOptions, SiteOutput } from './site-machine.ts';
+import type { Envelope } from '../messages/envelope.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { SiteLogName } from '../log/stored-site.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
   readonly storage: SiteStorage;
-  send(to: number, message: SiteMessage): void;
+  send(envelope: Envelope): void;
   /** How often a busy site looks for messages that were lost. */
   readonly tickMs: number;
   /** Submissions under way at most; more fail with `OVERLOADED`. */
@@ -56,8 +58,8 @@ const FULL_RETRY_MS = 1000;
 /** A running site. */
 export class SiteDriver implements SubmissionPort {
   readonly contract: ContractInfo;
-  readonly site: number;
-  readonly sites: readonly string[];
+  readonly site: Origin;
+  readonly origins: Origins;
   readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
@@ -84,7 +86,7 @@ export class SiteDriver implements SubmissionPort {
     this.#options = options;
     this.contract = options.service.contract;
     this.site = options.site;
-    this.sites = options.sites;
+    this.origins = options.origins;
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
@@ -142,13 +144,12 @@ export class SiteDriver implements SubmissionPort {
     }
   }
 
-  receive(from: number, messages: readonly SiteMessage[]): void {
+  receive(envelopes: readonly Envelope[]): void {
     if (this.#closed) return;
-    for (const message of messages) {
+    for (const envelope of envelopes) {
       // Without room for it a message is not taken: whoever sent it sends it again.
-      if (this.#options.storage.isStuck && needsRoom(message)) continue;
-      // Sites of one process share its clock: none of them is ahead of another.
-      this.#machine.receive(from, message, performance.now(), Date.now());
+      if (this.#options.storage.isStuck && needsRoom(envelope)) continue;
+      this.#machine.receive(envelope, performance.now(), Date.now());
     }
     this.#act();
   }
@@ -244,7 +245,8 @@ export class SiteDriver implements SubmissionPort {
   #do(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        return this.#options.send(output.to, output.message);
+        // Sites of one process share its clock: none of them is ahead of another, and no envelope says what it shows.
+        return this.#options.send(output.envelope);
       case 'store':
         return this.#append(output.log, output.entries);
       case 'view':

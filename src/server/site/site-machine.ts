@@ -5,25 +5,31 @@ import type { SequencedLogOptions } from '../log/sequenced-log.ts';
 import { NOTHING_STORED } from '../log/stored-site.ts';
 import type { Cut, LogPlaces, SavedSite, SiteLogName, StoredSite } from '../log/stored-site.ts';
 import type { Section } from '../records/checkpoint.ts';
-import type { BlueMessage, RedRecord, SlotMessage } from '../records/records.ts';
+import { MessageDoor } from '../messages/message-door.ts';
+import type { MessageDoorOptions } from '../messages/message-door.ts';
+import { ONLY_PARTITION } from '../messages/envelope.ts';
+import type { Envelope, SiteMessage } from '../messages/envelope.ts';
+import type { Origin } from '../records/origin.ts';
+import type { RedRecord } from '../records/records.ts';
 import { Replica } from '../replica/replica.ts';
 import type { StoredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { ReplicaOutput, Submission } from '../records/submissions.ts';
 
-/** What sites send each other. */
-export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
-
 /** What a site wants done. */
 export type SiteOutput =
-  | { readonly kind: 'send'; readonly to: number; readonly message: SiteMessage }
+  | { readonly kind: 'send'; readonly envelope: Envelope }
   | { readonly kind: 'store'; readonly log: SiteLogName; readonly entries: readonly unknown[] }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
 /** How a site is set up. */
 export interface SiteOptions extends ReplicaOptions {
-  /** Index of the site that sequences the red log. */
-  readonly redLeader: number;
+  /** Which deployment the site is of: the same at all its sites and at no other's. */
+  readonly deployment: string;
+  /** The site that sequences the red log. */
+  readonly redLeader: Origin;
+  /** Told of messages that were not taken. */
+  readonly onRefused?: MessageDoorOptions['onRefused'];
 }
 
 /**
@@ -33,20 +39,24 @@ export interface SiteOptions extends ReplicaOptions {
 export class SiteMachine {
   readonly replica: Replica;
   readonly log: RedLog<RedRecord>;
+  /** Through which messages leave and come. */
+  readonly door: MessageDoor;
   #outputs: SiteOutput[] = [];
   /** The time of the last input. */
   #nowMs: number;
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, sites, start, redLeader, resendAfterMs, windows } = options;
+    const { site, origins, deployment, start, redLeader, resendAfterMs, windows, onRefused } = options;
+    const self = { site, partition: ONLY_PARTITION };
+    this.door = this.createDoor({ deployment, origins, self, term: start, onRefused });
     const { sections = {}, rest } = stored.checkpoint ?? {};
     const saved = rest as SavedSite | undefined;
     const checkpoint = saved && { sections, rest: saved.replica };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
     this.log = this.createLog({
       site,
-      siteCount: sites.length,
+      sites: origins.sites,
       leader: redLeader,
       epoch: start,
       ...stored.red,
@@ -103,11 +113,16 @@ export class SiteMachine {
     this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** @param sentAtMs what the sender's clock showed; `undefined` where it is the same one as here */
-  receive(from: number, message: SiteMessage, nowMs: number, wallMs = nowMs, sentAtMs?: number): void {
+  receive(envelope: Envelope, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
     this.replica.pass(nowMs, wallMs);
-    this.replica.hear(from, sentAtMs);
+    const message = this.door.open(envelope);
+    if (message === undefined) {
+      for (const answer of this.door.takeAnswers()) this.#outputs.push({ kind: 'send', envelope: answer });
+      return;
+    }
+    const from = envelope.from.site;
+    this.replica.hear(from, envelope.sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
     this.#settle();
@@ -145,13 +160,17 @@ export class SiteMachine {
     return new SequencedLog(options);
   }
 
+  protected createDoor(options: MessageDoorOptions): MessageDoor {
+    return new MessageDoor(options);
+  }
+
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
-  #receiveLog(from: number, message: LogMessage<RedRecord>, nowMs: number): void {
+  #receiveLog(from: Origin, message: LogMessage<RedRecord>, nowMs: number): void {
     if (recordsOf(message).every((record) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
   /** What the leader passes on of others, it has accepted. */
-  #accepts(from: number, record: RedRecord): boolean {
+  #accepts(from: Origin, record: RedRecord): boolean {
     if (record.kind !== 'operation' || record.site !== from) return true;
     return this.replica.acceptsStamp(from, record.clock);
   }
@@ -170,6 +189,7 @@ export class SiteMachine {
   #onReplicaOutput(output: ReplicaOutput): void {
     if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
+    else if (output.kind === 'send') this.#send(output.to, output.message);
     else this.#outputs.push(output);
   }
 
@@ -182,12 +202,16 @@ export class SiteMachine {
   #onLogOutput(output: LogOutput<RedRecord>): void {
     if (output.kind === 'deliver') this.replica.deliver(output.records);
     else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
-    else this.#outputs.push(output);
+    else this.#send(output.to, output.message);
+  }
+
+  #send(to: Origin, message: SiteMessage): void {
+    this.#outputs.push({ kind: 'send', envelope: this.door.seal(to, message) });
   }
 }
 
 /** Whether what a message leads to has to be written down: without room a site takes only the others. */
-export function needsRoom(message: SiteMessage): boolean {
+export function needsRoom({ message }: Envelope): boolean {
   switch (message.kind) {
     case 'log.append':
       return message.entries.length > 0;
@@ -201,6 +225,7 @@ export function needsRoom(message: SiteMessage): boolean {
     case 'blue.received':
     case 'blue.resend':
     case 'log.appended':
+    case 'term.passed':
       return false;
   }
 }

@@ -10,6 +10,7 @@ import type { Conflict } from '../../server/records/verdict.ts';
 import { Chain } from '../../server/replica/red/chain.ts';
 import { Coverage } from '../../server/replica/core/coverage.ts';
 import type { Stamp } from '../../server/records/effect.ts';
+import type { Origin } from '../../server/records/origin.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
 import { EXPIRED } from '../../server/replica/once/id-table.ts';
 import { removalName } from '../../server/generator/read-set.ts';
@@ -171,7 +172,7 @@ class SwappingRedPath extends RedPath {
 
   constructor(replica: Replica) {
     super(replica);
-    this.#isSwapping = replica.options.site === 1;
+    this.#isSwapping = replica.options.site === 2;
   }
 
   override deliver(record: RedRecord): void {
@@ -265,9 +266,17 @@ class ArrivalOrderState extends SiteState {
   }
 }
 
+/** Takes the ordinal of a site for its place in the list of sites: the first one's stamps are those of the red order then. */
+class MisplacedState extends SiteState {
+  protected override stampOf(operation: BlueOperation): Stamp {
+    const stamp = super.stampOf(operation);
+    return { ...stamp, entry: (stamp.entry - 1) as Origin };
+  }
+}
+
 /** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
 class GreedyWalks extends Walks {
-  readonly #site: number;
+  readonly #site: Origin;
 
   constructor(host: WalkHost) {
     super(host);
@@ -304,7 +313,7 @@ class EndlessWalks extends Walks {
     super(host, new HoplessSlots());
   }
 
-  protected override goTo(walk: Walk, to: { readonly site: number; readonly hop: number }): void {
+  protected override goTo(walk: Walk, to: { readonly site: Origin; readonly hop: number }): void {
     const steps = (this.#steps.get(walk) ?? 0) + 1;
     this.#steps.set(walk, steps);
     if (steps < STEPS_MAX) super.goTo(walk, to);
@@ -460,7 +469,14 @@ export const BROKEN = {
   arrivalOrder: withReplica(
     class extends Replica {
       protected override createState(): SiteState {
-        return new ArrivalOrderState(this.options.service, this.options.sites.length, { name: this.name });
+        return new ArrivalOrderState(this.options.service, this.options.origins, { name: this.name });
+      }
+    },
+  ),
+  misplaced: withReplica(
+    class extends Replica {
+      protected override createState(): SiteState {
+        return new MisplacedState(this.options.service, this.options.origins, { name: this.name });
       }
     },
   ),

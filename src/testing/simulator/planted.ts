@@ -5,6 +5,7 @@
 import type { Service } from '../../server/service/service.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
+import { BROKEN_DOORS } from './broken-doors.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { LIARS } from './liars.ts';
@@ -112,6 +113,20 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     caughtBy: ['invariants'],
     profile: 'calm',
     service: simulatedService('blue'),
+  },
+  'messages-of-an-older-start': {
+    rule: 'what an earlier start of a site has sent is not taken any more',
+    caughtBy: ['terms'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, isOrdered: false },
+    makeMachine: BROKEN_DOORS.timeless,
+  },
+  'origin-taken-for-an-index': {
+    rule: 'an origin is an ordinal, and no place in a list of sites',
+    caughtBy: ['oracle', 'convergence'],
+    profile: 'calm',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.misplaced,
   },
   'swapped-records': {
     rule: 'every site takes the red log in the same order',

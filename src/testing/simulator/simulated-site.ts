@@ -4,7 +4,10 @@ import type { DomainRefusal } from '../../correctable/errors.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
-import type { SiteMachine, SiteMessage, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
+import type { Origin } from '../../server/records/origin.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../server/messages/envelope-codec.ts';
+import type { Envelope, RefusedMessage } from '../../server/messages/envelope.ts';
+import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
 import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
 import { needsRoom } from '../../server/site/site-machine.ts';
 import type { Vector } from '../../server/records/vector.ts';
@@ -14,6 +17,7 @@ import { Fault } from './checkers/checker.ts';
 import type { ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
+import type { Sent } from './network.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
@@ -40,7 +44,7 @@ export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: n
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'start' | 'observer'>;
+  readonly site: Omit<SiteOptions, 'start' | 'observer' | 'onRefused'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -50,8 +54,9 @@ export interface SimulatedSiteOptions {
   /** Small ones, so that files are changed and checkpoints made within a run. */
   readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
   readonly Storage: typeof DurableStorage;
-  /** @param sentAtMs what the site's clock shows */
-  send(to: number, message: SiteMessage, sentAtMs: number): void;
+  send(sent: Sent): void;
+  /** A message of another site was taken, by this start of the site. */
+  took(envelope: Envelope, start: number): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
@@ -61,6 +66,7 @@ export interface SimulatedSiteOptions {
 }
 
 const TICK_MS = 25;
+const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
 const EPOCH_MS = Date.UTC(2024);
 const FOLDER = 'site';
@@ -71,6 +77,7 @@ const RESTART_MS = 50;
 
 /** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
+  readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
   /** Checkpoints made, and starts that had one. */
@@ -105,6 +112,7 @@ export class SimulatedSite {
 
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
+    this.origin = options.site.site;
     this.start();
     this.#planTick();
   }
@@ -129,7 +137,7 @@ export class SimulatedSite {
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
     const start = epochOf(storage.epoch, (this.#starts * GOLDEN) % 1);
-    const options = { ...site, start, observer };
+    const options = { ...site, start, observer, onRefused: refused };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(
@@ -240,9 +248,16 @@ export class SimulatedSite {
     if (this.#answers.has(token)) this.#input((machine) => machine.abandon(token));
   }
 
-  receive(from: number, message: SiteMessage, sentAtMs: number): void {
-    if (this.#storage?.isStuck === true && needsRoom(message)) return;
-    this.#input((machine) => machine.receive(from, message, this.#options.timeline.nowMs, this.wallMs, sentAtMs));
+  /** As many bytes as came over the network: only what they say can reach the site. */
+  receive({ bytes }: Sent): void {
+    const envelope = decodeEnvelope(bytes, this.#options.site.origins);
+    if (this.#storage?.isStuck === true && needsRoom(envelope)) return;
+    const start = this.#starts;
+    this.#input((machine) => {
+      const before = machine.door.refusals.term;
+      machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs);
+      if (machine.door.refusals.term === before) this.#options.took(envelope, start);
+    });
   }
 
   /** The site's clock, as people set it. */
@@ -284,10 +299,18 @@ export class SimulatedSite {
 
   #act(): void {
     for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#options.send(output.to, output.message, this.wallMs);
+      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
       else this.#fail(output);
+    }
+  }
+
+  /** In small envelopes, so that messages are divided as large ones are. */
+  #send(envelope: Envelope): void {
+    const { from, to, message } = envelope;
+    for (const bytes of encodeEnvelope(envelope, ENVELOPE_BYTES)) {
+      this.#options.send({ from: from.site, to: to.site, kind: message.kind, bytes });
     }
   }
 
@@ -325,6 +348,11 @@ export class SimulatedSite {
       this.#planTick();
     });
   }
+}
+
+/** Nothing is sent that should not be taken, but for what a restart has made late. */
+function refused({ message }: RefusedMessage): never {
+  throw new Fault(`a message was refused: ${message}`, 'messages');
 }
 
 /** How long a log is that a site found. */

@@ -6,7 +6,8 @@ import { CERTIFIER_LIMITS } from '../../server/replica/red/certifier.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteMessage } from '../../server/site/site-machine.ts';
+import { Origins, startName } from '../../server/records/origin.ts';
+import type { Origin } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
@@ -21,11 +22,13 @@ import { InvariantChecker } from './checkers/invariants.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
+import { TermChecker } from './checkers/terms.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import type { ClientOperation } from './history.ts';
 import { HostileNetwork } from './network.ts';
+import type { Sent } from './network.ts';
 import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import type { PlantedFault } from './planted.ts';
@@ -70,6 +73,7 @@ export class Simulation {
   readonly #timeline = new Timeline();
   readonly #world: World;
   readonly #history: History;
+  readonly #origins: Origins;
   readonly #oracle: OracleChecker;
   readonly #network: HostileNetwork;
   readonly #disks: SimulatedDisk[] = [];
@@ -101,24 +105,24 @@ export class Simulation {
     this.#world = world ?? worldOf(options.world, seed, planted?.service);
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
-    const receive = (to: number, from: number, message: SiteMessage, sentAtMs: number): void => {
-      this.#sites[to]?.receive(from, message, sentAtMs);
-    };
+    const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
-    const { siteCount } = this.#options;
+    const origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
+    this.#origins = origins;
     const { service } = this.#world;
-    this.#oracle = new OracleChecker(service, siteCount);
+    this.#oracle = new OracleChecker(service, origins);
     this.#checkers = [
-      new CausalOrderChecker(siteCount),
+      new CausalOrderChecker(origins),
       new TotalOrderChecker(),
-      new SerializabilityChecker(siteCount),
+      new SerializabilityChecker(origins),
       new InvariantChecker(service),
-      new SessionChecker(siteCount),
+      new SessionChecker(origins),
       new ClockChecker(this.#sites, LIMITS.maxClockSkewMs),
-      new ExactlyOnceChecker(siteCount),
-      new DurabilityChecker(siteCount),
+      new ExactlyOnceChecker(origins),
+      new DurabilityChecker(origins),
       new AnswerChecker(this.#options.attemptsMax),
-      new FloorChecker(siteCount),
+      new FloorChecker(origins),
+      new TermChecker(),
       ...this.#world.checkers(),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
@@ -152,14 +156,15 @@ export class Simulation {
   }
 
   #startSites(): void {
-    const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
+    const { skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { windowCommits, identifiersMax, perClientMax, answerBytesMax, sessionWaitMs } = this.#options;
     const { removalsPerFloor, redInFlightMax, chainMax } = this.#options;
-    const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
+    const origins = this.#origins;
     const { service } = this.#world;
     const { windowMax: most } = this.#options;
     const windows = { asked: most, sent: most, appended: most, proposed: most };
-    for (const site of sites.keys()) {
+    const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
+    for (const [index, site] of origins.sites.entries()) {
       const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, ...bytes };
       const remembers = { windowCommits, endings };
@@ -167,7 +172,7 @@ export class Simulation {
       const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, site, sites, redLeader: LEADER, windows, ...limits },
+          site: { service, ...place, site, windows, ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -175,7 +180,8 @@ export class Simulation {
           disk: this.#makeDisk(),
           storage: { segmentBytes, checkpointBytes, largeGroup },
           Storage: this.#planted?.Storage ?? DurableStorage,
-          send: (to, message, sentAtMs) => this.#network.send(site, to, message, sentAtMs),
+          send: (sent) => this.#network.send(sent),
+          took: (envelope, start) => this.#tell((checker) => checker.took?.(site, envelope, start)),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
           started: (saved) => {
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
@@ -184,12 +190,12 @@ export class Simulation {
           submitted: (submission) => this.#tell((checker) => checker.submitted?.({ ...submission, site })),
         }),
       );
-      this.#planCrash(site);
-      this.#planPause(site);
-      this.#planFullDisk(site);
+      this.#planCrash(index);
+      this.#planPause(index);
+      this.#planFullDisk(index);
     }
     this.#planLoss();
-    this.#planClocks(this.#sites[this.#random.between(0, siteCount - 1)] as SimulatedSite);
+    this.#planClocks(this.#sites[this.#random.between(0, origins.sites.length - 1)] as SimulatedSite);
   }
 
   #startClients(): void {
@@ -210,11 +216,11 @@ export class Simulation {
   }
 
   /** Makes machines whose generator runs checkers see. */
-  #observed(site: number): MachineFactory {
+  #observed(site: Origin): MachineFactory {
     const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
       const machine = make(options, ...found);
-      const name = `${options.sites[site]}-${options.start.toString(36)}`;
+      const name = startName(options.origins.at(site), options.start);
       observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
       return machine;
     };
@@ -238,7 +244,7 @@ export class Simulation {
     this.#tell((checker) => checker.refused?.({ ...given, isRead }));
   };
 
-  #observerOf(site: number): ReplicaObserver {
+  #observerOf(site: Origin): ReplicaObserver {
     return {
       created: (operation) => {
         if (isChained(operation)) this.#counts.chained += 1;
@@ -261,7 +267,7 @@ export class Simulation {
     };
   }
 
-  #count(site: number, operation: AnyOperation): void {
+  #count(site: Origin, operation: AnyOperation): void {
     if (isFloor(operation)) this.#counts.floors += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
@@ -385,15 +391,15 @@ export class Simulation {
   #checkEnd(): void {
     this.#checking = 'progress';
     const sites: FinalState['sites'][number][] = [];
-    const lost = new Set<number>();
-    for (const [site, { machine, isLost }] of this.#sites.entries()) {
+    const lost = new Set<Origin>();
+    for (const { origin: site, machine, isLost } of this.#sites) {
       if (isLost) lost.add(site);
       else if (machine !== undefined) sites.push({ site, state: machine.replica.state });
     }
     require(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
     this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
     this.#checking = 'leftovers';
-    const busy = this.#sites.flatMap((site, index) => (site.isLost || this.#isIdle(site) ? [] : [index]));
+    const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     require(busy.length === 0, () => `something is left under way at site ${busy.join()}, long after all have ended`);
   }
 

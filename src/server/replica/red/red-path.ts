@@ -32,6 +32,8 @@ import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import { InTurn } from '../../collections/in-turn.ts';
 import { EXPIRED, IdTable } from '../once/id-table.ts';
 import { clientOf } from '../../records/operation-id.ts';
+import { RED } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
 import { PacedRequests } from './paced.ts';
 import { ANSWER_CODEC } from './red-answers.ts';
@@ -90,9 +92,9 @@ export class RedPath {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
+    const { service, origins, remembers = CERTIFIER_LIMITS } = host.core.options;
     this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
-    this.#paced = new PacedRequests(service, sites.length);
+    this.#paced = new PacedRequests(service, origins.sites.length);
     this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
     this.#contention = new Contention(host.core);
@@ -325,8 +327,7 @@ export class RedPath {
 
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
-    const { state, options } = this.#core;
-    return isCovered(record.snapshot, state.stable, options.sites.length);
+    return isCovered(record.snapshot, this.#core.state.stable, RED);
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
@@ -474,7 +475,7 @@ export class RedPath {
   }
 
   /** @param site where the record comes from that ended it, if it was proposed by a site */
-  protected end(id: OperationId, answer: Answer, site?: number): void {
+  protected end(id: OperationId, answer: Answer, site?: Origin): void {
     this.#answers.set(id, answer);
     if (this.#askers.size > 0) {
       const asker = this.#askers.get(id);

@@ -10,6 +10,7 @@ import { readKey } from './data-folder.ts';
 import type { Files } from '../disk/files.ts';
 import { readLog } from '../format/log-file.ts';
 import type { LogDamage } from '../format/log-file.ts';
+import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
 import { checkFormat, MANIFEST, parseManifest } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
@@ -104,7 +105,8 @@ function lookAt(files: Files, dataDir: string, before: Look | undefined): Look |
     const manifest = parseManifest(files.read(MANIFEST));
     const { service, sites: names, redLeader } = manifest;
     const folders = names.map((name) => `sites/${name}`);
-    const looked = names.map((name) => inspectSite(files, name, names.length));
+    const origins = Origins.of(names);
+    const looked = names.map((name) => inspectSite(files, name, origins));
     const sites = looked.map(({ site }) => site);
     const all = looked.flatMap(({ holding }) => holding ?? []);
     const holdings = all.length === names.length ? all : undefined;
@@ -129,7 +131,7 @@ function isWell({ sites, refusal }: Inspection): boolean {
 function inspectSite(
   files: Files,
   name: string,
-  siteCount: number,
+  origins: Origins,
 ): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
   const folder = `sites/${name}`;
   const names = files.list(folder).toSorted();
@@ -140,7 +142,7 @@ function inspectSite(
   let found: Recovered | undefined;
   const refusal = refusalOf(() => (found = recover(files, folder)));
   const { lengths = null, damages = [], stored } = found ?? {};
-  const holding = stored && holdingOf(stored, siteCount);
+  const holding = stored && holdingOf(stored, origins);
   return { site: { name, checkpoints, logs, lengths, refusal, damages }, holding };
 }
 

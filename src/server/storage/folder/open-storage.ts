@@ -7,6 +7,7 @@ import { openDataFolder } from './data-folder.ts';
 import type { DataFolder } from './data-folder.ts';
 import { DurableStorage, recoverTold } from '../durable-storage.ts';
 import type { DurableStorageOptions } from '../durable-storage.ts';
+import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
@@ -99,7 +100,8 @@ function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: 
     refuseMissingSites(files, paths, hasManifest);
   });
   const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
-  const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));
+  const origins = Origins.of(names);
+  const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, origins));
   checkAll(() => refuseLostPasts(holdings, { names, redLeader: names.indexOf(redLeader) }));
   return found;
 }

@@ -11,6 +11,7 @@ import * as reader from '../../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 import type { Effect } from '../../records/effect.ts';
 import { operationId } from '../../records/operation-id.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
 import type { SiteLogName } from '../../log/stored-site.ts';
 import { OUTERMOST } from './plain-text.ts';
@@ -133,7 +134,7 @@ type ListedEffect =
 type ListedOperation = readonly [
   /** As a number, of the client that was said last. */
   id: string | number,
-  site: number,
+  site: Origin,
   sequence: number,
   vector: readonly number[],
   shadow: string | null,
