@@ -98,24 +98,29 @@ export class MessageDoor {
     return term >= known;
   }
 
-  #refusalOf({ deployment, rules, from, to, term }: Envelope): RefusedMessage | undefined {
+  #refusalOf(envelope: Envelope): RefusedMessage | undefined {
     const { deployment: own, self } = this.#options;
-    const refused = (reason: RefusalReason, what: string): RefusedMessage =>
-      new RefusedMessage(reason, what, from.site);
-    if (deployment !== own) return refused('deployment', `it is of deployment '${deployment}', and this is '${own}'`);
-    if (rules !== RULES) return refused('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`);
+    const { deployment, rules, from, to, term } = envelope;
+    if (deployment !== own) {
+      return refusedFor('deployment', `it is of deployment '${deployment}', and this is '${own}'`, from);
+    }
+    if (rules !== RULES) return refusedFor('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, from);
     if (to.site !== self.site || to.partition !== self.partition) {
-      return refused('address', `it is for partition ${to.partition} at ordinal ${to.site}`);
+      return refusedFor('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
     }
     if (from.partition !== self.partition || !this.#addresses.has(from.site)) {
-      return refused('address', `it is from partition ${from.partition} at ordinal ${from.site}`);
+      return refusedFor('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);
     }
     const known = this.#terms.get(from.site) ?? 0;
     if (!this.isCurrent(term, known)) {
       this.#answers.push(this.seal(from.site, { kind: 'term.passed', term: known }));
-      return refused('term', `it is of term ${term}, and ${known} has been heard of`);
+      return refusedFor('term', `it is of term ${term}, and ${known} has been heard of`, from);
     }
     if (term > known) this.#terms.set(from.site, term);
     return undefined;
   }
+}
+
+function refusedFor(reason: RefusalReason, what: string, { site }: Address): RefusedMessage {
+  return new RefusedMessage(reason, what, site);
 }
