@@ -22,7 +22,7 @@ import type { SiteMessage } from './site/site-machine.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { RejectionCounter } from './site/rejections.ts';
 import type { Rejections } from './site/rejections.ts';
-import { clockSetAlarm, guardedAlarm, warn } from './alarms/site-alarm.ts';
+import { clockSetAlarm, guardedAlarm, redHaltedAlarm, warn } from './alarms/site-alarm.ts';
 import { clockObserver, generatorAlarm } from './site/replica-alarms.ts';
 import type { OnAlarm, SiteAlarm } from './alarms/site-alarm.ts';
 import { SiteDriver } from './site/site-driver.ts';
@@ -254,6 +254,7 @@ export function openEmbedded<const N extends string>(service: Service, options: 
       tokens,
       observer,
       generators,
+      redHalted: redHaltedAlarm(String(sites[site]), onAlarm),
       // One clock for all sites of the process: one of them tells.
       clockSet: site === 0 ? clockSetAlarm(sites[0], onAlarm) : undefined,
       ...limits,

@@ -1,5 +1,6 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
-import type { RedLog } from '../../server/log/log.ts';
+import type { RedLog, SavedLog } from '../../server/log/log.ts';
+import { RedFeed } from '../../server/log/red-feed.ts';
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
 import type { Section } from '../../server/records/checkpoint.ts';
@@ -37,7 +38,6 @@ import type { Slot } from '../../server/replica/once/slots.ts';
 import { Updates } from '../../server/replica/updates.ts';
 import { Walks } from '../../server/replica/once/walks.ts';
 import type { Walk, WalkHost } from '../../server/replica/once/walks.ts';
-import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
 const MICROS_PER_MS = 1000;
@@ -403,16 +403,27 @@ class HastyMachine extends SiteMachine {
   }
 }
 
-/** Says at once that all is synced. */
-export class LyingDisk extends SimulatedDisk {
-  protected override written(done: (error: undefined) => void): void {
-    this.options.timeline.after(0, () => done(undefined));
+/** Goes on behind a gap. */
+class TrustingFeed<R> extends RedFeed<R> {
+  protected override onGap(delivery: Parameters<RedFeed<R>['take']>[0]): readonly R[] {
+    return this.goOn(delivery);
   }
-  protected override synced(): void {}
 }
+
+const withFeed =
+  (Broken: typeof RedFeed): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
+        return new Broken(log, saved);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
 
 /** What a machine can be broken by, by name. */
 export const BROKEN = {
+  trustingFeed: withFeed(TrustingFeed),
   blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
   selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
   gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),

@@ -2,8 +2,8 @@
  * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
  * has lost what the others let go of, since it said that it had it, never comes to know that again.
  */
-import type { SavedSite, StoredSite } from '../../log/stored-site.ts';
-import type { SavedStreams } from '../../records/checkpoint.ts';
+import { savedSiteOf } from '../../log/stored-site.ts';
+import type { StoredSite } from '../../log/stored-site.ts';
 
 /** What a site has of a stream or of the red log. */
 export interface Held {
@@ -28,8 +28,10 @@ export interface Deployed {
 
 /** What a site has, from what it found at its start. */
 export function holdingOf({ local, red, checkpoint }: StoredSite, siteCount: number): Holding {
-  const saved = (checkpoint?.rest as SavedSite | undefined)?.replica as SavedStreams | undefined;
-  const counts = Array.from({ length: siteCount }, (_, origin) => saved?.streams[origin]?.synced ?? 0);
+  const saved = checkpoint && savedSiteOf(checkpoint);
+  const counts = Array.from({ length: siteCount }, (_, origin) => {
+    return (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
+  });
   const firsts = new Map<number, number>();
   for (const entry of local.entries) {
     if (entry.kind !== 'blue') continue;

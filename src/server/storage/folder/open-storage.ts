@@ -8,6 +8,7 @@ import type { DataFolder } from './data-folder.ts';
 import { DurableStorage, recoverTold } from '../durable-storage.ts';
 import type { DurableStorageOptions } from '../durable-storage.ts';
 import { refuseLostPasts } from './lost-sites.ts';
+import { shapeOf } from './manifest.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from '../disk/node-files.ts';
@@ -98,7 +99,8 @@ function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: 
     const paths = folders.map(({ folder }) => folder);
     refuseMissingSites(files, paths, hasManifest);
   });
-  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
+  const tables = shapeOf(deployment.service);
+  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events, tables) }));
   const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));
   checkAll(() => refuseLostPasts(holdings, { names, redLeader: names.indexOf(redLeader) }));
   return found;

@@ -40,7 +40,7 @@ const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequen
 test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
   const had = epochOf(6, 0.5);
   const entries = [{ origin: 1, epoch: had, sequence: 1, record: 'before' }];
-  const saved = { delivered: 1, progress: [[1, had, 2]] as const };
+  const saved = { delivered: 1, position: { seq: 1, index: 0 }, progress: [[1, had, 2]] as const };
   for (const known of [{ entries }, { saved, start: 1 }]) {
     const begun = (number: number, chance: number): unknown => {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(number, chance), ...known });
