@@ -54,6 +54,14 @@ module.exports = {
       to: { pathNot: '^src/(correctable|protocol|server/(replica|generator|state|service|messages|log|records|collections))/' },
     },
     {
+      name: 'one-door-to-the-codec-of-disks',
+      comment:
+        'What lies on disks is not changed by a change of the wire: one file knows by which codec it is written.',
+      severity: 'error',
+      from: { path: '^src/server/storage/', pathNot: '^src/server/storage/format/values\\.ts$' },
+      to: { path: '^src/protocol/codec/' },
+    },
+    {
       name: 'zod-by-its-version',
       comment: 'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
       severity: 'error',

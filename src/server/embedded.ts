@@ -25,7 +25,7 @@ import { deploymentName } from './site/deployment-name.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { RejectionCounter } from './site/rejections.ts';
 import type { Rejections } from './site/rejections.ts';
-import { clockSetAlarm, guardedAlarm, warn } from './alarms/site-alarm.ts';
+import { clockSetAlarm, guardedAlarm, redHaltedAlarm, warn } from './alarms/site-alarm.ts';
 import { clockObserver, fullLinkAlarm, generatorAlarm, refusalAlarm } from './site/replica-alarms.ts';
 import type { OnAlarm, SiteAlarm } from './alarms/site-alarm.ts';
 import { SiteDriver } from './site/site-driver.ts';
@@ -263,6 +263,7 @@ export function openEmbedded<const N extends string>(service: Service, options: 
       observer,
       onRefused: refusalAlarm(origins, site, onAlarm),
       generators,
+      redHalted: redHaltedAlarm(name, onAlarm),
       // One clock for all sites of the process: one of them tells.
       clockSet: name === sites[0] ? clockSetAlarm(sites[0], onAlarm) : undefined,
       ...limits,

@@ -139,6 +139,7 @@ class PlainSite implements SubmissionPort {
   #listener(): StorageListener {
     return {
       synced: (_log, length) => this.#onSynced(length),
+      fenced: (cause) => this.#interrupt('Another one has the log', () => true, cause),
       failed: (cause) => this.#interrupt('The log failed', () => true, cause),
     };
   }

@@ -9,6 +9,8 @@
 import { Fifo } from '../collections/fifo.ts';
 import type { LogEntry, LogMessage, LogOutput, RedLog, SavedLog } from './log.ts';
 import type { Origin } from '../records/origin.ts';
+import type { Position } from './position.ts';
+import { PrefixDigest } from './prefix-digest.ts';
 import { WINDOWS } from '../records/windows.ts';
 import type { Windows } from '../records/windows.ts';
 
@@ -18,6 +20,8 @@ export interface SequencedLogOptions<R> {
   /** All of them. */
   readonly sites: readonly Origin[];
   readonly leader: Origin;
+  /** What the log is called; `red` unless given. */
+  readonly identity?: string | undefined;
   /** Tells its new proposals from old ones: as `epochOf`, larger than at any earlier start that its files tell of. */
   readonly epoch: number;
   /** What its log held at the start from position `start` (default 0) on, all synced. */
@@ -84,6 +88,9 @@ export class SequencedLog<R> implements RedLog<R> {
   protected synced: number;
   #committed = 0;
   #delivered = 0;
+  /** The same as a place: groups are of one entry here. */
+  #position: Position;
+  readonly #digest: PrefixDigest;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
   /** Those that are beyond the window: they have no number yet, and may be taken back. */
@@ -110,6 +117,9 @@ export class SequencedLog<R> implements RedLog<R> {
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
+    this.#position = { seq: this.#delivered, index: 0 };
+    // Of an empty prefix it is known.
+    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     this.#epoch = this.#above(options.epoch, entries);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
@@ -134,8 +144,22 @@ export class SequencedLog<R> implements RedLog<R> {
   /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog {
     const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
-    return { delivered: this.#delivered, progress };
+    const position = this.#position;
+    const digest = this.digest(position);
+    const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
+    return digest === undefined ? saved : { ...saved, digest };
   }
+
+  identity(): string {
+    return this.options.identity ?? 'red';
+  }
+
+  digest({ seq }: Position): number | undefined {
+    return this.#digest.at(seq);
+  }
+
+  /** The site's storage cuts its copy; what the leader sends to others is here until they have it. */
+  release(): void {}
 
   /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
   get keptFrom(): number {
@@ -404,14 +428,17 @@ export class SequencedLog<R> implements RedLog<R> {
   }
 
   #deliverUpTo(end: number): void {
-    const position = this.#delivered;
+    const from = this.#position;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
-      const { record, origin, epoch, sequence } = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
-      note(this.#deliveredProgress, origin, epoch, sequence + 1);
-      records.push(record);
+      const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
+      note(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
+      this.#digest.add(entry);
+      records.push(entry.record);
     }
-    this.#outputs.push({ kind: 'deliver', position, records });
+    const next = { seq: end, index: 0 };
+    this.#position = next;
+    this.#outputs.push({ kind: 'deliver', from, next, records });
   }
 
   /** An append without entries: it tells what is committed, and is answered by how much the follower has. */

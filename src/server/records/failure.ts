@@ -80,6 +80,12 @@ export function redFullError(redInFlightMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+/** The site takes nothing more of the red log, since it does not go on as it should. */
+export function redHaltedError(because: string): CorrectableError {
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted.`;
+  return new CorrectableError('UNAVAILABLE', message);
+}
+
 /** The same, of an operation that another site, or an earlier start of this one, may have begun. */
 export function mayHaveBegunError(): CorrectableError {
   const message =

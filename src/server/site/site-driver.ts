@@ -16,7 +16,8 @@ import { needsRoom, SiteMachine } from './site-machine.ts';
 import type { SiteOptions, SiteOutput } from './site-machine.ts';
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { SiteLogName } from '../log/stored-site.ts';
+import type { LogId } from '../log/log-id.ts';
+import type { RedHalt } from '../log/red-feed.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
@@ -31,6 +32,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
   readonly tokens: SessionTokens;
   /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
   readonly clockSet?: ((byMs: number) => void) | undefined;
+  /** Nothing more is taken of the red log. */
+  readonly redHalted?: ((halt: RedHalt) => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
@@ -90,7 +93,7 @@ export class SiteDriver implements SubmissionPort {
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
-      { ...options, start: epochOf(storage.epoch, Math.random()) },
+      { ...options, start: epochOf(storage.term, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
@@ -117,6 +120,8 @@ export class SiteDriver implements SubmissionPort {
         this.#machine.onSynced(log, length, performance.now(), Date.now());
         this.#act();
       },
+      fenced: (cause) =>
+        this.#endWith({ why: `The site has stopped, because another one has its data (${cause.message})`, cause }),
       failed: (error) => this.#stop(error),
     });
     this.#act();
@@ -249,6 +254,8 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.send(output.envelope);
       case 'store':
         return this.#append(output.log, output.entries);
+      case 'halted':
+        return this.#options.redHalted?.(output.halt);
       case 'view':
         return this.#tell(output, nowMs);
       case 'failed':
@@ -256,7 +263,7 @@ export class SiteDriver implements SubmissionPort {
     }
   }
 
-  #append(log: SiteLogName, entries: readonly unknown[]): void {
+  #append(log: LogId, entries: readonly unknown[]): void {
     const submissions = this.#nextToken - this.#appendedAtToken;
     this.#appendedAtToken = this.#nextToken;
     this.#options.storage.append(log, entries, submissions);

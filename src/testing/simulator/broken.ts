@@ -1,5 +1,6 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
-import type { RedLog } from '../../server/log/log.ts';
+import type { RedLog, SavedLog } from '../../server/log/log.ts';
+import { RedFeed } from '../../server/log/red-feed.ts';
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
 import type { Section } from '../../server/records/checkpoint.ts';
@@ -38,7 +39,6 @@ import type { Slot } from '../../server/replica/once/slots.ts';
 import { Updates } from '../../server/replica/updates.ts';
 import { Walks } from '../../server/replica/once/walks.ts';
 import type { Walk, WalkHost } from '../../server/replica/once/walks.ts';
-import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
 const MICROS_PER_MS = 1000;
@@ -266,14 +266,6 @@ class ArrivalOrderState extends SiteState {
   }
 }
 
-/** Takes the ordinal of a site for its place in the list of sites: the first one's stamps are those of the red order then. */
-class MisplacedState extends SiteState {
-  protected override stampOf(operation: BlueOperation): Stamp {
-    const stamp = super.stampOf(operation);
-    return { ...stamp, entry: (stamp.entry - 1) as Origin };
-  }
-}
-
 /** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
 class GreedyWalks extends Walks {
   readonly #site: Origin;
@@ -412,16 +404,27 @@ class HastyMachine extends SiteMachine {
   }
 }
 
-/** Says at once that all is synced. */
-export class LyingDisk extends SimulatedDisk {
-  protected override written(done: (error: undefined) => void): void {
-    this.options.timeline.after(0, () => done(undefined));
+/** Goes on behind a gap. */
+class TrustingFeed<R> extends RedFeed<R> {
+  protected override onGap(delivery: Parameters<RedFeed<R>['take']>[0]): readonly R[] {
+    return this.goOn(delivery);
   }
-  protected override synced(): void {}
 }
+
+const withFeed =
+  (Broken: typeof RedFeed): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
+        return new Broken(log, saved);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
 
 /** What a machine can be broken by, by name. */
 export const BROKEN = {
+  trustingFeed: withFeed(TrustingFeed),
   blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
   selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
   gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
@@ -470,13 +473,6 @@ export const BROKEN = {
     class extends Replica {
       protected override createState(): SiteState {
         return new ArrivalOrderState(this.options.service, this.options.origins, { name: this.name });
-      }
-    },
-  ),
-  misplaced: withReplica(
-    class extends Replica {
-      protected override createState(): SiteState {
-        return new MisplacedState(this.options.service, this.options.origins, { name: this.name });
       }
     },
   ),

@@ -63,6 +63,8 @@ const PATIENCE = 1.3;
 const PATIENCE_MAX_MS = 10_000;
 /** Requests kept for coming late. */
 const REQUESTS_MAX = 8;
+/** Nothing was done: too much waits for the red order, or nothing more comes of it. */
+const REFUSALS: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE']);
 /** What only says that a request came late. */
 const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 
@@ -229,7 +231,7 @@ export class SimulatedClient {
   /** Some refusals say that nothing was done, nor will be: for ever, where nobody asks again. */
   #noteUndone(sending: Sending, code: string): void {
     const { operation, submission } = sending.request;
-    const saysSo = code === 'OVERLOADED' || (code === 'ABORTED' && sending.isGivenUp);
+    const saysSo = REFUSALS.has(code) || (code === 'ABORTED' && sending.isGivenUp);
     if (!saysSo || sending.isLate || this.#sendings.get(operation) !== sending) return;
     operation.isSureNot = true;
     if (code === 'ABORTED' && submission.origin !== undefined) this.counts.undone += 1;
@@ -249,8 +251,8 @@ export class SimulatedClient {
       return true;
     }
     // Not kept as an answer: what is refused so may be taken when it comes again.
-    if (code === 'OVERLOADED') {
-      this.counts.refused += 1;
+    if (REFUSALS.has(code)) {
+      this.counts.refused += code === 'OVERLOADED' ? 1 : 0;
       operation.error ??= 'UNKNOWN';
       return true;
     }

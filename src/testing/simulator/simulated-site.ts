@@ -1,6 +1,8 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
+import { LOG_KINDS } from '../../server/log/log-id.ts';
+import type { LogKind } from '../../server/log/log-id.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
@@ -74,12 +76,17 @@ const FOLDER = 'site';
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
+/** How long people need to notice that the red log of a site has halted. */
+const REPAIR_MS = 400;
 
 /** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
   readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
+  /** Times that it was told that another one has its log, and that its red log has halted. */
+  fences = 0;
+  halts = 0;
   /** Checkpoints made, and starts that had one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
@@ -136,7 +143,7 @@ export class SimulatedSite {
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
-    const start = epochOf(storage.epoch, (this.#starts * GOLDEN) % 1);
+    const start = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
     const options = { ...site, start, observer, onRefused: refused };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
@@ -147,11 +154,13 @@ export class SimulatedSite {
         get keptFrom() {
           return machine.keptFrom;
         },
+        checkpointed: () => machine.checkpointed(),
       },
       {
         synced: (log, length) => {
           this.#input((current) => current.onSynced(log, length, timeline.nowMs, this.wallMs), machine);
         },
+        fenced: () => this.#onFenced(machine),
         failed: (error) => {
           throw error;
         },
@@ -175,7 +184,7 @@ export class SimulatedSite {
       return open();
     }
     disk.keep();
-    for (const log of ['local', 'red'] as const) {
+    for (const log of LOG_KINDS) {
       const undamaged = recover(whole, FOLDER);
       const [has, had] = [endOf(storage.stored, log), undamaged.lengths[log]];
       const isKept = storage.stored[log].start <= undamaged.kept[log];
@@ -206,6 +215,26 @@ export class SimulatedSite {
     if (downMs === Infinity) return;
     this.#options.timeline.after(downMs, () => {
       if (!this.isLost) this.start();
+    });
+  }
+
+  /** Another holder takes its log over: it notices when it writes, and the next start is that holder. */
+  depose(): void {
+    if (this.machine !== undefined) this.#options.disk.depose();
+  }
+
+  /** It has said nothing of what it could not append. */
+  #onFenced(machine: SiteMachine): void {
+    if (this.machine !== machine) return;
+    this.fences += 1;
+    this.crash(RESTART_MS);
+  }
+
+  /** Its red log does not go on as it should: after a while somebody mends that and starts it again. */
+  #onHalted(machine: SiteMachine | undefined): void {
+    this.halts += 1;
+    this.#options.timeline.after(REPAIR_MS, () => {
+      if (this.machine === machine) this.crash(RESTART_MS);
     });
   }
 
@@ -302,6 +331,7 @@ export class SimulatedSite {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
+      else if (output.kind === 'halted') this.#onHalted(this.machine);
       else this.#fail(output);
     }
   }
@@ -356,6 +386,6 @@ function refused({ message }: RefusedMessage): never {
 }
 
 /** How long a log is that a site found. */
-function endOf(stored: StoredSite, log: 'local' | 'red'): number {
+function endOf(stored: StoredSite, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
 }

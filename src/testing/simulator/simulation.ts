@@ -5,9 +5,10 @@
 import { CERTIFIER_LIMITS } from '../../server/replica/red/certifier.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
+import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import { Origins, startName } from '../../server/records/origin.ts';
-import type { Origin } from '../../server/records/origin.ts';
+import type { MakeRedLog } from '../../server/site/site-machine.ts';
+import { Origins, startName, type Origin } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
@@ -24,6 +25,7 @@ import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { TermChecker } from './checkers/terms.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
+import { coverageOf } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import type { ClientOperation } from './history.ts';
@@ -38,6 +40,7 @@ import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
 import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
+import { UnsteadyLog } from './unsteady-log.ts';
 import { worldOf } from './worlds/index.ts';
 import type { World } from './worlds/world.ts';
 
@@ -94,6 +97,7 @@ export class Simulation {
     clockSteps: 0,
     refusals: 0,
     floors: 0,
+    repeated: 0,
   };
   #checking = '';
   #isHealed = false;
@@ -107,9 +111,8 @@ export class Simulation {
     this.#random = new Random(seed);
     const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
-    const origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
-    this.#origins = origins;
-    const { service } = this.#world;
+    this.#origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
+    const [origins, { service }] = [this.#origins, this.#world];
     this.#oracle = new OracleChecker(service, origins);
     this.#checkers = [
       new CausalOrderChecker(origins),
@@ -158,10 +161,8 @@ export class Simulation {
   #startSites(): void {
     const { skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { windowCommits, identifiersMax, perClientMax, answerBytesMax, sessionWaitMs } = this.#options;
-    const { removalsPerFloor, redInFlightMax, chainMax } = this.#options;
-    const origins = this.#origins;
-    const { service } = this.#world;
-    const { windowMax: most } = this.#options;
+    const { removalsPerFloor, redInFlightMax, chainMax, windowMax: most } = this.#options;
+    const [origins, { service }] = [this.#origins, this.#world];
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
     for (const [index, site] of origins.sites.entries()) {
@@ -172,7 +173,7 @@ export class Simulation {
       const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, ...place, site, windows, ...limits },
+          site: { service, ...place, site, windows, makeRedLog: this.#makeRedLog, ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -193,6 +194,7 @@ export class Simulation {
       this.#planCrash(index);
       this.#planPause(index);
       this.#planFullDisk(index);
+      this.#planTakeOver(index);
     }
     this.#planLoss();
     this.#planClocks(this.#sites[this.#random.between(0, origins.sites.length - 1)] as SimulatedSite);
@@ -314,6 +316,25 @@ export class Simulation {
     });
   }
 
+  #planTakeOver(site: number): void {
+    const { deposeEveryMs } = this.#options;
+    if (deposeEveryMs === Infinity) return;
+    this.#timeline.after(this.#random.exponential(deposeEveryMs), () => {
+      if (this.#isHealed) return;
+      this.#sites[site]?.depose();
+      this.#planTakeOver(site);
+    });
+  }
+
+  readonly #makeRedLog: MakeRedLog = (options) => {
+    const log = new SequencedLog(options);
+    const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = this.#options;
+    if (repeatChance + jumpChance + regressChance === 0) return log;
+    const isSteady = (): boolean => this.#isHealed;
+    const repeated = (): void => void (this.#counts.repeated += 1);
+    return new UnsteadyLog(log, { random: this.#random, repeatChance, jumpChance, regressChance, isSteady, repeated });
+  };
+
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
   #planClocks(wild: SimulatedSite): void {
     const { wildClockAheadMs, wildClockUntilMs, clockStepEveryMs, driftMax } = this.#options;
@@ -403,17 +424,6 @@ export class Simulation {
     require(busy.length === 0, () => `something is left under way at site ${busy.join()}, long after all have ended`);
   }
 
-  #damageCounts(): Record<string, number> {
-    const sum = (kind: 'lost' | 'flipped' | 'old'): number =>
-      this.#disks.reduce((total, { damages }) => total + damages[kind], 0);
-    return {
-      'files lost': sum('lost'),
-      'bits flipped': sum('flipped'),
-      'old files brought back': sum('old'),
-      'starts refused for damage': this.#sites.reduce((total, { startsRefused }) => total + startsRefused, 0),
-    };
-  }
-
   #result(fault?: RunResult['fault']): RunResult {
     const sum = (of: (client: SimulatedClient) => number): number =>
       this.#clients.reduce((total, client) => total + of(client), 0);
@@ -430,17 +440,11 @@ export class Simulation {
       'red committed on others': this.#counts.chainedApplied,
       'red rejected with others': this.#counts.chainsBroken,
       'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.windowCommits),
-      crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
+      ...coverageOf(this.#sites, this.#disks),
       'crashes of the leader': this.#sites[LEADER]?.crashes ?? 0,
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
       'full disks': this.#counts.fullDisks,
-      'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
-      'starts after a torn write': this.#sites.reduce((sum, site) => sum + site.startsAfterTornWrites, 0),
-      'refused by a full disk': this.#sites.reduce((sum, site) => sum + site.refusals, 0),
-      ...this.#damageCounts(),
-      checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
-      'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
       'sites lost': this.#sites.length - this.#left.length,
       'clocks quarantined': this.#counts.quarantines,
       'clocks set': this.#counts.clockSteps,
@@ -454,6 +458,7 @@ export class Simulation {
       'told OVERLOADED': sum(({ counts }) => counts.refused),
       'refused by the domain': this.#counts.refusals,
       floors: this.#counts.floors,
+      'red deliveries repeated': this.#counts.repeated,
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     const history = this.#history.operations;

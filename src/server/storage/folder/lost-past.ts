@@ -2,8 +2,8 @@
  * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
  * has lost what the others let go of, since it said that it had it, never comes to know that again.
  */
-import type { SavedSite, StoredSite } from '../../log/stored-site.ts';
-import type { SavedStreams } from '../../records/checkpoint.ts';
+import { savedSiteOf } from '../../log/stored-site.ts';
+import type { StoredSite } from '../../log/stored-site.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 
 /** What a site has of a stream or of the red log. */
@@ -29,8 +29,10 @@ export interface Deployed {
 
 /** What a site has, from what it found at its start. */
 export function holdingOf({ local, red, checkpoint }: StoredSite, origins: Origins): Holding {
-  const saved = (checkpoint?.rest as SavedSite | undefined)?.replica as SavedStreams | undefined;
-  const counts = new Map(origins.sites.map((origin) => [origin, saved?.streams[origin]?.synced ?? 0]));
+  const saved = checkpoint && savedSiteOf(checkpoint);
+  const savedOf = (origin: Origin): number =>
+    (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
+  const counts = new Map(origins.sites.map((origin) => [origin, savedOf(origin)]));
   const firsts = new Map<Origin, number>();
   for (const entry of local.entries) {
     if (entry.kind !== 'blue') continue;

@@ -9,7 +9,7 @@ import { require } from './checker.ts';
 import type { Checker, ClientSubmission, Told } from './checker.ts';
 
 /** Which failures there can be beside those of generators, which the oracle knows. */
-const OF_READS: ReadonlySet<string> = new Set(['OVERLOADED', 'SESSION_BEHIND', 'ABORTED']);
+const OF_READS: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE', 'SESSION_BEHIND', 'ABORTED']);
 const OF_UPDATES: ReadonlySet<string> = new Set([...OF_READS, 'UNKNOWN', 'EXPIRED_ID', 'CONFLICT']);
 
 /** Whether a failure with this code is one of the backend: others are what a generator came to. */

@@ -43,7 +43,7 @@ const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequen
 test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
   const had = epochOf(6, 0.5);
   const entries = [{ origin: SITE, epoch: had, sequence: 1, record: 'before' }];
-  const saved = { delivered: 1, progress: [[SITE, had, 2]] as const };
+  const saved = { delivered: 1, position: { seq: 1, index: 0 }, progress: [[SITE, had, 2]] as const };
   for (const known of [{ entries }, { saved, start: 1 }]) {
     const begun = (number: number, chance: number): unknown => {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(number, chance), ...known });

@@ -64,7 +64,7 @@ class Cluster {
           this.sent.push({ from: site, to, message: output.message });
           this.trace.push(`${site}>${to} ${output.message.kind}`);
         } else if (output.kind === 'deliver') this.delivered[site]?.push(...output.records);
-        else this.disks[site]?.push(...output.entries);
+        else if (output.kind === 'store') this.disks[site]?.push(...output.entries);
       }
       node.onSynced(this.disks[site]?.length ?? 0);
     }
@@ -113,7 +113,7 @@ describe('sequenced log: restart', () => {
 
 test('leader restarts without its first entries, what a follower said before comes late → nothing under a wrong place', () => {
   const entries = ['c', 'd'].map((record, index) => ({ origin: LEADER, epoch: 1, sequence: index + 3, record }));
-  const saved = { delivered: 4, progress: [[LEADER, 1, 5]] as const };
+  const saved = { delivered: 4, position: { seq: 4, index: 0 }, progress: [[LEADER, 1, 5]] as const };
   const options = { site: LEADER, sites: sitesTo(3), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
   const leader = new SequencedLog<string>({ ...options, entries, start: 2, saved });
   leader.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 1 }, 0);

@@ -4,6 +4,8 @@ import type { Envelope, SiteMessage } from '../../../../src/server/messages/enve
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Identity, Submission } from '../../../../src/server/records/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
+import { kindOf } from '../../../../src/server/log/log-id.ts';
+import type { StoredSite } from '../../../../src/server/log/stored-site.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-machine.ts';
 import { placeOf, siteAt } from '../../../support/origins.ts';
@@ -42,6 +44,8 @@ export class Sites {
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
   readonly origins: Origins;
+  /** Sites that take nothing more of the red log, and why. */
+  readonly halted: [site: number, reason: string][] = [];
   readonly #service: Service;
   readonly #given: Given;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
@@ -67,10 +71,15 @@ export class Sites {
     for (const site of this.aheadMs.keys()) this.start(site);
   }
 
-  /** Starts a site on what it has synced. */
-  start(site: number): void {
+  /** Starts a site on what it has synced; or on what another one has given it, with nothing of its own. */
+  start(site: number, given?: StoredSite): void {
+    if (given !== undefined) {
+      this.#logs[site] = { local: [], red: Array.from({ length: given.red.start }) };
+      this.#synced[site] = { local: 0, red: given.red.start };
+    }
     const logs = this.#logs[site] as { local: unknown[]; red: unknown[] };
-    const stored = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
+    const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
+    const stored = given ?? own;
     const { origins } = this;
     const observer = { quarantined: (peer: Origin) => void this.quarantined.push([site, placeOf(peer)]) };
     this.#count += 1;
@@ -203,12 +212,13 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
+      else if (output.kind === 'store') this.#logs[site]?.[kindOf(output.log)].push(...output.entries);
+      else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.token));
         if (output.last && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
-      } else if (output.stage === undefined)
+      } else if (output.kind === 'failed' && output.stage === undefined)
         Object.assign(this.#outcomes.get(this.#keyOf(site, output.token)) ?? {}, { code: output.error.code });
     }
   }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
 import { EntryPacker, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
-import type { LoggedEntry } from '../../../../../src/server/storage/format/packed-entries.ts';
+import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const PLAIN = { noNullPrototype: true } as const;
